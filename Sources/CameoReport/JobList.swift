@@ -28,7 +28,7 @@ package struct JobList {
             .number("AGE"),
             .number("SIZE"),
             .text("REASON"),
-            .text("SOURCE")
+            .path("SOURCE")
         )
         for job in jobs {
             let bytes = job.thumbnails.compactMap(\.bytes).reduce(0, +)
@@ -37,11 +37,17 @@ package struct JobList {
                 AmountText.duration(max(0, now.timeIntervalSince(job.createdAt))),
                 bytes > 0 ? AmountText.bytes(bytes) : "",
                 job.failure.map { "\($0.code.rawValue): \(escape($0.message, Self.longest))" } ?? "",
-                escape(job.source.map(SourceName.of) ?? "(no source)", Self.longest),
+                job.source.map { escape(Self.name(of: $0), .max) } ?? "(no source)",
             ])
         }
         let lines = table.lines(fitting: columns)
         return [style.heading(lines[0])] + lines.dropFirst()
+    }
+
+    /// A file by its path, and anything else by its URI.
+    static func name(of source: String) -> String {
+        let name = SourceName.of(source)
+        return name.hasPrefix("file:///") ? String(name.dropFirst("file://".count)) : name
     }
 
     /// A record for each job, behind one of names (RFC 4180). `escape` makes text from outside safe to show; a file has it

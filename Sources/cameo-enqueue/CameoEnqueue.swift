@@ -201,6 +201,8 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     // MARK: - Answers
 
     private func print(_ receipts: [EnqueueReceipt]) throws {
+        // Somebody who waits at a terminal reads how it ended.
+        guard !waiting.wait || json || !Output.outputIsTerminal else { return }
         Output.lines(
             try receipts.map { receipt in
                 if json { return String(decoding: try WireFormat.encode(receipt), as: UTF8.self) }
@@ -215,6 +217,12 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         // Several requests may have joined the same job.
         let ids = Set(receipts.compactMap(\.id)).sorted()
         let states = try await wait.untilFinished(ids)
+        if Output.outputIsTerminal, !json, let first = ids.first, let last = ids.last {
+            let counts = JobState.ends.compactMap { state in states[state].map { "\($0) \(state.rawValue)" } }
+            Output.line(
+                "\(first == last ? "job \(first)" : "jobs \(first) to \(last)"): \(counts.joined(separator: ", "))"
+            )
+        }
         let failed = (states[.discarded] ?? 0) + (states[.cancelled] ?? 0)
         guard failed > 0 else { return }
         for (id, state) in try await store.states(of: ids).sorted(by: { $0.key < $1.key }) where state != .completed {

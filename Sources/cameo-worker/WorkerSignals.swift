@@ -39,6 +39,7 @@ struct WorkerSignals {
             switch stoppedAt {
             case nil:
                 stoppedAt = .now
+                if signal == .sigint, Output.errorIsTerminal { Output.error("finishing; press again to stop now") }
                 await group.triggerGracefulShutdown()
             case .some(let time) where time.duration(to: .now) > Self.echo:
                 logger.info("returning running jobs")

@@ -19,7 +19,7 @@ struct JobListTests {
         #expect(
             lines([made, failed]) == [
                 "  JOB  STATE      TRIES    AGE     SIZE  REASON                     SOURCE",
-                "    7  completed    1/5  3 min  2.4 KiB                             file:///pictures/a.jpg",
+                "    7  completed    1/5  3 min  2.4 KiB                             /pictures/a.jpg",
                 "12345  discarded    1/5  3 min           source.notFound: HTTP 404  (no source)",
             ]
         )
@@ -36,6 +36,16 @@ struct JobListTests {
         )
         let inline = "data:image/png;base64," + String(repeating: "A", count: 500)
         #expect(lines([.example(source: inline)])[1].hasSuffix("AAAA…"))
+    }
+
+    /// Paths differ at their ends.
+    @Test func pathsAreCutInTheMiddle() {
+        let folder = "file:///srv/pictures/" + String(repeating: "a-long-name/", count: 8)
+        let rows = lines(["1.jpg", "2.jpg"].map { .example(source: folder + $0, failure: failure) }, columns: 80)
+        #expect(
+            rows[1].contains("/srv/") && rows[1].hasSuffix("long-name/1.jpg") && rows[2].hasSuffix("long-name/2.jpg")
+        )
+        #expect(rows.allSatisfy { $0.columns <= 80 })
     }
 
     @Test func textFromOutsideIsEscaped() {

@@ -15,6 +15,18 @@ extension String {
         return limit > 0 ? result + "…" : ""
     }
 
+    /// The beginning and the end, which tells paths apart, in at most so many columns.
+    func cutInTheMiddle(toColumns limit: Int) -> String {
+        guard columns > limit, limit > 2 else { return cut(toColumns: limit) }
+        var (end, left) = ("", (limit - 1) * 2 / 3)
+        for character in reversed() {
+            guard character.columns <= left else { break }
+            end.insert(character, at: end.startIndex)
+            left -= character.columns
+        }
+        return cut(toColumns: limit - end.columns) + end
+    }
+
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }

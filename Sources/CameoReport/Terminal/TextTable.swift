@@ -5,10 +5,15 @@ struct TextTable {
         let isNumber: Bool
         /// Whether the column may be cut to make the table fit.
         let isFlexible: Bool
+        /// Whether it is cut in the middle.
+        var keepsEnd = false
 
         static func number(_ title: String) -> Column { Column(title: title, isNumber: true, isFlexible: false) }
         static func word(_ title: String) -> Column { Column(title: title, isNumber: false, isFlexible: false) }
         static func text(_ title: String) -> Column { Column(title: title, isNumber: false, isFlexible: true) }
+        static func path(_ title: String) -> Column {
+            Column(title: title, isNumber: false, isFlexible: true, keepsEnd: true)
+        }
     }
 
     private static let gap = 2
@@ -31,7 +36,8 @@ struct TextTable {
         if let limit { shrink(&widths, shown, to: limit) }
         return table.map { row in
             let cells = shown.map { index in
-                let cell = row[index].cut(toColumns: widths[index])
+                let (text, width) = (row[index], widths[index])
+                let cell = columns[index].keepsEnd ? text.cutInTheMiddle(toColumns: width) : text.cut(toColumns: width)
                 return columns[index].isNumber ? cell.leftPadded(to: widths[index]) : cell.padded(to: widths[index])
             }
             var line = cells.joined(separator: String(repeating: " ", count: Self.gap))
