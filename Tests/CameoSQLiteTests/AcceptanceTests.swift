@@ -72,6 +72,19 @@ struct AcceptanceTests {
         #expect(try await store.job(2).supersededBy == 1)
     }
 
+    /// Many rows of another program do not slow the jobs down that wait already; the worker's sweeps accept the rest.
+    @Test func aClaimAcceptsFewRowsBesideJobsThatWait() async throws {
+        try await fixture.register()
+        try await fixture.enqueue(3)
+        try insert((0..<700).map { Self.request("other\($0)") })
+        #expect(try await store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
+        #expect(try await accepted() - 3 <= 20)
+        _ = try await store.sweep(for: "w1")
+        #expect(try await accepted() > 100)
+        try await store.acceptAll()
+        #expect(try await store.claim(limit: 9, for: "w1").count == 9)
+    }
+
     @Test func aPageIsBoundedByRowsAndBytes() async throws {
         try insert((0..<700).map { Self.request("\($0)") })
         #expect(try await store.acceptArrivals())

@@ -8,11 +8,12 @@ internal import Synchronization
 // DESIGN. A row inserted into `job` by SQL is only a request. The next Cameo process accepts it: the strict parser
 // decides once, and the row either gets a task or ends at once as `request.invalid`. Rows are accepted in id order, one
 // page at a time: read and parsed without a lock, then written in one transaction, each in its own savepoint, so that
-// an error of one row does not stop another. `accepted` in the table `sequence` records the progress. Cameo's own
+// an error of one row does not stop another. Beside jobs that can be claimed, a claim accepts a few rows for each job that
+// it takes, and the sweeps of the workers accept the rest, so that many rows slow nobody down. `accepted` in the table `sequence` records the progress. Cameo's own
 // enqueuers write both rows in one transaction, so acceptance skips theirs.
 extension SQLiteStore {
     /// The limits of a page: rows, bytes of requests, and milliseconds of parsing.
-    private static let page = (rows: 500, bytes: 4 * 1_048_576, milliseconds: Int64(50))
+    static let page = (rows: 500, bytes: 4 * 1_048_576, milliseconds: Int64(50))
 
     /// An unaccepted row with its parsed request.
     struct Arrival: Sendable {
@@ -40,10 +41,10 @@ extension SQLiteStore {
     }
 
     /// Reads and parses the next page of unaccepted rows.
-    func arrivals() async throws(StoreError) -> Arrivals {
+    func arrivals(atMost limit: Int = page.rows) async throws(StoreError) -> Arrivals {
         let clock = clock
         return try await read { db in
-            try Self.hasArrivals(db) ? try Self.arrivals(clock, db) : Arrivals(rows: [], last: 0)
+            try Self.hasArrivals(db) ? try Self.arrivals(clock, atMost: limit, db) : Arrivals(rows: [], last: 0)
         }
     }
 
@@ -77,7 +78,7 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
 
-    static func arrivals(_ clock: StoreClock, _ db: SQLiteTransaction) throws -> Arrivals {
+    static func arrivals(_ clock: StoreClock, atMost limit: Int, _ db: SQLiteTransaction) throws -> Arrivals {
         let started = clock.uptime()
         // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
         let statement = try db.cachedStatement(
@@ -87,7 +88,7 @@ extension SQLiteStore {
                 FROM job WHERE id > (SELECT value FROM sequence WHERE name = 'accepted') ORDER BY id LIMIT ?
                 """
         )
-        let rows = try Row.fetchCursor(statement, arguments: [page.rows])
+        let rows = try Row.fetchCursor(statement, arguments: [limit])
         var (arrivals, last, bytes) = ([Arrival](), Int64(0), 0)
         while let row = try rows.next() {
             last = row[0]

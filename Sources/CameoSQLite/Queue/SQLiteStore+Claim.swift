@@ -36,7 +36,8 @@ extension SQLiteStore {
             let hasTurn = needsTurn && claimTurn.take()
             if needsTurn, !hasTurn, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
             defer { if hasTurn { claimTurn.end() } }
-            let page = hasArrivals ? try await arrivals() : Arrivals(rows: [], last: 0)
+            let rows = mayClaim ? min(Self.page.rows, max(20, 8 * limit)) : Self.page.rows
+            let page = hasArrivals ? try await arrivals(atMost: rows) : Arrivals(rows: [], last: 0)
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let (lost, jobs) = try await commit { db in
                 var lost = try Self.accept(page, db)

@@ -41,7 +41,7 @@ extension SQLiteStore {
 
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
         let (directory, uptime, isInPlace) = (directory, clock.uptime(), isInPlace)
-        return try await read { db in
+        let sweep = try await read { db in
             WorkerSweep(
                 stop: try db.stopRequest(for: worker),
                 refusal: try Schema.refusal(by: db.sqlite, at: directory.path),
@@ -51,6 +51,9 @@ extension SQLiteStore {
                 isInPlace: isInPlace
             )
         }
+        // The claims run into the same trouble with the store, and report it.
+        if sweep.refusal == nil, isInPlace { _ = try? await acceptArrivals() }
+        return sweep
     }
 
     package func takeRefused() -> [LostJob] {
