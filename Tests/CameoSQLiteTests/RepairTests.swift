@@ -58,7 +58,8 @@ struct RepairTests {
         #expect(findings.allSatisfy { $0.severity == .ok || $0.subject == "sandbox" || $0.subject == "workers" })
         #expect(
             findings.map(\.subject) == [
-                "sqlite", "journal", "database", "references", "counters", "limits", "jobs", "attempts", "hooks",
+                "sqlite", "journal", "database", "references", "counters", "limits", "jobs", "requests", "attempts",
+                "hooks",
                 "schema",
                 "guests",
                 "blobs", "files", "unexpected", "workers", "disk", "sandbox",
@@ -89,6 +90,9 @@ struct RepairTests {
             ("counters", "UPDATE queue_count SET completed = completed + 5"),
             ("counters", "UPDATE queue_count SET ever_completed = 0"),
             ("counters", "UPDATE total SET value = 77 WHERE name = 'blob_bytes'"),
+            ("counters", "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'job'"),
+            ("counters", "INSERT INTO sqlite_sequence VALUES ('upload', 9223372036854775807)"),
+            ("counters", "UPDATE sequence SET value = 9223372036854775806 WHERE name = 'accepted'"),
             ("limits", "INSERT INTO key(name, max_running, running) VALUES ('shop', 2, 2)"),
             ("attempts", "UPDATE task SET worker = 'nobody' WHERE state = 2"),
             ("references", "DELETE FROM blob"),
@@ -108,6 +112,8 @@ struct RepairTests {
         )
         #expect(try await check(fixture, subject).severity == .ok)
         #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
+        try await fixture.enqueue(1)
+        try await fixture.store.acceptArrivals()
         #expect(try await repair(fixture) == [])
     }
 

@@ -2,6 +2,7 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
+import StoreConformance
 import Testing
 
 @testable import CameoSQLite
@@ -28,6 +29,28 @@ struct RottenRequestTests {
         let job = try await fixture.store.job(1)
         #expect((job.state, job.failure?.code) == (.discarded, .requestInvalid))
         #expect(try await fixture.store.jobs(JobFilter()).map(\.id) == [2, 1])
+    }
+
+    @Test func checkNamesItAndARepairDiscardsIt() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.register()
+        try await fixture.enqueue(2)
+        _ = try await SQLiteEngine.sql(
+            """
+            PRAGMA ignore_check_constraints = ON;
+            DROP TRIGGER job_is_kept;
+            UPDATE job SET request = '{"source' WHERE id = 2;
+            CREATE TRIGGER job_is_kept BEFORE UPDATE ON job BEGIN SELECT RAISE(ABORT, 'never'); END;
+            INSERT INTO job(request) VALUES ('[]');
+            """,
+            at: fixture.path
+        )
+        let found = try await fixture.store.check().first { $0.subject == "requests" }
+        #expect(found?.severity == .error && found?.message.contains("job 2") == true)
+        _ = try await fixture.store.repair(in: try await fixture.store.freeTurn())
+        #expect(try await fixture.store.check().first { $0.subject == "requests" }?.severity == .ok)
+        #expect(try await fixture.store.jobs(JobFilter()).map(\.state) == [.discarded, .discarded, .available])
+        #expect(try await fixture.store.job(2).failure?.code == .requestInvalid)
     }
 
     @Test(arguments: [Int64.min, Int64.max, -1])

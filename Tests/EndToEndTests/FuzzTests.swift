@@ -27,5 +27,18 @@ extension EndToEnd {
             let outcomes = report["outcomes"] as? [String: Int]
             #expect(outcomes?["completed", default: 0] ?? 0 > 10, "\(result.outputText)")
         }
+
+        @Test func aFlippedBitOfAStoreEndsNoCommand() async throws {
+            let folder = try TemporaryFolder()
+            let commands = URL(filePath: try Deployment.executable("cameo-worker")).deletingLastPathComponent().path
+            let rounds = "\(TestLength.rounds(TestLength.isWhole ? 12 : 3, full: 2_000))"
+            let result = try await run(
+                Repository.file("deploy/fuzz").path,
+                ["store", "--inputs", rounds, "--seed", "1", "--json", "--bin", commands, "--keep", folder.path],
+                timeout: .seconds(500)
+            )
+            #expect(result.exitStatus == 0, "\(result.outputText)\(result.errorText)")
+            #expect(result.outputText.contains("\"rounds\": \(rounds)"))
+        }
     }
 }

@@ -65,11 +65,22 @@ enum Counters {
           OR shut = 0 AND (queue_head IS NULL OR queue_head > first))
         """
 
-    /// Recomputes all counters, lanes and heads.
+    /// Selects numberings that have come near the end of 64 bits, which only another program can have done: the insert
+    /// after the last number fails as if the disk were full. Numbers that JSON's readers know exactly end at 2^53.
+    static let exhaustedNumbers = """
+        SELECT name, number AS counted, CASE name WHEN 'upload' THEN (SELECT coalesce(max(id), 0) FROM upload)
+            ELSE max((SELECT coalesce(max(id), 0) FROM job), (SELECT coalesce(max(job_id), 0) FROM change)) END AS actual
+        FROM (SELECT name, seq AS number FROM sqlite_sequence WHERE name IN ('job', 'upload')
+          UNION ALL SELECT name, value FROM sequence WHERE name = 'accepted')
+        WHERE number > \(1 << 53)
+        """
+
+    /// Recomputes all counters, lanes, heads and numberings.
     ///
     /// - Returns: the number of wrong values.
     static func rebuild(_ db: SQLiteTransaction) throws -> Int {
-        let wrong = try [wrongJobs, wrongEnds, wrongTotals, wrongKeys, wrongLanes, highHeads].reduce(0) { sum, query in
+        let queries = [wrongJobs, wrongEnds, wrongTotals, wrongKeys, wrongLanes, highHeads, exhaustedNumbers]
+        let wrong = try queries.reduce(0) { sum, query in
             sum + (try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM (\(query))") ?? 0)
         }
         guard wrong > 0 else { return 0 }
@@ -96,6 +107,10 @@ enum Counters {
                   head = (SELECT min(rank) FROM task WHERE lane = lane.id AND state = 1 AND crash_count < 3);
                 UPDATE queue SET head = (SELECT min(head) FROM lane WHERE queue = queue.id AND shut = 0),
                   full = coalesce((SELECT running FROM queue_count WHERE queue = queue.id) >= max_running, 0);
+                CREATE TEMP TABLE numbers AS \(exhaustedNumbers);
+                UPDATE sequence SET value = numbers.actual FROM numbers WHERE numbers.name = sequence.name;
+                UPDATE sqlite_sequence SET seq = numbers.actual FROM numbers WHERE numbers.name = sqlite_sequence.name;
+                DROP TABLE numbers;
                 """
         )
         return wrong

@@ -30,6 +30,7 @@ extension SQLiteStore {
         let rows = try await readApart { db in
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
+                try Self.requests(db),
                 try Self.unfinishedAttempts(db), try Self.hooks(db), try Self.ownTables(db), try Self.guests(db),
             ]
         }
@@ -82,9 +83,13 @@ extension SQLiteStore {
         let totals = try Row.fetchAll(db.sqlite, sql: Counters.wrongTotals).map { row in
             "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
         }
+        let numbers = try Row.fetchAll(db.sqlite, sql: Counters.exhaustedNumbers).map { row in
+            "the numbers of \(row["name"] as String) have reached \(row["counted"] as Int), and the highest in use is "
+                + "\(row["actual"] as Int)"
+        }
         return CheckFinding(
             "counters",
-            jobs + ends + totals,
+            jobs + ends + totals + numbers,
             ok: "all counters agree with the rows",
             advice: "Another program changed the tables; \(repairCommand) recounts"
         )

@@ -20,6 +20,22 @@ extension SQLiteStore {
         )
     }
 
+    /// Unfinished jobs whose request nobody can read: a byte has flipped on disk, or a program went around the checks.
+    static let unreadableRequests = """
+        SELECT id FROM job WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
+          AND CASE WHEN json_valid(request)
+            THEN json_type(request) IS NOT 'object' OR json_type(request, '$.source') IS NOT 'text' ELSE 1 END
+        """
+
+    static func requests(_ db: SQLiteTransaction) throws -> CheckFinding {
+        CheckFinding(
+            "requests",
+            try Int64.fetchAll(db.sqlite, sql: unreadableRequests).map { "the request of job \($0) cannot be read" },
+            ok: "every unfinished job has a request that can be read",
+            advice: "\(repairCommand) discards such jobs, as does the next claim"
+        )
+    }
+
     /// Checks that every job is in the queue, in the history, or unaccepted.
     static func places(_ db: SQLiteTransaction) throws -> CheckFinding {
         let ids = try Int64.fetchAll(

@@ -60,6 +60,17 @@ extension SQLiteStore {
             },
             "jobs of unknown workers made available again"
         )
+        try await acceptAll()
+        note(
+            "requests",
+            try await commit { db in
+                let tasks = try db.tasks("WHERE state <> 2 AND id IN (\(Self.unreadableRequests)) ORDER BY id", [])
+                let failure = JobFailure(.requestInvalid, at: .request, "the request cannot be read")
+                for task in tasks { try db.end(task, from: task.state, End(.discarded, failure: failure)) }
+                return tasks.count
+            },
+            "jobs discarded whose request cannot be read"
+        )
         note(
             "hooks",
             try await commit { db in try Hooks.repair(db) },

@@ -68,7 +68,11 @@ extension StoreError: CustomStringConvertible {
         case .networkFileSystem(let path, let kind):
             "the store at \(path) is on \(kind), a network file system, where SQLite's locks are not safe; use a local disk"
         case .readOnly(let path): "the store at \(path) is on a read-only disk or in a folder that may not be written"
-        case .full(let path): "store.full: no space is left on the disk of the store at \(path)"
+        case .full(let path):
+            """
+            store.full: no space is left on the disk of the store at \(path), or a numbering of its tables has come to its \
+            end (`cameo-admin check` says)
+            """
         case .busy(let path): "another process held the write lock of the store at \(path) for too long"
         case .unreachable(let location, let reason): "\(location) cannot be reached: \(reason)"
         case .denied(let location, let reason): "\(location) denies access: \(reason)"
