@@ -30,7 +30,7 @@ struct CameoAdmin: AsyncParsableCommand {
         subcommands: [
             RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
             ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
-            BackfillCommand.self, BackupCommand.self, ExportCommand.self, ImportCommand.self,
+            BackfillCommand.self, BackupCommand.self, RestoreCommand.self, ExportCommand.self, ImportCommand.self,
             ForgetCommand.self, HooksCommand.self, BlobsCommand.self, CheckCommand.self,
         ]
     )

@@ -177,3 +177,79 @@ struct BackupTests {
         #expect(try await fixture.store.check().allSatisfy { $0.severity == .ok })
     }
 }
+
+/// A backup in the place of a store: the store's own, and none at all.
+@Suite(.timeLimit(.minutes(10)))
+struct RestoreTests {
+    /// A backup with one job, of a store that has two by now and is closed, with a log that was not applied.
+    private func folders() async throws -> (folder: TemporaryFolder, store: String, backup: String) {
+        let folder = try TemporaryFolder()
+        let (store, backup) = (folder.path("store"), folder.path("backup"))
+        try await leaveStore(at: store, backup)
+        try? FileManager.default.removeItem(atPath: "\(store)/cameo.sqlite-wal")
+        try FileManager.default.moveItem(atPath: "\(store)/log", toPath: "\(store)/cameo.sqlite-wal")
+        return (folder, store, backup)
+    }
+
+    /// Closes the store at its end.
+    private func leaveStore(at path: String, _ backup: String) async throws {
+        let store = try SQLiteStore(at: path)
+        _ = try await store.enqueue([StoreFixture.request(0)])
+        _ = try await store.backUp(to: backup, in: try await store.freeTurn())
+        _ = try await store.enqueue([StoreFixture.request(1)])
+        try FileManager.default.copyItem(atPath: "\(path)/cameo.sqlite-wal", toPath: "\(path)/log")
+    }
+
+    private func jobs(_ path: String) async throws -> Int {
+        try await SQLiteStore(at: path, creating: false).jobs(JobFilter()).count
+    }
+
+    @Test func theBackupTakesThePlaceOfTheStoreWhichIsKept() async throws {
+        let (_, store, backup) = try await folders()
+        let report = try await SQLiteStore.restore(backup, to: store)
+        #expect((report.content.jobs, report.content.damaged) == (1, []))
+        #expect(report.note?.store == store)
+        #expect(try await jobs(store) == 1)
+        #expect(try await jobs(try #require(report.aside)) == 2)
+        #expect(!FileManager.default.fileExists(atPath: BackupNote.file(in: store)))
+    }
+
+    @Test func aStoreThatIsGoneOrDamagedIsReplaced() async throws {
+        let (folder, store, backup) = try await folders()
+        let elsewhere = try await SQLiteStore.restore(backup, to: folder.path("new"))
+        #expect(elsewhere.aside == nil)
+        try Data("no database".utf8).write(to: URL(filePath: "\(store)/cameo.sqlite"))
+        _ = try await SQLiteStore.restore(backup, to: store)
+        #expect(try await jobs(store) == 1)
+        #expect(try await jobs(folder.path("new")) == 1)
+    }
+
+    @Test func aStoreInUseIsRefusedByName() async throws {
+        let (folder, store, backup) = try await folders()
+        for (used, other) in [(store, backup), (backup, store)] {
+            let opened = try SQLiteStore(at: used, creating: false)
+            let error = await #expect(throws: StoreError.self) { try await SQLiteStore.restore(backup, to: store) }
+            #expect(error?.description.contains("\(used) is in use") == true, "\(other)")
+            withExtendedLifetime(opened) {}
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["backup", "store"])
+    }
+
+    @Test func aDamagedBackupChangesNothing() async throws {
+        let (folder, store, backup) = try await folders()
+        let file = try FileHandle(forUpdating: URL(filePath: "\(backup)/cameo.sqlite"))
+        try file.seek(toOffset: 8_192)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 20_000))
+        try file.close()
+        await #expect(throws: StoreError.self) { try await SQLiteStore.restore(backup, to: store) }
+        #expect(try await jobs(store) == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["backup", "store"])
+    }
+
+    @Test func oneFolderInTheOtherIsRefused() async throws {
+        let (_, store, backup) = try await folders()
+        for target in [backup, "\(backup)/store", "\(store)/../backup"] {
+            await #expect(throws: StoreError.self) { try await SQLiteStore.restore(backup, to: target) }
+        }
+    }
+}

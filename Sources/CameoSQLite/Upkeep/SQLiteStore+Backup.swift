@@ -32,6 +32,8 @@ extension SQLiteStore {
         let unfinished = "\(target).partial-\(UUID().uuidString.prefix(8))"
         do {
             let result = try await makeBackup(in: StoreDirectory(unfinished: unfinished), report: report)
+            let note = BackupNote(store: directory.path, takenAt: .now)
+            try WireFormat.encode(note).write(to: URL(filePath: BackupNote.file(in: unfinished)))
             // Replaces an empty folder and nothing else.
             guard rename(unfinished, target) == 0 else { throw StoreError(Errno(), path: target) }
             let parent = URL(filePath: target).deletingLastPathComponent().path
