@@ -39,13 +39,14 @@ struct CommandWords {
         return storeBehindSubcommand(result)
     }
 
-    /// The word as text. A name that is not UTF-8 becomes a `file:` URI where a source is expected, and is refused
-    /// elsewhere.
+    /// The word as text. A name that is not UTF-8 becomes a `file:` URI where a source or a folder of sources is
+    /// expected, and is refused elsewhere.
     private func text(_ bytes: [UInt8], after previous: String?) throws -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
-        guard command(of: words) is any SourceTaking.Type, bytes.first != UInt8(ascii: "-"),
-            try !takesValue(previous)
-        else { throw ValidationError("'\(FilePaths.readable(bytes))' is not UTF-8") }
+        let isSource = try command(of: words) is any SourceTaking.Type && !takesValue(previous)
+        guard isSource || previous == "--allow-root", bytes.first != UInt8(ascii: "-") else {
+            throw ValidationError("'\(FilePaths.readable(bytes))' is not UTF-8")
+        }
         return FileURI(path: bytes).text
     }
 

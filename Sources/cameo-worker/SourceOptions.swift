@@ -118,7 +118,7 @@ struct SourceOptions: ParsableArguments {
     /// The allowed folders. A service manager starts programs in `/`, which nobody chose as a folder to read from.
     private var roots: [String] {
         guard allowRoot.isEmpty else { return allowRoot }
-        let here = FileManager.default.currentDirectoryPath
-        return here == "/" ? [] : [here]
+        let here = FileURI(path: Array(".".utf8))
+        return here.path == Array("/".utf8) ? [] : [here.text]
     }
 }

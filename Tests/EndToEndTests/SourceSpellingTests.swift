@@ -78,6 +78,17 @@ extension EndToEnd {
             #expect(shown.outputText.contains("pictures/caf%E9 é.jpg"), "\(shown.outputText)")
         }
 
+        /// A worker starts there and reads there, told or untold.
+        @Test(arguments: ["", "--allow-root .", "--allow-root \"$PWD\"", "--allow-root /"])
+        func aFolderOfAnyNameIsRead(option: String) async throws {
+            let result = try await shell(
+                "mkdir $'caf\\xe9' && cd $'caf\\xe9' && cp ../photo.jpg . && enqueue photo.jpg && "
+                    + "'\(try Deployment.executable("cameo-worker"))' --drain \(option)"
+            )
+            #expect(result.exitStatus == 0, "\(result.errorText)")
+            #expect(try await deployment.status().count(.completed) == 1)
+        }
+
         @Test func oneThatIsNotThereIsNamedByItself() async throws {
             let result = try await shell("printf 'photo.jpg\\ncaf\\xe9.jpg\\n' | enqueue -")
             #expect(result.exitStatus == 2)

@@ -74,19 +74,22 @@ struct AllowedRoot: Sendable {
     /// The path with links resolved, and as written.
     private let prefixes: [[UInt8]]
 
-    /// - Parameter path: a relative path is resolved against the working directory.
+    /// - Parameter path: a relative path is resolved against the working directory; a `file:` URI can name a folder whose
+    ///   name is not UTF-8.
     /// - Throws: ``FetchConfigurationError/root(path:_:)``.
     init(_ path: String) throws(FetchConfigurationError) {
+        let bytes = path.hasPrefix("file:") ? (try? FileURI(parsing: path))?.path : Array(path.utf8)
         do throws(Errno) {
-            directory = try OpenFile.directory(path)
+            guard let bytes else { throw Errno(EINVAL) }
+            directory = try OpenFile.directory(bytes)
             let real = try directory.path().map(UInt8.init(bitPattern:))
             // After a link, only the kernel knows what ".." means.
-            let isPlain = path.utf8.first == UInt8(ascii: "/") && !path.contains("..")
-            prefixes = isPlain ? [real, FilePaths.absolute(Array(path.utf8))] : [real]
+            let isPlain = bytes.first == UInt8(ascii: "/") && !path.contains("..")
+            prefixes = isPlain ? [real, FilePaths.absolute(bytes)] : [real]
+            name = SourceName.ofPath(bytes)
         } catch {
             throw .root(path: path, error)
         }
-        name = path
     }
 
     /// The path relative to this folder, without resolving links.

@@ -4,8 +4,8 @@ internal import Glibc
 
 extension OpenFile {
     /// Opens a folder with O_PATH.
-    static func directory(_ path: String) throws(Errno) -> OpenFile {
-        let descriptor = cameo_open_directory_path(path)
+    static func directory(_ path: [UInt8]) throws(Errno) -> OpenFile {
+        let descriptor = cameo_open_directory_path(path.map(CChar.init(bitPattern:)) + [0])
         guard descriptor >= 0 else { throw Errno() }
         return OpenFile(adopting: descriptor)
     }

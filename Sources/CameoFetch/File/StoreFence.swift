@@ -25,7 +25,7 @@ final class StoreFence: Sendable {
 
     init(around path: String) throws(FetchConfigurationError) {
         do throws(Errno) {
-            directory = try OpenFile.directory(path)
+            directory = try OpenFile.directory(Array(path.utf8))
         } catch {
             throw .store(path: path, error)
         }
