@@ -1,4 +1,4 @@
-internal import CameoModel
+package import CameoModel
 
 extension JobFailure {
     /// A failure at stage `fetch`. If `isRetryable` is nil, the code decides.
@@ -12,7 +12,8 @@ extension JobFailure {
     }
 
     /// A failure of this machine, not of the source: it has run out of memory or descriptors.
-    static func fetch(_ name: String, lacking resource: Errno) -> JobFailure {
-        fetch(.storeFailed, "no room to hold \(name) while it is rendered: \(resource)", isRetryable: true)
+    package static func fetch(_ name: String, lacking resource: Errno) -> JobFailure {
+        let message = "this machine has no room for \(name) while it is rendered: \(resource)"
+        return JobFailure(.storeFailed, at: .fetch, message, isRetryable: true, isShortage: true)
     }
 }

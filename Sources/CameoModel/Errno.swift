@@ -9,5 +9,19 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
     }
 
+    /// Whether this machine has run out of descriptors or memory.
+    package var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
+
+    /// Why no descriptor can be opened now; nil if one can.
+    package static var ofDescriptors: Errno? {
+        let descriptor = dup(STDIN_FILENO)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return nil
+        }
+        let error = Errno()
+        return error.isShortage ? error : nil
+    }
+
     package var description: String { String(cString: strerror(code)) }
 }

@@ -51,6 +51,9 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
     /// How long the source's server asks clients to wait (`Retry-After`). Not part of the JSON form: the job has the
     /// time of its next attempt, and the message says what the server asked for.
     package let retryAfter: Duration?
+    /// Whether this machine ran out of descriptors or memory, so that the attempt says nothing about the job. Not part of
+    /// the JSON form.
+    package let isShortage: Bool
 
     private enum CodingKeys: String, CodingKey {
         case code, stage, message, isRetryable
@@ -62,18 +65,27 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         at stage: Stage,
         _ message: String,
         isRetryable: Bool? = nil,
-        retryAfter: Duration? = nil
+        retryAfter: Duration? = nil,
+        isShortage: Bool = false
     ) {
         self.code = code
         self.stage = stage
         self.message = message
         self.isRetryable = isRetryable ?? code.isRetryable
         self.retryAfter = retryAfter
+        self.isShortage = isShortage
     }
 
     /// The same failure with a different message.
     package func saying(_ message: String) -> JobFailure {
-        JobFailure(code, at: stage, message, isRetryable: isRetryable, retryAfter: retryAfter)
+        JobFailure(
+            code,
+            at: stage,
+            message,
+            isRetryable: isRetryable,
+            retryAfter: retryAfter,
+            isShortage: isShortage
+        )
     }
 
     /// Decodes any code; an unrecognised one becomes ``Code/unknown``.
@@ -84,6 +96,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         message = try container.decode(String.self, forKey: .message)
         isRetryable = try container.decode(Bool.self, forKey: .isRetryable)
         retryAfter = nil
+        isShortage = false
     }
 }
 
@@ -100,6 +113,14 @@ extension JobFailure.Code {
         case .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside: false
         case .videoNoPicture, .videoUnsupportedCodec, .renderFormatUnavailable: false
         case .renderFailed, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .workerLost, .unknown: false
+        }
+    }
+
+    /// Whether the failure may be due to nothing but time that passed.
+    package var isOfTime: Bool {
+        switch self {
+        case .sourceTimeout, .sourceUnreachable, .renderTimedOut, .jobTimedOut: true
+        default: false
         }
     }
 

@@ -16,7 +16,8 @@ enum RenderFailure {
             .renderFailed,
             at: .render,
             "\(source) could not be rendered: no renderer can be started: \(reason)",
-            isRetryable: true
+            isRetryable: true,
+            isShortage: Errno.ofDescriptors != nil
         )
     }
 

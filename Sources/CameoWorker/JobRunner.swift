@@ -36,6 +36,7 @@ struct JobRunner: Sendable {
             phase: phase,
             logger: logger,
             job: job,
+            claimedAt: control.claimedAt,
             progress: progress
         )
         let kind = await Self.uncancelled {

@@ -39,14 +39,22 @@ struct SettlementRules: Sendable {
     private var isEnding: Bool { drains || isStopping }
 
     /// The first action after an attempt. A result or a failure of the job itself stands even if the job was stopped
-    /// meanwhile; the reason for the stop explains every other error.
+    /// meanwhile; the reason for the stop explains every other error. `stoodStill` says whether the whole worker stood still
+    /// for a part of the attempt.
     func action(
         for result: Result<JobProduct, any Error>,
         stoppedFor reason: JobControl.StopReason?,
-        source: String
+        source: String,
+        stoodStill: Bool = false
     ) -> SettlementAction {
         switch (result, reason) {
+        // Servers and renderers may have waited for this worker, and not it for them.
+        case (.failure(let failure as JobFailure), _) where stoodStill && failure.code.isOfTime: .write(.release)
+        case (.failure, .timedOut) where stoodStill: .write(.release)
         case (.success(let product), _): .write(.complete(product))
+        // As after trouble with the whole store.
+        case (.failure(let failure as JobFailure), _) where failure.isShortage && !drains:
+            .write(.release, after: isStopping ? .zero : .seconds(1))
         case (.failure(let failure as JobFailure), _): .write(.fail(failure))
         case (.failure(let unable as HostUnable), _): .write(.leave(unable))
         case (.failure(let error as InvalidRequest), _):
@@ -90,7 +98,7 @@ struct SettlementRules: Sendable {
     private func action(without error: StoreError) -> SettlementAction {
         switch error {
         case .leaseLost: return .end(.leaseLost)
-        case .full, .busy, .readOnly, .unreachable, .denied:
+        case .full, .busy, .readOnly, .unreachable, .denied, .cannotOpen:
             if isStopping { return .write(.release) }
             return drains ? .write(.fail(JobFailure(error))) : .write(.release, after: .seconds(1))
         default: return .write(.fail(JobFailure(error)))

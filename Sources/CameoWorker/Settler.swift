@@ -10,6 +10,7 @@ struct Settler: Sendable {
     let phase: WorkerPhase
     let logger: Logger
     let job: ClaimedJob
+    let claimedAt: ContinuousClock.Instant
     let progress: AttemptProgress
 
     /// Returns when the end is recorded, or cannot be. Not to be called by a task that may be cancelled.
@@ -21,8 +22,17 @@ struct Settler: Sendable {
         var action = rules.action(
             for: result,
             stoppedFor: reason,
-            source: progress.source.map(SourceName.of) ?? "unknown"
+            source: progress.source.map(SourceName.of) ?? "unknown",
+            stoodStill: phase.stoodStill(since: claimedAt)
         )
+        if case .failure(let failure as JobFailure) = result, case .write(.release, _, _) = action {
+            logger.warning(
+                failure.isShortage
+                    ? "released: \(failure.message)"
+                    : "released: the worker stood still for a while: \(failure.message)",
+                metadata: ["job": .stringConvertible(job.claim.jobID)]
+            )
+        }
         var begun = time.now()
         while true {
             switch action {

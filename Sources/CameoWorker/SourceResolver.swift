@@ -107,7 +107,7 @@ struct DrawnSource: Sendable {
                 kind: .initials
             )
         } catch {
-            throw JobFailure(.sourceUnreachable, at: .fetch, "\(uri): no memory for its \(text.count) bytes: \(error)")
+            throw .fetch("\(uri)", lacking: error)
         }
     }
 }

@@ -94,8 +94,7 @@ struct StoredSource: Sendable {
                 mediaType: mediaType
             )
         } catch {
-            let name = SourceName.of(uri.text)
-            throw JobFailure(.sourceUnreachable, at: .fetch, "\(name): no memory for its \(data.count) bytes: \(error)")
+            throw .fetch(SourceName.of(uri.text), lacking: error)
         }
     }
 

@@ -15,9 +15,13 @@ extension Worker {
         }
     }
 
-    /// Stops jobs at their time limits. Not a part of ``watch()``, which may wait for the store.
+    /// Stops jobs at their time limits, and notices when the process stood still. Not a part of ``watch()``, which may
+    /// wait for the store.
     func enforceTimeLimits() async {
-        while (try? await configuration.time.sleep(configuration.sweepInterval)) != nil { running.stopOverdue() }
+        repeat {
+            phase.look()
+            running.stopOverdue()
+        } while (try? await configuration.time.sleep(configuration.sweepInterval)) != nil
     }
 
     func watch() async {

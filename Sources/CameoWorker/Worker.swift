@@ -55,7 +55,7 @@ package final class Worker: Service {
         self.logger = logger
         self.observe = observe
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        phase = WorkerPhase(now: configuration.time.now)
+        phase = WorkerPhase(time: configuration.time)
         cadence = Cadence(period: configuration.cadence, time: configuration.time)
         let (running, cadence) = (running, cadence)
         runner = JobRunner(

@@ -13,13 +13,38 @@ final class WorkerPhase: Sendable {
         var hasLostStore = false
         var retirement: StoreError?
         var hasOverduePoisonJob = false
+        var look: (at: ContinuousClock.Instant, used: Duration)?
+        var thawedAt: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let time: WorkerTime
 
-    init(now: @escaping @Sendable () -> ContinuousClock.Instant) {
-        self.now = now
+    init(time: WorkerTime) {
+        self.time = time
+    }
+
+    /// How long nothing of a process runs before it counts as frozen.
+    private static let stillness = Duration.seconds(2)
+
+    /// Looks whether the process has just stood still: it was stopped by a signal, frozen with its container, or suspended
+    /// with its machine. To be called much more often than every two seconds.
+    func look() {
+        let look = (at: time.now(), used: time.used())
+        state.withLock { state in
+            if let last = state.look {
+                let gap = last.at.duration(to: look.at)
+                // A process that only had to wait for its turn, or for the store, has used some time of the processor.
+                if gap > Self.stillness, look.used - last.used < gap / 20 { state.thawedAt = look.at }
+            }
+            state.look = look
+        }
+    }
+
+    /// Whether the process stood still for a while since a time. What then took too long may be nobody's fault.
+    func stoodStill(since begun: ContinuousClock.Instant) -> Bool {
+        look()
+        return state.withLock { $0.thawedAt.map { $0 >= begun } ?? false }
     }
 
     /// Whether the worker claims nothing more.
@@ -32,7 +57,7 @@ final class WorkerPhase: Sendable {
     @discardableResult
     func stop(grace: Duration?) -> Bool {
         state.withLock { state in
-            let giveBackAt = grace.map { self.now() + $0 }
+            let giveBackAt = grace.map { self.time.now() + $0 }
             let isSooner = giveBackAt.map { $0 < state.giveBackAt ?? $0 + .seconds(1) } ?? false
             if isSooner { state.giveBackAt = giveBackAt }
             defer { state.isStopping = true }
@@ -57,7 +82,7 @@ final class WorkerPhase: Sendable {
     var retirement: StoreError? { state.withLock { $0.retirement } }
 
     /// Whether the grace is over and jobs that still run are to be given back.
-    var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= self.now() } ?? false } }
+    var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= self.time.now() } ?? false } }
 
     /// Why the end of an attempt could not be recorded; nil unless that happened.
     var unrecorded: String? {
@@ -90,7 +115,7 @@ final class WorkerPhase: Sendable {
     /// last refusal.
     func storeRefused(_ reason: String) -> (lasting: Duration, isNews: Bool) {
         state.withLock { state in
-            let now = self.now()
+            let now = self.time.now()
             let since = state.failingSince ?? now
             let isNews = state.lastRefusal != reason
             (state.failingSince, state.lastRefusal) = (since, reason)

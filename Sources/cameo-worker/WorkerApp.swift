@@ -42,6 +42,7 @@ struct WorkerApp {
         let drains = command.work.drain
         let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
+        warnOfFewOpenFiles()
         let store = try command.storeOptions.open()
         defer { store.close() }
         try await warnOfUnknownQueues(store)
@@ -211,6 +212,22 @@ struct WorkerApp {
         for name in CameoVariables.unknown(in: ProcessInfo.processInfo.environment, options: options) {
             warnings.warning("the environment variable \(name) has no effect: no option has this name")
         }
+    }
+
+    /// Jobs that find no descriptor are given back: they would go round in circles.
+    private func warnOfFewOpenFiles() {
+        // The store's connections and logs; a job's source, its copy in memory and a connection; a renderer's socket, pipe
+        // and process, which a video's programs need too.
+        let (jobs, renderers) = (workConfiguration.concurrency, command.render.processes)
+        let needed = 64 + 6 * (jobs + command.sources.fetchConcurrency) + 8 * renderers
+        let limit = ProcessPriority.allowOpenFiles(needed)
+        guard limit < needed else { return }
+        warnings.warning(
+            """
+            \(limit) open files may be too few for \(jobs) jobs and \(renderers) renderers, which may need \(needed): raise \
+            `ulimit -n` (systemd: LimitNOFILE), or lower --concurrency
+            """
+        )
     }
 
     private func warnOfMissingLayers(_ renderer: RendererPool, _ logger: Logger) {

@@ -6,6 +6,7 @@ import Synchronization
 final class FakeTime: Sendable {
     private struct State {
         var now = ContinuousClock.now
+        var used = Duration.zero
         var pauses: [Duration] = []
         var onPause: @Sendable (Int) -> Void = { _ in }
     }
@@ -23,6 +24,11 @@ final class FakeTime: Sendable {
     }
 
     func advance(_ duration: Duration) {
+        state.withLock { ($0.now, $0.used) = ($0.now + duration, $0.used + duration) }
+    }
+
+    /// Time passes, in which the process does not run.
+    func freeze(_ duration: Duration) {
         state.withLock { $0.now += duration }
     }
 
@@ -30,9 +36,10 @@ final class FakeTime: Sendable {
     var worker: WorkerTime {
         WorkerTime(
             now: { self.now },
+            used: { self.state.withLock { $0.used } },
             sleep: { duration in
                 let (onPause, count) = self.state.withLock { state in
-                    state.now += duration
+                    (state.now, state.used) = (state.now + duration, state.used + duration)
                     state.pauses.append(duration)
                     return (state.onPause, state.pauses.count)
                 }

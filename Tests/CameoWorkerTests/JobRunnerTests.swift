@@ -35,7 +35,7 @@ struct JobRunnerTests {
             configuration: configuration,
             logger: bench.log.logger,
             meetOthers: meetOthers,
-            phase: WorkerPhase(now: configuration.time.now)
+            phase: WorkerPhase(time: configuration.time)
         )
     }
 

@@ -26,7 +26,7 @@ struct SettlementBench {
         let bench = try bench ?? CacheBench()
         self.bench = bench
         store = RefusingStore(bench.store, refusals: refusals)
-        phase = WorkerPhase(now: time.worker.now)
+        phase = WorkerPhase(time: time.worker)
         job = try await bench.claim(change)
         var configuration = WorkerConfiguration()
         configuration.time = time.worker
@@ -38,6 +38,7 @@ struct SettlementBench {
             phase: phase,
             logger: bench.log.logger,
             job: job,
+            claimedAt: time.now,
             progress: progress
         )
     }

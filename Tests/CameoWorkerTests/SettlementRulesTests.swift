@@ -105,6 +105,12 @@ struct SettlementRulesTests {
             drain: "fail store.failed",
             stopping: "release"
         ),
+        Trouble(
+            error: .cannotOpen(path: "/store", reason: "Too many open files"),
+            service: "release after 1.0 seconds",
+            drain: "fail store.failed",
+            stopping: "release"
+        ),
         .always(.leaseLost(jobID: 1), "end: lease lost"),
         .always(.damagedBlob(digest: "sha256-0"), "fail source.notFound for good"),
         .always(.refused(reason: "a rule"), "fail store.failed for good"),
@@ -118,6 +124,36 @@ struct SettlementRulesTests {
             let action = worker.rules.action(for: .failure(row.error), stoppedFor: nil, source: "a.jpg")
             #expect(action.summary == row.expected(of: worker), "\(worker)")
         }
+    }
+
+    @Test func timeInWhichTheWorkerStoodStillIsChargedToNobody() {
+        let failures: [(any Error, JobControl.StopReason?, String)] = [
+            (Failures.slow, nil, "release"), (CancellationError(), .timedOut, "release"),
+            (Failures.notFound, nil, "fail source.notFound for good"),
+            (CancellationError(), .claimLost, "end: lease lost"),
+        ]
+        for (error, reason, expected) in failures {
+            let action = Plan.service.rules.action(
+                for: .failure(error),
+                stoppedFor: reason,
+                source: "a.jpg",
+                stoodStill: true
+            )
+            #expect(action.summary == expected)
+        }
+    }
+
+    @Test func aShortageOfThisMachineIsChargedToTheJobOnlyInADrain() {
+        let failure = JobFailure.fetch("a.jpg", lacking: Errno(EMFILE))
+        let actions = Plan.allCases.map { $0.rules.action(for: .failure(failure), stoppedFor: nil, source: "a.jpg") }
+        #expect(
+            zip(Plan.allCases, actions).allSatisfy { plan, action in
+                action.summary
+                    == (plan.rules.drains
+                        ? "fail store.failed" : plan.rules.isStopping ? "release" : "release after 1.0 seconds")
+            },
+            "\(actions.map(\.summary))"
+        )
     }
 
     @Test func aTimeoutNamesItsSourceAndAnUnexpectedErrorItself() throws {

@@ -11,13 +11,27 @@ struct WorkerPhaseTests {
     private let newer = StoreError.newerSchema(path: "/store", found: 9, supported: 8)
 
     init() {
-        phase = WorkerPhase(now: time.worker.now)
+        phase = WorkerPhase(time: time.worker)
     }
 
     @Test func aWorkerThatIsNotStoppedGoesOn() {
         time.advance(.seconds(1_000_000))
         #expect(!phase.isStopping && !phase.mustGiveBack && !phase.hasDrained && !phase.hasLostStore)
         #expect(phase.retirement == nil && phase.unrecorded == nil)
+    }
+
+    @Test func timeWithoutWorkIsAStandstillIfItIsLong() {
+        let begun = time.now
+        phase.look()
+        time.advance(.seconds(60))
+        #expect(!phase.stoodStill(since: begun), "it worked")
+        time.freeze(.seconds(1))
+        #expect(!phase.stoodStill(since: begun), "it may have waited for its turn")
+        time.freeze(.seconds(16))
+        #expect(phase.stoodStill(since: begun))
+        time.advance(.seconds(1))
+        #expect(phase.stoodStill(since: begun))
+        #expect(!phase.stoodStill(since: time.now), "that was before")
     }
 
     /// The graces of several stops in seconds, negative for none; whether each stop changed something; and the seconds after

@@ -9,6 +9,7 @@ protocol EasyHandleDelegate: AnyObject {
     /// - Parameter address: a `sockaddr`.
     /// - Returns: whether a socket may be opened for it.
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool
+    func note(unopenedSocket error: Errno)
 }
 
 /// How a transfer continues after it has offered bytes.
@@ -176,7 +177,9 @@ extension EasyHandle {
         )
         guard delegate.mayConnect(toSocketAddress: bytes) else { return CURL_SOCKET_BAD }
         let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
-        return socket(address.pointee.family, address.pointee.socktype | closeOnExec, address.pointee.protocol)
+        let opened = socket(address.pointee.family, address.pointee.socktype | closeOnExec, address.pointee.protocol)
+        if opened < 0 { delegate.note(unopenedSocket: Errno()) }
+        return opened
     }
 }
 

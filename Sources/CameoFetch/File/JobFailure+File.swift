@@ -8,7 +8,7 @@ extension JobFailure {
         case ENOENT, ENOTDIR: .fetch(.sourceNotFound, "\(name) does not exist")
         case EACCES, EPERM: .fetch(.sourceForbidden, "\(name) may not be read by this user: \(errno)")
         case ELOOP, ENAMETOOLONG, ENXIO, ENODEV: .fetch(.sourceInvalid, "\(name) cannot be opened: \(errno)")
-        case EMFILE, ENFILE, ENOMEM: .fetch(name, lacking: errno)
+        case _ where errno.isShortage: .fetch(name, lacking: errno)
         case EWOULDBLOCK: .fetch(.sourceChanged, "\(name) is leased to a program that writes it")
         default: .fetch(.sourceUnreachable, "\(name) cannot be opened: \(errno)")
         }
@@ -16,6 +16,7 @@ extension JobFailure {
 
     /// The failure for a file that was opened but could not be read, for example from a network file system.
     static func fetch(readingFile name: String, _ errno: Errno) -> JobFailure {
-        .fetch(.sourceUnreachable, "\(name) cannot be read: \(errno)")
+        errno.isShortage
+            ? .fetch(name, lacking: errno) : .fetch(.sourceUnreachable, "\(name) cannot be read: \(errno)")
     }
 }

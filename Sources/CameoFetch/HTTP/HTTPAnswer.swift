@@ -93,6 +93,10 @@ extension HTTPAnswer {
     ) -> JobFailure {
         let name = route.description
         let reason = CurlError(result.code)
+        // A name that cannot be resolved for want of a descriptor is no different from one that does not exist.
+        if let shortage = result.unopenedSocket ?? .ofDescriptors, result.address == nil, shortage.isShortage {
+            return .fetch(name, lacking: shortage)
+        }
         switch result.code {
         case CURLE_OPERATION_TIMEDOUT:
             return timeout(of: route, result: result, budget: budget, limits: limits)

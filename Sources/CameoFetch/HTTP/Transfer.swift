@@ -36,6 +36,7 @@ final class Transfer: EasyHandleDelegate {
     private var stop: TransferResult.Stop?
     private var refusals: [AddressGuard.Verdict] = []
     private var attempted: [IPAddress] = []
+    private var unopenedSocket: Errno?
 
     /// `token` identifies the transfer in its multi handle.
     init(_ arrival: Mailbox.Arrival, token: Int, configuration: FetchConfiguration) throws(CurlError) {
@@ -157,6 +158,8 @@ final class Transfer: EasyHandleDelegate {
         return false
     }
 
+    func note(unopenedSocket error: Errno) { unopenedSocket = error }
+
     /// The result. Call once, after the transfer has ended.
     func result(code: CURLcode) -> TransferResult {
         endPause()
@@ -174,6 +177,7 @@ final class Transfer: EasyHandleDelegate {
         result.announcesSeveralLengths = Set(lengths.map { $0.filter { $0 != 0x20 && $0 != 0x09 } }).count > 1
         result.refusals = refusals
         result.attempted = attempted
+        result.unopenedSocket = unopenedSocket
         result.address = easy.string(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) }
         result.wasConnected = easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0
         result.elapsed = startedAt.duration(to: .now) - pause

@@ -35,6 +35,8 @@ struct TransferResult: Sendable {
     /// The addresses that the address guard refused, and those that it allowed.
     var refusals: [AddressGuard.Verdict] = []
     var attempted: [IPAddress] = []
+    /// Why this machine could open no socket.
+    var unopenedSocket: Errno?
     /// The peer's address, also of a reused connection; nil without a connection.
     var address: IPAddress?
     /// Whether the connection, including TLS if required, was established.

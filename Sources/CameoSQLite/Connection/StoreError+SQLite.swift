@@ -30,6 +30,7 @@ extension StoreError {
         switch error.code {
         case ENOSPC, EDQUOT: self = .full(path: path)
         case EROFS, EACCES: self = .readOnly(path: path)
+        case _ where error.isShortage: self = .cannotOpen(path: path, reason: error.description)
         default: self = .failed("\(path): \(error)")
         }
     }

@@ -85,6 +85,22 @@ extension EndToEnd {
             #expect(await heir.ending == .exited(0))
         }
 
+        /// As by `docker pause`, or a laptop's lid.
+        @Test func timeInWhichAWorkerIsFrozenIsChargedToNobody() async throws {
+            let (deployment, origin) = (try Deployment(), try await Origin.start())
+            let job = try await deployment.enqueue(origin.url("/never"))[0].jobID
+            let worker = try deployment.startWorker("--fetch-timeout", "2s", "--allow-network", "127.0.0.0/8")
+            defer { worker.killGroup() }
+            try await origin.awaitArrivals(of: "/never")
+            try await deployment.freeze(worker)
+            // Longer than the limit, and than a process stands still by itself.
+            try await Task.sleep(for: .seconds(4))
+            worker.send(SIGCONT)
+            try await deployment.waitUntil { try await $0.job(job).attempts?.count ?? 0 >= 2 }
+            let attempts = try #require(try await deployment.job(job).attempts)
+            #expect(attempts.first?.outcome == .released)
+        }
+
         /// SQLite has one writer. One that is frozen with the lock blocks all others, but does no other harm.
         @Test func aWorkerFrozenInsideItsTransactionHoldsOthersUpAndNoMore() async throws {
             let deployment = try Deployment()
