@@ -73,5 +73,4 @@ static const int cameo_curl_pause_ends = CURLPAUSE_CONT;
 static const unsigned int cameo_curl_header_of_response = CURLH_HEADER;
 static const unsigned int cameo_curl_url_decodes = CURLU_URLDECODE;
 static const unsigned int cameo_curl_url_has_default_port = CURLU_DEFAULT_PORT;
-static const unsigned int cameo_curl_url_as_browsers = CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME;
 static const CURLversion cameo_curl_version_now = CURLVERSION_NOW;

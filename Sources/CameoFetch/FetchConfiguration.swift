@@ -50,6 +50,9 @@ package struct FetchConfiguration: Sendable {
     /// The wall clock, by which a cache judges the age of responses.
     package var now: @Sendable () -> Date = { Date() }
 
+    /// Told the target of each redirect whose user name or password was not used, because it leads to another origin.
+    package var noteDroppedCredentials: @Sendable (_ target: String) -> Void = { _ in }
+
     package init() {}
 
     func validate() throws(FetchConfigurationError) {

@@ -173,6 +173,12 @@ struct WorkerApp {
             try command.http.configure(&configuration)
             command.cache.configure(&configuration)
             configuration.loadsVideosInParts = access(command.render.framesExecutable, X_OK) == 0
+            configuration.noteDroppedCredentials = { target in
+                logger.warning(
+                    "a redirect's credentials were not sent to another origin",
+                    metadata: ["url": "\(SourceName.of(target))"]
+                )
+            }
             let cache = command.cache.budget.map { StoredAnswers(store: store, budget: $0, logger: logger) }
             return try Fetcher(configuration, cache: cache)
         } catch let error as FetchConfigurationError {

@@ -28,6 +28,7 @@ Routes:
     /redirect?to=URL&status=N   a redirect; without `to` one that has no Location
     /loop                       a redirect to itself
     /headers                    the request's headers as JSON
+    /echo/…                     the request's target, as it came
     /count                      the same as the command `counts`
     /empty /truncated /chunk-truncated /gzip /gzip-bomb?mib=N /bad-gzip /announced?bytes=N /endless
     /never                      no answer
@@ -232,6 +233,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def get_headers(self):
         self.answer(200, json.dumps(dict(self.headers.items())).encode(), Content_Type="application/json")
+
+    def get_echo(self):
+        self.answer(200, self.path.encode("latin-1"), Content_Type="text/plain")
 
     def get_count(self):
         self.answer(200, json.dumps(self.log.summary()).encode(), Content_Type="application/json")

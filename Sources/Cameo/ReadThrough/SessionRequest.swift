@@ -81,12 +81,7 @@ struct SessionRequest: Sendable {
                 let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme),
                 let host = parts.encodedHost, !host.isEmpty
             else { return nil }
-            if let user = parts.user {
-                let pair = Data("\(user):\(parts.password ?? "")".utf8)
-                authorization = "Basic \(pair.base64EncodedString())"
-            } else {
-                authorization = nil
-            }
+            authorization = parts.authorization
             parts.user = nil
             parts.password = nil
             parts.fragment = nil

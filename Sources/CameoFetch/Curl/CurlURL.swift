@@ -5,13 +5,12 @@ internal import CCurl
 struct CurlURL: ~Copyable {
     /// Part of a URL.
     enum Part {
-        case scheme, user, password, host, port
+        case user, password, host, port
         /// The whole URL, without credentials and fragment after ``removeCredentials()``.
         case whole
 
         fileprivate var code: (CURLUPart, flags: UInt32) {
             switch self {
-            case .scheme: (CURLUPART_SCHEME, 0)
             case .user: (CURLUPART_USER, cameo_curl_url_decodes)
             case .password: (CURLUPART_PASSWORD, cameo_curl_url_decodes)
             case .host: (CURLUPART_HOST, 0)
@@ -23,20 +22,13 @@ struct CurlURL: ~Copyable {
 
     private let handle: OpaquePointer
 
-    /// Spaces and bytes outside ASCII are percent-encoded, as browsers do; any scheme is accepted.
-    ///
-    /// - Parameters:
-    ///   - text: a URL, or a reference (RFC 3986, section 4.1).
-    ///   - base: the URL in which a reference stands.
-    /// - Throws: why it is not a URL.
-    init(parsing text: String, relativeTo base: String? = nil) throws(CurlURLError) {
+    /// - Throws: why the text is not a URL.
+    init(parsing text: String) throws(CurlURLError) {
         guard let handle = curl_url() else { throw CurlURLError(CURLUE_OUT_OF_MEMORY) }
-        do throws(CurlURLError) {
-            if let base { try Self.set(base, on: handle) }
-            try Self.set(text, on: handle)
-        } catch {
+        let code = curl_url_set(handle, CURLUPART_URL, text, 0)
+        guard code == CURLUE_OK else {
             curl_url_cleanup(handle)
-            throw error
+            throw CurlURLError(code)
         }
         self.handle = handle
     }
@@ -63,11 +55,6 @@ struct CurlURL: ~Copyable {
         var text: UnsafeMutablePointer<CChar>?
         defer { curl_free(text) }
         return curl_url_get(handle, part.code.0, &text, 0) == CURLUE_OK
-    }
-
-    private static func set(_ text: String, on handle: OpaquePointer) throws(CurlURLError) {
-        let code = curl_url_set(handle, CURLUPART_URL, text, cameo_curl_url_as_browsers)
-        guard code == CURLUE_OK else { throw CurlURLError(code) }
     }
 }
 

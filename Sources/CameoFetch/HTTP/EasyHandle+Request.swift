@@ -7,6 +7,11 @@ extension EasyHandle {
     /// engine, no alternative services and no server push.
     func configure(for request: TransferRequest, within limits: FetchConfiguration) throws(CurlError) {
         try set(CURLOPT_URL, request.url.text)
+        // libcurl drops the question mark of an empty query. A proxy that does not tunnel is asked for the whole URL.
+        if request.url.text.hasSuffix("?") {
+            let isTunnelled = limits.proxy?.hasPrefix("socks") ?? true || request.url.origin.scheme == "https"
+            try set(CURLOPT_REQUEST_TARGET, isTunnelled ? request.url.target : request.url.text)
+        }
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try setConnection(limits)
         try setLimits(limits, budget: request.budget)

@@ -47,7 +47,9 @@ struct HTTPAnswer: Sendable {
 
     /// The failure for a status other than 200.
     func failure(at route: HTTPRoute) -> JobFailure {
-        HTTPStatus(head.status).failure(of: route, retryAfter: head.retryAfter)
+        let failure = HTTPStatus(head.status).failure(of: route, retryAfter: head.retryAfter)
+        guard route.stop.dropsCredentials else { return failure }
+        return failure.saying("\(failure.message); the credentials in the redirect were not sent to another origin")
     }
 
     static func tooLong(_ route: HTTPRoute, limits: FetchConfiguration) -> JobFailure {

@@ -4,9 +4,10 @@ internal import CameoModel
 typealias HTTPRoute = Route<HTTPURL>
 
 extension HTTPURL: HTTPPlace {
-    func resolving(_ reference: String) throws(RedirectRefusal) -> HTTPURL {
+    func resolving(_ reference: String) throws(RedirectRefusal) -> (place: HTTPURL, authorization: String?) {
         do throws(ParsingError) {
-            return try HTTPURL(parsing: reference, relativeTo: self)
+            let place = try HTTPURL(parsing: reference, relativeTo: self)
+            return (place, place.authorization)
         } catch {
             throw .malformed(location: reference, reason: error.reason)
         }

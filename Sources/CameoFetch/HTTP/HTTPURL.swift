@@ -1,6 +1,7 @@
+internal import CameoHTTPCache
 internal import Foundation
 
-/// An `http:` or `https:` URL, parsed by libcurl.
+/// An `http:` or `https:` URL. Path and query are spelled as browsers do; the rest is parsed by libcurl, which connects.
 struct HTTPURL: Sendable {
     /// Scheme, host and port. Connections are shared within one origin, and secrets never leave it.
     struct Origin: Hashable, Sendable, CustomStringConvertible {
@@ -20,6 +21,8 @@ struct HTTPURL: Sendable {
 
     /// The URL without credentials and fragment.
     let text: String
+    /// The path and the query.
+    let target: String
     let origin: Origin
     /// The header that a user name and a password in the URL become (RFC 7617).
     let authorization: String?
@@ -32,23 +35,23 @@ struct HTTPURL: Sendable {
     ///   - base: the URL against which a reference, such as a `Location`, is resolved.
     /// - Throws: the reason why it is not an HTTP URL.
     init(parsing text: String, relativeTo base: HTTPURL? = nil) throws(ParsingError) {
-        let url: CurlURL
+        let web: WebURL
+        do throws(WebURL.SchemeError) {
+            web = try WebURL(text, relativeTo: base.flatMap { try? WebURL($0.text) })
+        } catch {
+            throw error.scheme.map { .scheme($0) } ?? .malformed("it has no scheme")
+        }
+        var url: CurlURL
         do throws(CurlURLError) {
-            url = try CurlURL(parsing: text, relativeTo: base?.text)
+            let credentials = web.userInformation.map { "\($0)@" } ?? ""
+            url = try CurlURL(parsing: "\(web.scheme)://\(credentials)\(web.hostAndPort)/")
         } catch {
             throw .malformed(error.description)
         }
-        try self.init(url)
-    }
-
-    private init(_ whole: consuming CurlURL) throws(ParsingError) {
-        var url = whole
-        guard let scheme = url.text(.scheme)?.lowercased() else { throw .malformed("it has no scheme") }
-        guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
         guard let host = url.text(.host)?.lowercased(), !host.isEmpty else { throw .malformed("it has no host") }
         guard let port = url.text(.port).flatMap({ Int($0) }) else { throw .malformed("it has no port") }
         let isLiteral = host.first == "[" && host.last == "]"
-        origin = Origin(scheme: scheme, host: isLiteral ? String(host.dropFirst().dropLast()) : host, port: port)
+        origin = Origin(scheme: web.scheme, host: isLiteral ? String(host.dropFirst().dropLast()) : host, port: port)
         if url.has(.user) || url.has(.password) {
             let user = url.text(.user), password = url.text(.password)
             guard user != nil || !url.has(.user), password != nil || !url.has(.password) else {
@@ -59,7 +62,8 @@ struct HTTPURL: Sendable {
             authorization = nil
         }
         url.removeCredentials()
-        guard let text = url.text(.whole) else { throw .malformed("it cannot be written down") }
-        self.text = text
+        guard let root = url.text(.whole) else { throw .malformed("it cannot be written down") }
+        target = web.target
+        self.text = root.dropLast() + web.target
     }
 }

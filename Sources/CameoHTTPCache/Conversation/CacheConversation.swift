@@ -292,7 +292,7 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
         guard !HTTPMethod.isSafe(route.method), (200..<400).contains(head.status) else { return }
         let place = route.place
         let named = ["Location", "Content-Location"].compactMap { head.fields.values(of: $0).first }
-            .compactMap { try? place.resolving($0) }.filter { $0.origin == place.origin }
+            .compactMap { try? place.resolving($0).place }.filter { $0.origin == place.origin }
         let uris = (route.redirects.isEmpty ? [request.key.uri] : []) + [place.text] + named.map(\.text)
         for change in uris.map(CacheChange.invalidate) where !invalidated.contains(change) {
             invalidated.append(change)

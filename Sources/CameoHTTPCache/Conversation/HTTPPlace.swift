@@ -10,11 +10,12 @@ package protocol HTTPPlace: Sendable {
     /// The scheme, host and port (RFC 6454). Credentials never leave an origin.
     var origin: Origin { get }
 
-    /// Resolves a reference, such as a `Location`, and removes user information from it.
+    /// Resolves a reference, such as a `Location`.
     ///
-    /// - Returns: an `http:` or `https:` URL.
+    /// - Returns: an `http:` or `https:` URL without user information, and the `Authorization` that the user information
+    ///   of the reference became; nil if it had none.
     /// - Throws: ``RedirectRefusal/malformed(location:reason:)``
-    func resolving(_ reference: String) throws(RedirectRefusal) -> Self
+    func resolving(_ reference: String) throws(RedirectRefusal) -> (place: Self, authorization: String?)
 }
 
 /// Why a redirect is not followed.

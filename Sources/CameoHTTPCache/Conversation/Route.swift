@@ -10,6 +10,8 @@ package struct Route<Place: HTTPPlace>: Sendable {
         package let place: Place
         /// The request's own fields, as far as they may be sent here.
         package let fields: HTTPFields
+        /// Whether the redirect to this stop has a user name or password, which is used in its own origin alone.
+        package var dropsCredentials = false
     }
 
     /// The places in their order, the target first.
@@ -39,14 +41,16 @@ package struct Route<Place: HTTPPlace>: Sendable {
         guard ["http", "https", nil].contains(URIScheme.of(location)) else {
             throw .unsupportedScheme(location: location)
         }
-        let next = try place.resolving(location)
-        var fields = next.origin == place.origin ? stop.fields : stop.fields.withoutCredentials
+        let (next, authorization) = try place.resolving(location)
+        let isSameOrigin = next.origin == place.origin
+        var fields = isSameOrigin ? stop.fields : stop.fields.withoutCredentials
+        if isSameOrigin, let authorization { fields.set("Authorization", authorization) }
         if becomesGET(by: redirect.status) {
             method = "GET"
             // These fields describe a body that is no longer sent.
             fields = HTTPFields(fields.lines.filter { !$0.name.asciiLowercased.hasPrefix("content-") })
         }
-        stops.append(Stop(place: next, fields: fields))
+        stops.append(Stop(place: next, fields: fields, dropsCredentials: authorization != nil && !isSameOrigin))
         redirects.append(redirect)
     }
 

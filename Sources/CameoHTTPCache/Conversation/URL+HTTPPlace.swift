@@ -10,16 +10,23 @@ extension URL: HTTPPlace {
         return "\(scheme)://\(host.lowercased()):\(port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    package func resolving(_ reference: String) throws(RedirectRefusal) -> URL {
-        guard let place = URL(string: reference, relativeTo: self)?.absoluteURL,
-            var parts = URLComponents(url: place, resolvingAgainstBaseURL: true), parts.host?.isEmpty == false
+    package func resolving(_ reference: String) throws(RedirectRefusal) -> (place: URL, authorization: String?) {
+        guard let web = try? WebURL(reference, relativeTo: WebURL(absoluteString)),
+            var parts = URLComponents(
+                string: "\(web.scheme)://\(web.userInformation.map { $0 + "@" } ?? "")\(web.hostAndPort)\(web.target)"
+            ), parts.host?.isEmpty == false
         else { throw .malformed(location: reference, reason: "it names no host") }
-        // Foundation's own protocol for HTTP knows a scheme in lower case only.
-        parts.scheme = parts.scheme?.lowercased()
+        let authorization = parts.authorization
         parts.user = nil
         parts.password = nil
-        parts.fragment = nil
         guard let url = parts.url else { throw .malformed(location: reference, reason: "it cannot be written down") }
-        return url
+        return (url, authorization)
+    }
+}
+
+extension URLComponents {
+    /// The header that a user name and a password become (RFC 7617).
+    package var authorization: String? {
+        user.map { "Basic \(Data("\($0):\(password ?? "")".utf8).base64EncodedString())" }
     }
 }
