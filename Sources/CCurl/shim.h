@@ -57,6 +57,11 @@ static inline CURLMcode cameo_curl_multi_set_long(CURLM *multi, CURLMoption opti
     return (curl_multi_setopt)(multi, option, value);
 }
 
+// The list is the caller's, to be freed by curl_slist_free_all.
+static inline CURLcode cameo_curl_get_list(CURL *easy, CURLINFO info, struct curl_slist **value) {
+    return (curl_easy_getinfo)(easy, info, value);
+}
+
 // CURLMsg keeps its result in a union that stands behind a pointer-sized one.
 static inline CURLcode cameo_curl_message_result(const CURLMsg *message) {
     return message->data.result;

@@ -1,6 +1,7 @@
 import CameoFetch
 import CameoModel
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -112,6 +113,71 @@ struct HTTPRedirectTests {
             with: fetcher
         )
         #expect(failure.message.hasPrefix("GET \(origin.url("/status/500", host: "localhost")) ("))
+    }
+
+    @Test
+    func credentialsInATargetOnTheSameOriginAreUsed() async throws {
+        let expected = "Basic " + Data("user:a@b".utf8).base64EncodedString()
+        for user in ["user:a%40b", "user:a@b"] {
+            let target = "//\(user)@127.0.0.1:\(origin.port)/headers"
+            #expect(try await echo(redirect(to: target), ["Authorization": "Bearer x"]).contains(expected), "\(target)")
+        }
+    }
+
+    @Test
+    func droppedCredentialsAreTold() async throws {
+        let told = Mutex<[String]>([])
+        var configuration = FetchConfiguration.forTests
+        configuration.noteDroppedCredentials = { target in told.withLock { $0.append(target) } }
+        let fetcher = try Fetcher(configuration)
+        _ = try await fetcher.fetch(redirect(to: origin.url("/headers", host: "user:secret@localhost")))
+        _ = try await fetcher.fetch(redirect(to: origin.url("/headers", host: "user:secret@127.0.0.1")))
+        #expect(told.withLock(\.self) == [origin.url("/headers", host: "localhost")])
+        let target = origin.url("/status/401", host: "u:p@localhost")
+        let refused = try await failure(of: redirect(to: target), with: fetcher)
+        #expect(refused.message.contains("credentials in the redirect were not sent"))
+    }
+
+    // MARK: - Cookies
+
+    private func cookies(of path: String) async throws -> [String?] {
+        try await origin.requests(of: path).map { $0["cookie"] }
+    }
+
+    @Test
+    func aCookieThatARedirectSetsEndsItsLoop() async throws {
+        let path = "/scripted/cookie-loop"
+        let set = ["Location: \(path)", "Set-Cookie: seen=1; Path=/", "Set-Cookie: b=2; HttpOnly; Max-Age=60"]
+        try await origin.script(path, ScriptedAnswer(302, set), ScriptedAnswer(body: "a picture"))
+        #expect(try await fetcher.fetch(origin.url(path), headers: ["Cookie": "own=0"]).bytes == 9)
+        let sent = try await cookies(of: path)
+        #expect(sent[0] == "own=0")
+        #expect(Set((sent[1] ?? "").components(separatedBy: "; ")) == ["own=0", "seen=1", "b=2"])
+    }
+
+    @Test
+    func cookiesLiveForOneChainOfRedirects() async throws {
+        let (first, second) = ("/scripted/cookie-first", "/scripted/cookie-second")
+        let answer = ScriptedAnswer(302, ["Location: \(second)", "Set-Cookie: a=1; Path=/"])
+        try await origin.script(first, answer)
+        try await origin.script(second, ScriptedAnswer(body: "a picture"))
+        for _ in 0..<2 { _ = try await fetcher.fetch(origin.url(first)) }
+        _ = try await fetcher.fetch(origin.url(second))
+        #expect(try await cookies(of: first) == [nil, nil])
+        #expect(try await cookies(of: second) == ["a=1", "a=1", nil])
+    }
+
+    @Test(arguments: [
+        ("a=1; Path=/elsewhere", "127.0.0.1"), ("a=1; Domain=example.com", "127.0.0.1"),
+        ("a=1; Max-Age=0", "127.0.0.1"), ("a=1; Path=/", "localhost"), ("__Host-a=1; Path=/", "127.0.0.1"),
+    ])
+    func aCookieForAnotherPlaceIsNotSent(cookie: String, host: String) async throws {
+        let origin = try await Origin.start()
+        let target = origin.url("/scripted/target", host: host)
+        try await origin.script("/scripted/set", ScriptedAnswer(302, ["Location: \(target)", "Set-Cookie: \(cookie)"]))
+        try await origin.script("/scripted/target", ScriptedAnswer(body: "a picture"))
+        _ = try await fetcher.fetch(origin.url("/scripted/set"))
+        #expect(try await origin.requests(of: "/scripted/target").map { $0["cookie"] } == [nil])
     }
 
     private func echo(_ url: String, _ headers: [String: String]) async throws -> String {

@@ -17,6 +17,7 @@ struct ReadThroughLoad {
     /// The last response, or why there is none.
     private var exchange: HTTPExchange?
     private var error: URLError?
+    private var cookies: HTTPCookieStorage?
 
     init(_ request: SessionRequest, by loader: ReadThroughLoader, stored: [CachedSource], trouble: StoreError? = nil) {
         self.request = request
@@ -63,8 +64,13 @@ struct ReadThroughLoad {
         _ query: CacheConversation<URL>.Query
     ) async throws -> CacheConversation<URL>.Action {
         do {
-            let exchange = try await loader.transfers.perform(request.request(for: query))
-            loader.settings.storeCookies(of: exchange)
+            // Foundation does not look at paths as RFC 6265, section 5.1.4, has it.
+            let path = query.route.place.path
+            let cookies = (cookies?.cookies(for: query.route.place) ?? []).filter { cookie in
+                path == cookie.path || path.hasPrefix(cookie.path.hasSuffix("/") ? cookie.path : cookie.path + "/")
+            }
+            let exchange = try await loader.transfers.perform(request.request(for: query, with: cookies))
+            loader.settings.storeCookies(of: exchange, along: &self.cookies)
             self.exchange = exchange
             let peer = Peer(origin: exchange.url.origin, .program)
             return conversation.answered(exchange.head, from: [peer], at: loader.now()) {

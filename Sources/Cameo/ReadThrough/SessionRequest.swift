@@ -52,8 +52,8 @@ struct SessionRequest: Sendable {
         return SentFields(fields)
     }
 
-    /// The request to send for a query.
-    func request(for query: CacheConversation<URL>.Query) -> URLRequest {
+    /// The request to send for a query, with cookies that redirects have set.
+    func request(for query: CacheConversation<URL>.Query, with cookies: [HTTPCookie]) -> URLRequest {
         var request = request
         request.url = query.route.place
         if query.route.method != question.method {
@@ -64,6 +64,10 @@ struct SessionRequest: Sendable {
         request.cachePolicy = .reloadIgnoringLocalCacheData
         for line in query.route.stop.fields.lines + query.validators.lines {
             request.setValue(line.value, forHTTPHeaderField: line.name)
+        }
+        if let set = HTTPCookie.requestHeaderFields(with: cookies)["Cookie"], !cookies.isEmpty {
+            let own = request.value(forHTTPHeaderField: "Cookie").map { "\($0); " } ?? ""
+            request.setValue(own + set, forHTTPHeaderField: "Cookie")
         }
         return request
     }

@@ -53,11 +53,13 @@ struct TransferSettings: Hashable, @unchecked Sendable {
     }
 
     /// Stores the cookies of a response, as a session would. They are sent with later requests and count as credentials.
-    func storeCookies(of exchange: HTTPExchange) {
+    /// Those that are for the chain of redirects to which the response belongs do not: they tell nothing about who asks.
+    func storeCookies(of exchange: HTTPExchange, along chain: inout HTTPCookieStorage?) {
         guard let cookies, exchange.head.fields["Set-Cookie"] != nil else { return }
         let fields = exchange.response.allHeaderFields.reduce(into: [:]) { $0["\($1.key)"] = "\($1.value)" }
         let found = HTTPCookie.cookies(withResponseHeaderFields: fields, for: exchange.url)
-        cookies.setCookies(found, for: exchange.url, mainDocumentURL: nil)
+        chain = chain ?? URLSessionConfiguration.ephemeral.httpCookieStorage
+        for storage in [cookies, chain] { storage?.setCookies(found, for: exchange.url, mainDocumentURL: nil) }
     }
 
     private static func otherProtocols(_ configuration: URLSessionConfiguration) -> [AnyClass] {

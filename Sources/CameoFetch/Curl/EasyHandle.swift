@@ -77,6 +77,23 @@ final class EasyHandle {
         try check(cameo_curl_set_pointer(pointer, CURLOPT_COPYPOSTFIELDS, &bytes))
     }
 
+    /// Starts libcurl's cookie engine with these cookies (CURLOPT_COOKIELIST). `own` are sent in the same line, whatever the
+    /// URL is.
+    func setCookies(_ cookies: [String], own: String) throws(CurlError) {
+        try set(CURLOPT_COOKIEFILE, "")
+        for cookie in cookies { try set(CURLOPT_COOKIELIST, cookie) }
+        if !own.isEmpty { try set(CURLOPT_COOKIE, own) }
+    }
+
+    func cookies() -> [String] {
+        var list: UnsafeMutablePointer<curl_slist>?
+        guard cameo_curl_get_list(pointer, CURLINFO_COOKIELIST, &list) == CURLE_OK else { return [] }
+        defer { curl_slist_free_all(list) }
+        return sequence(first: list) { $0?.pointee.next }.prefix { $0 != nil }.compactMap { item in
+            item?.pointee.data.map { String(cString: $0) }
+        }
+    }
+
     /// Ends a pause. The bytes that were not taken may be offered during this call.
     func goOn() throws(CurlError) { try check(curl_easy_pause(pointer, cameo_curl_pause_ends)) }
 

@@ -3,8 +3,8 @@ internal import CameoHTTPCache
 internal import Foundation
 
 extension EasyHandle {
-    /// Sets all options for a request. libcurl's other defaults are safe: certificates are verified; there is no cookie
-    /// engine, no alternative services and no server push.
+    /// Sets all options for a request. libcurl's other defaults are safe: certificates are verified; there are no
+    /// alternative services and no server push.
     func configure(for request: TransferRequest, within limits: FetchConfiguration) throws(CurlError) {
         try set(CURLOPT_URL, request.url.text)
         // libcurl drops the question mark of an empty query. A proxy that does not tunnel is asked for the whole URL.
@@ -23,7 +23,10 @@ extension EasyHandle {
         try set(CURLOPT_HTTP_VERSION, cameo_curl_http_2_over_tls)
         try set(CURLOPT_ACCEPT_ENCODING, "")  // all that the library can decode
         try set(CURLOPT_USERAGENT, limits.userAgent)
-        try setHeaders(request.headers.lines.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
+        let own = request.headers.values(of: "Cookie").joined(separator: "; ")
+        try setCookies(request.cookies, own: own)
+        let lines = request.headers.lines.filter { own.isEmpty || $0.name.lowercased() != "cookie" }
+        try setHeaders(lines.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
     }
 
     private func setConnection(_ limits: FetchConfiguration) throws(CurlError) {

@@ -20,6 +20,8 @@ struct HTTPFetch {
     private var failure: JobFailure?
     /// What is left of the total time.
     private var budget: Duration
+    /// What the redirects of this request have set. A cache judges the request without them: they tell nothing about who asks.
+    private var cookies: [String] = []
     /// Whether a server has refused to send the rest of a broken download.
     private var beginsAnew = false
     /// Whether a server has refused to send a part although it offers parts, or the first was not that of a video.
@@ -95,8 +97,11 @@ struct HTTPFetch {
         // The download may wait for the room that a stored body takes.
         if !conversation.holdsBody { bytes = nil }
         if query.route.redirects.isEmpty, !beginsAnew, !loadsWhole { budget = source.configuration.totalTimeout }
+        if query.route.redirects.isEmpty { cookies = [] }
+        let stop = query.route.stop
+        if stop.dropsCredentials { source.configuration.noteDroppedCredentials(stop.place.text) }
         let resumption = try await resumption(for: query)
-        var trace = HTTPTransport.Trace()
+        var trace = HTTPTransport.Trace(cookies: cookies)
         do {
             let answer = try await source.transport.perform(
                 query,
@@ -107,7 +112,7 @@ struct HTTPFetch {
                 noting: &trace
             )
             budget -= answer.elapsed
-            (self.answer, failure) = (answer, nil)
+            (self.answer, failure, cookies) = (answer, nil, trace.cookies)
             if resumption != nil, answer.body != nil { await cache?.dropPartial(of: key) }
             let action = conversation.answered(answer.head, from: trace.peers, at: now) {
                 answer.body.map { ReceivedBody(blob: $0.digest, bytes: $0.bytes) }
@@ -115,6 +120,7 @@ struct HTTPFetch {
             return .next(action)
         } catch let found as HTTPTransport.VideoFound {
             budget -= found.elapsed
+            cookies = trace.cookies
             return try await open(found.response, query)
         } catch let refusal as HTTPTransport.RestRefused {
             await cache?.dropPartial(of: key)
@@ -150,7 +156,7 @@ struct HTTPFetch {
     ) async throws -> Step {
         let video: PartialVideo
         do throws(Errno) {
-            video = try PartialVideo(response, at: query.route, by: source.transport, within: budget)
+            video = try PartialVideo(response, at: query.route, cookies, by: source.transport, within: budget)
         } catch {
             throw JobFailure.fetch(query.route.description, lacking: error)
         }

@@ -30,6 +30,8 @@ final class HTTPTransport: Sendable {
     struct Trace {
         /// The servers that it reached.
         var peers: [Peer] = []
+        /// The cookies of the redirects, before and after it.
+        var cookies: [String] = []
         /// What has arrived of a response whose transfer broke off, if the rest can be requested.
         var begun: (partial: PartialResponse, body: Download.Body)?
     }
@@ -66,10 +68,12 @@ final class HTTPTransport: Sendable {
             addressGuard: try addressGuard(for: route),
             budget: budget,
             purpose: request.purpose,
+            cookies: trace.cookies,
             resumption: resumption,
             stopsAtVideo: stoppingAtVideo
         )
-        let result = try await transfers.perform(transfer, request.clock)
+        let result = try await result(of: transfer, request.clock)
+        trace.cookies = result.cookies
         if resumption != nil, result.refusesRest { throw RestRefused(elapsed: result.elapsed) }
         let peers = peers(of: result, at: route.place)
         trace.peers += peers
@@ -130,6 +134,7 @@ final class HTTPTransport: Sendable {
         )
         let result = try await transfers.perform(transfer, clock)
         guard !result.refusesRest, result.head?.status != 200 else { throw RestRefused(elapsed: result.elapsed) }
+        _ cookies: [String],
         let answer = try HTTPAnswer(result, of: route, budget: budget, limits: configuration)
         guard let body = answer.body else { throw answer.failure(at: route) }
         return (body, answer.elapsed)
@@ -141,6 +146,7 @@ final class HTTPTransport: Sendable {
         if isExempt(route.place.origin) { return nil }
         let host = route.place.host
         // Checked before connecting, because behind a proxy there is no later chance.
+            cookies: cookies,
         if configuration.proxy != nil || IPAddress(host) != nil, let reason = refusal(ofSpelling: host) {
             throw .fetch(.sourceForbidden, "\(route.description) may not be fetched: \(reason)")
         }

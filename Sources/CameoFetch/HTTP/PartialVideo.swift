@@ -28,15 +28,17 @@ final class PartialVideo: VideoParts {
     private let writable: OpenFile
     private let response: PartialResponse
     private let route: HTTPRoute
+    private let cookies: [String]
     private let transport: HTTPTransport
     private let state: Mutex<State>
 
-    /// `response` was given up; `time` is what is left of the total time.
+    /// `response` was given up; `cookies` are those of its redirects, and `time` is what is left of the total time.
     ///
     /// - Throws: the errno of memfd_create or of what follows it.
     init(
         _ response: PartialResponse,
         at route: HTTPRoute,
+        _ cookies: [String],
         by transport: HTTPTransport,
         within time: Duration
     ) throws(Errno) {
@@ -46,7 +48,7 @@ final class PartialVideo: VideoParts {
         guard descriptor >= 0 else { throw Errno() }
         file = OpenFile(adopting: descriptor)
         self.response = response
-        self.route = route
+        (self.route, self.cookies) = (route, cookies)
         self.transport = transport
         state = Mutex(State(time: time))
     }
@@ -62,7 +64,7 @@ final class PartialVideo: VideoParts {
     /// Loads the first part.
     ///
     /// - Returns: a digest that only the same version has, of its validator, its size and its first part.
-    /// - Throws: as ``HTTPTransport/part(_:of:at:within:_:)``.
+    /// - Throws: as ``HTTPTransport/part(_:of:at:_:within:_:)``.
     func loadFirst(_ clock: WorkClock) async throws -> BlobDigest {
         let first = try await load(0, clock)
         var hash = SHA256()
@@ -92,7 +94,7 @@ final class PartialVideo: VideoParts {
             throw JobFailure.fetch(.sourceTooLarge, "\(route.description) \(message)")
         }
         let reservation = try await limits.budget.reserve(bytes.count, for: .overlay, clock)
-        let (body, elapsed) = try await transport.part(bytes, of: response, at: route, within: time, clock)
+        let (body, elapsed) = try await transport.part(bytes, of: response, at: route, cookies, within: time, clock)
         if let errno = copy(body, to: bytes.lowerBound) { throw JobFailure.fetch(route.description, lacking: errno) }
         state.withLock { state in
             state.loaded.insert(part)

@@ -176,6 +176,7 @@ final class Transfer: EasyHandleDelegate {
         let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
         result.announcesSeveralLengths = Set(lengths.map { $0.filter { $0 != 0x20 && $0 != 0x09 } }).count > 1
         result.refusals = refusals
+        result.cookies = easy.cookies()
         result.attempted = attempted
         result.unopenedSocket = unopenedSocket
         result.address = easy.string(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) }

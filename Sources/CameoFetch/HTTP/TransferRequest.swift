@@ -9,8 +9,12 @@ struct TransferRequest: Sendable {
     /// Checks the address of each connection; nil allows any.
     let addressGuard: AddressGuard?
     /// The rest of the total time.
-    let budget: Duration
+    var budget: Duration
     let purpose: FetchPurpose
+    /// What redirects have set so far. Only those whose domain, path and scheme fit are sent (RFC 6265).
+    var cookies: [String] = []
+    /// Whether content codings are decoded.
+    var decodes = true
     /// What a POST sends; nil for a GET.
     var body: Data?
     /// The download whose rest is requested.

@@ -32,6 +32,8 @@ struct TransferResult: Sendable {
     /// Whether the response is the rest of the download that was to be resumed, or the part that was requested.
     var isRest = false
     var stop: Stop?
+    /// The cookies of the request and of the response (CURLINFO_COOKIELIST).
+    var cookies: [String] = []
     /// The addresses that the address guard refused, and those that it allowed.
     var refusals: [AddressGuard.Verdict] = []
     var attempted: [IPAddress] = []

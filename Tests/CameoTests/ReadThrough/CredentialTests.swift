@@ -97,6 +97,24 @@ struct CredentialTests {
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Set-Cookie") == nil)
     }
 
+    @Test(arguments: [HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain, .never])
+    func cookiesOfARedirectAreSentAlongItsChain(policy: HTTPCookie.AcceptPolicy) async throws {
+        let (base, path, end) = (URLSessionConfiguration.ephemeral, Reader.path(), Reader.path("end"))
+        base.httpCookieAcceptPolicy = policy
+        let reader = try Reader(basedOn: base)
+        let location = "Location: \(reader.origin.url(end))"
+        try await reader.origin.script(
+            path,
+            ScriptedAnswer(302, ["Location: \(path)", "Set-Cookie: seen=1; Path=/scripted"]),
+            ScriptedAnswer(302, [location, "Set-Cookie: other=2; Path=/elsewhere"])
+        )
+        try await reader.origin.script(end, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        #expect(try await reader.get(path, ["Cookie": "own=0"]).text == "picture")
+        let sent = try await reader.origin.requests(of: path).map { $0["cookie"] }
+        #expect(sent == ["own=0", policy == .never ? "own=0" : "own=0; seen=1"])
+        #expect(try await reader.origin.requests(of: end).map { $0["cookie"] } == [sent[1]])
+    }
+
     @Test func answersToCredentialsNeedNotBeKept() async throws {
         let (reader, path) = (try Reader(ReadThrough(credentials: .notKept)), Reader.path())
         try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "theirs"))
