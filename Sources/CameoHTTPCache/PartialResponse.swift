@@ -139,6 +139,31 @@ extension CacheableResponse {
         return coding == "identity"
     }
 
+    /// Whether the body has a content coding that HTTP clients do not know. Stores of objects name character sets and their
+    /// own framing there; browsers pass such a body on as it is.
+    package var hasUnknownCoding: Bool {
+        let codings = (fields["Content-Encoding"] ?? "").utf8.split(separator: UInt8(ascii: ","))
+        let known: Set = ["identity", "gzip", "x-gzip", "deflate", "br", "zstd"]
+        return codings.contains { !known.contains(String(decoding: $0.trimmed, as: UTF8.self).asciiLowercased) }
+    }
+
+    /// The response as a 200 (RFC 9110, section 15.3): a 203 is one that a proxy has transformed, and a 206 that nobody asked
+    /// for may hold the whole. Nil for a response that is not a whole representation.
+    package var whole: CacheableResponse? {
+        switch status {
+        case 200: return self
+        case 203: break
+        case 206:
+            guard isUnencoded, let range = contentRange, range.first == 0, range.last == range.total - 1,
+                contentLength == range.total
+            else { return nil }
+        default: return nil
+        }
+        var fields = fields
+        fields.set("Content-Range", nil)
+        return CacheableResponse(status: 200, fields: fields, requestTime: requestTime, responseTime: responseTime)
+    }
+
     /// The length of the body; nil unless one line states it.
     package var contentLength: Int? {
         let lines = fields.values(of: "Content-Length")

@@ -45,6 +45,36 @@ struct HTTPSourceTests {
         #expect(try source.contents() == Data(String(repeating: "picture", count: 1_000).utf8))
     }
 
+    /// Browsers pass such a body on as it is. Stores of objects put character sets and their own framing there.
+    @Test(arguments: ["utf-8", "aws-chunked", "binary", "UTF-8, none", "gzip, aws-chunked", "compress"])
+    func aCodingThatNobodyKnowsIsNone(coding: String) async throws {
+        let path = "/scripted/coding-\(coding.filter(\.isLetter))"
+        try await origin.script(path, ScriptedAnswer(200, ["Content-Encoding: \(coding)"], body: "a picture"))
+        #expect(try await fetcher.fetch(origin.url(path)).contents() == Data("a picture".utf8))
+    }
+
+    @Test(arguments: [
+        ScriptedAnswer(203, ["Cache-Control: max-age=60"], body: "a picture"),
+        ScriptedAnswer(206, ["Content-Range: bytes 0-8/9"], body: "a picture"),
+        ScriptedAnswer(206, ["Content-Range: Bytes 0-8/9", "Content-Encoding: identity"], body: "a picture"),
+    ])
+    func anAnswerThatHoldsTheWholeIsUsed(answer: ScriptedAnswer) async throws {
+        let origin = try await Origin.start()
+        try await origin.script("/scripted/whole", answer)
+        #expect(try await fetcher.fetch(origin.url("/scripted/whole")).contents() == Data("a picture".utf8))
+    }
+
+    @Test(arguments: [
+        "Content-Range: bytes 0-8/10", "Content-Range: bytes 1-9/10", "Content-Range: bytes 0-8/*",
+        "Content-Range: bytes 0-18/19", "Content-Range: bytes 0-8", "Content-Type: multipart/byteranges; boundary=x",
+    ])
+    func aPartThatNobodyAskedForIsRefused(field: String) async throws {
+        let origin = try await Origin.start()
+        try await origin.script("/scripted/part", ScriptedAnswer(206, [field], body: "a picture"))
+        let failure = try await failure(of: origin.url("/scripted/part"), with: fetcher)
+        #expect(failure.code == .sourceHTTPStatus && failure.message.contains("206 Partial Content"))
+    }
+
     @Test
     func theSchemeMayBeWrittenInAnyCase() async throws {
         let url = origin.url("/bytes")

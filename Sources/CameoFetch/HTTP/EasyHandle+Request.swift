@@ -21,7 +21,7 @@ extension EasyHandle {
         try set(CURLOPT_NETRC, cameo_curl_netrc_ignored)
         try set(CURLOPT_HTTP09_ALLOWED, 0)
         try set(CURLOPT_HTTP_VERSION, cameo_curl_http_2_over_tls)
-        try set(CURLOPT_ACCEPT_ENCODING, "")  // all that the library can decode
+        if request.decodes { try set(CURLOPT_ACCEPT_ENCODING, "") }  // all that the library can decode
         try set(CURLOPT_USERAGENT, limits.userAgent)
         let own = request.headers.values(of: "Cookie").joined(separator: "; ")
         try setCookies(request.cookies, own: own)

@@ -112,6 +112,21 @@ final class HTTPTransport: Sendable {
         )
     }
 
+    /// Carries out a transfer, and once more without decoding if the response names a coding that nobody knows: libcurl
+    /// refuses such a body.
+    private func result(of transfer: TransferRequest, _ clock: WorkClock) async throws -> TransferResult {
+        let result = try await transfers.perform(transfer, clock)
+        guard result.code == CURLE_BAD_CONTENT_ENCODING, result.head?.hasUnknownCoding == true,
+            result.elapsed < transfer.budget
+        else { return result }
+        var undecoded = transfer
+        undecoded.decodes = false
+        undecoded.budget -= result.elapsed
+        var second = try await transfers.perform(undecoded, clock)
+        second.elapsed += result.elapsed
+        return second
+    }
+
     /// Requests some bytes of a response that was given up.
     ///
     /// - Throws: as ``perform(_:_:resuming:stoppingAtVideo:within:noting:)``; ``RestRefused`` if these bytes are not sent.
@@ -119,6 +134,7 @@ final class HTTPTransport: Sendable {
         _ bytes: Range<Int>,
         of response: PartialResponse,
         at route: HTTPRoute,
+        _ cookies: [String],
         within budget: Duration,
         _ clock: WorkClock
     ) async throws -> (body: Download.Body, elapsed: Duration) {
@@ -130,11 +146,11 @@ final class HTTPTransport: Sendable {
             budget: budget,
             // Its job already holds what was loaded before.
             purpose: .overlay,
+            cookies: cookies,
             part: (bytes, response)
         )
         let result = try await transfers.perform(transfer, clock)
         guard !result.refusesRest, result.head?.status != 200 else { throw RestRefused(elapsed: result.elapsed) }
-        _ cookies: [String],
         let answer = try HTTPAnswer(result, of: route, budget: budget, limits: configuration)
         guard let body = answer.body else { throw answer.failure(at: route) }
         return (body, answer.elapsed)
@@ -146,7 +162,6 @@ final class HTTPTransport: Sendable {
         if isExempt(route.place.origin) { return nil }
         let host = route.place.host
         // Checked before connecting, because behind a proxy there is no later chance.
-            cookies: cookies,
         if configuration.proxy != nil || IPAddress(host) != nil, let reason = refusal(ofSpelling: host) {
             throw .fetch(.sourceForbidden, "\(route.description) may not be fetched: \(reason)")
         }

@@ -25,6 +25,7 @@ final class Transfer: EasyHandleDelegate {
     /// Whether the kind of the body was determined, and whether it is the part of a whole that was requested.
     private var hasBegun = false
     private var isRest = false
+    private var isWhole = false
     /// Whether the body may be a video to stop at; it is known after this many bytes.
     private var mayBeVideo = false
     private static let telltaleBytes = PartialResponse.leastBytes
@@ -51,7 +52,6 @@ final class Transfer: EasyHandleDelegate {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         begin()
-        let isWhole = arrival.request.part == nil && easy.number(CURLINFO_RESPONSE_CODE) == 200
         guard isRest || isWhole else {
             received += bytes.count
             guard received > Self.unneededBytes else { return .goOn }
@@ -96,6 +96,7 @@ final class Transfer: EasyHandleDelegate {
         // A coded body has the length of its code.
         total = announced > 0 && easy.responseHeader("Content-Encoding") == nil ? announced : nil
         let head = head(status: easy.number(CURLINFO_RESPONSE_CODE))
+        isWhole = arrival.request.part == nil && head.status == 200
         if let part = arrival.request.part {
             isRest = part.response.has(part.bytes, in: head)
             total = part.bytes.count
@@ -175,8 +176,8 @@ final class Transfer: EasyHandleDelegate {
         result.announcedBytes = announced >= 0 ? announced : nil
         let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
         result.announcesSeveralLengths = Set(lengths.map { $0.filter { $0 != 0x20 && $0 != 0x09 } }).count > 1
-        result.refusals = refusals
         result.cookies = easy.cookies()
+        result.refusals = refusals
         result.attempted = attempted
         result.unopenedSocket = unopenedSocket
         result.address = easy.string(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) }
@@ -209,12 +210,14 @@ final class Transfer: EasyHandleDelegate {
                 fields.set(name, easy.responseHeader(name))
             }
         }
-        return CacheableResponse(
+        let head = CacheableResponse(
             status: status,
             fields: fields,
             requestTime: time(CURLINFO_PRETRANSFER_TIME_T),
             responseTime: time(CURLINFO_STARTTRANSFER_TIME_T)
         )
+        let asksForPart = arrival.request.part != nil || arrival.request.resumption != nil
+        return (asksForPart && status == 206 ? nil : head.whole) ?? head
     }
 
     /// libcurl counts the microseconds since the transfer's start.
