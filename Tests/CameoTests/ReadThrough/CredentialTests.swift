@@ -123,15 +123,12 @@ struct CredentialTests {
         }
     }
 
-    /// A password in a `Location` goes nowhere.
-    @Test(arguments: ["", "ada:word@"])
-    func aRedirectIsFollowedAndKeptUnderWhatWasAskedFor(user: String) async throws {
+    @Test func aRedirectIsFollowedAndKeptUnderWhatWasAskedFor() async throws {
         let (reader, path, end) = (try Reader(), Reader.path("start"), Reader.path("end"))
         let target = end + "?x=1"
-        let location = user.isEmpty ? target : reader.origin.url(target, host: "\(user)127.0.0.1")
         try await reader.origin.script(
             path,
-            ScriptedAnswer(301, ["Cache-Control: max-age=600", "Location: \(location)"])
+            ScriptedAnswer(301, ["Cache-Control: max-age=600", "Location: \(target)"])
         )
         try await reader.origin.script(end, ScriptedAnswer(200, Self.fresh, body: "picture"))
         for _ in 0..<2 {
@@ -140,7 +137,71 @@ struct CredentialTests {
             #expect(loaded.response.url == (try reader.url(target)))
         }
         for hop in [path, end] { #expect(try await reader.count(hop) == 1) }
-        #expect(try await reader.origin.requests(of: end)[0]["authorization"] == nil)
+    }
+
+    /// They are used in the redirect's own origin, and what they open is not kept for others.
+    @Test(arguments: [("127.0.0.1", true), ("localhost", false)])
+    func credentialsInARedirect(host: String, areUsed: Bool) async throws {
+        let (reader, path, end) = (try Reader(), Reader.path("start"), Reader.path("end"))
+        let location = reader.origin.url(end, host: "ada:word@\(host)")
+        try await reader.origin.script(path, ScriptedAnswer(302, ["Location: \(location)"]))
+        try await reader.origin.script(end, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let loaded = try await reader.get(path)
+        #expect(loaded.response.url == (try reader.url(end, host: host)))
+        #expect(loaded.cacheStatus.hasSuffix("stored") != areUsed)
+        let expected = areUsed ? "Basic \(Data("ada:word".utf8).base64EncodedString())" : nil
+        #expect(try await reader.origin.requests(of: end)[0]["authorization"] == expected)
+    }
+
+    @Test func aRedirectIsSpelledAsByBrowsers() async throws {
+        let reader = try Reader()
+        let to = "..\\echo\\a b?'c d'".addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+        let loaded = try await reader.get("/redirect/?to=\(try #require(to))")
+        #expect(loaded.text == "/echo/a%20b?%27c%20d%27")
+    }
+
+    @Test(arguments: [
+        (401, "Basic realm=\"a\""), (401, "Digest realm=\"a\", nonce=\"b\""), (401, "Negotiate"),
+        (401, "Negotiate, basic realm=a"), (401, ""), (407, "Basic realm=\"a\""),
+    ])
+    func aChallengeIsHandedOver(status: Int, challenge: String) async throws {
+        let (reader, path) = (try Reader(), Reader.path())
+        let name = status == 407 ? "Proxy-Authenticate" : "WWW-Authenticate"
+        try await reader.origin.script(path, ScriptedAnswer(status, ["\(name): \(challenge)"], body: "who are you?"))
+        let loaded = try await reader.get(path)
+        #expect(loaded.status == status && loaded.text == "who are you?")
+        #expect(loaded[name]?.trimmingCharacters(in: .whitespaces) == challenge)
+    }
+
+    /// A session's delegate is not asked: the protocol hands the answer over.
+    @Test(arguments: [
+        URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling, .rejectProtectionSpace,
+    ])
+    func aDelegateThatHasCredentialsGetsTheAnswer(disposition: URLSession.AuthChallengeDisposition) async throws {
+        final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+            let disposition: URLSession.AuthChallengeDisposition
+
+            init(_ disposition: URLSession.AuthChallengeDisposition) { self.disposition = disposition }
+
+            func urlSession(
+                _: URLSession,
+                task _: URLSessionTask,
+                didReceive _: URLAuthenticationChallenge,
+                completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            ) {
+                completionHandler(disposition, URLCredential(user: "ada", password: "word", persistence: .none))
+            }
+        }
+        let (reader, path) = (try Reader(), Reader.path())
+        let challenge = "WWW-Authenticate: Basic realm=\"a\""
+        try await reader.origin.script(path, ScriptedAnswer(401, [challenge], body: "who?"))
+        let session = URLSession(
+            configuration: .cameo(reader.client, readThrough: ReadThrough(), basedOn: .ephemeral),
+            delegate: Delegate(disposition),
+            delegateQueue: nil
+        )
+        let (data, response) = try await session.data(from: try reader.url(path))
+        #expect(data == Data("who?".utf8) && (response as? HTTPURLResponse)?.statusCode == 401)
     }
 
     /// Another host of the same server: `localhost` is not `127.0.0.1`.
