@@ -195,6 +195,22 @@ struct URLLoadingTests {
         #expect(started.duration(to: .now) >= .milliseconds(200))
     }
 
+    @Test func theShorterOfWaitAndTimeoutEndsALoad() async throws {
+        let name = "cameo://thumb/00112233445566778899aabbccddeeff"
+        for (wait, timeout, isTimeout) in [(30, 0.2, true), (0.2, 30, false), (0.2, 0, false)] {
+            let url = try #require(URL(string: "\(name)?wait=\(wait)"))
+            let request = URLRequest(url: url, timeoutInterval: timeout)
+            let resource = Resource(request) { data, _ in data }
+            for ending in [
+                await #expect(throws: (any Error).self) { try await session.data(for: request) },
+                await #expect(throws: (any Error).self) { try await client.load(resource) },
+            ] {
+                #expect(((ending as? URLError)?.code == .timedOut) == isTimeout, "\(String(describing: ending))")
+                #expect((ending is CameoURLError) == !isTimeout)
+            }
+        }
+    }
+
     @Test func aCancelledLoadDoesNotWaitForItsEnd() async throws {
         let url = try #require(URL(string: "cameo://thumb/00112233445566778899aabbccddeeff?wait=30"))
         let load = Task { try await get(url).0 }

@@ -6,7 +6,8 @@ extension Client {
     /// Responds to a request for a `cameo:` URL like an HTTP server (RFC 9110): GET and HEAD, `If-None-Match`, one
     /// `Range` with `If-Range`.
     ///
-    /// - Throws: ``CameoURLError``, or `CancellationError` if the task is cancelled.
+    /// - Throws: ``CameoURLError``; `URLError.timedOut` if a wait is longer than the request's `timeoutInterval`;
+    ///   `CancellationError` if the task is cancelled.
     func answer(to request: URLRequest) async throws -> Answer {
         guard let url = request.url else { throw CameoURLError.unsupportedURL("", reason: "it is empty") }
         let address = try CameoAddress(url)
@@ -14,10 +15,11 @@ extension Client {
         guard method == "GET" || method == "HEAD" else {
             return try Answer(url, 405, ["Allow": "GET, HEAD", "Content-Length": "0"])
         }
+        let timeout = request.timeoutInterval > 0 ? request.timeoutInterval : .infinity
         do {
             let content = try await store.content(
                 of: address.uri,
-                within: .seconds(address.wait),
+                within: .seconds(min(address.wait, timeout)),
                 by: changes
             )
             var headers = ["ETag": content.entityTag, "Cache-Control": content.cacheControl]
@@ -31,6 +33,8 @@ extension Client {
             if isFromMemory { headers["Cache-Status"] = CacheStatus.hit(ttl: nil, detail: CacheStatus.memory).text }
             headers["Content-Type"] = content.contentType(of: data)
             return try Representation(url: url, headers: headers, data: data).answer(to: request)
+        } catch StoreError.notFound where timeout < address.wait {
+            throw URLError(.timedOut)
         } catch let error as StoreError {
             throw CameoURLError(error, url: url.absoluteString)
         }
