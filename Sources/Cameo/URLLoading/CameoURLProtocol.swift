@@ -1,12 +1,13 @@
 internal import CameoHTTPCache
 internal import Foundation
+internal import Synchronization
 
 /// Loads `cameo:` URLs in a `URLSession`, and `http:` and `https:` URLs in sessions that read through the store.
 ///
 /// Most programs use `URLSessionConfiguration.cameo(store:)`. To add the protocol to a configuration by hand, subclass it and
 /// override ``cameoClient``: a session creates instances by itself and passes them nothing but a request.
 open class CameoURLProtocol: URLProtocol {
-    private let load = URLLoad()
+    private let load = Mutex(URLLoad())
 
     /// The client of the store to read from. This class itself has none, so its loads fail with
     /// ``CameoURLError/storeUnavailable(reason:)``.
@@ -47,7 +48,7 @@ open class CameoURLProtocol: URLProtocol {
     /// Nil as soon as the load has completed. If the task is cancelled at that moment, it reports its failure through this
     /// property; reported twice, swift-corelibs-foundation would look up a task that no longer exists and crash.
     open override var client: (any URLProtocolClient)? {
-        get { load.isAnswered ? nil : super.client }
+        get { load.withLock(\.self).isAnswered ? nil : super.client }
         set { super.client = newValue }
     }
 
@@ -60,6 +61,12 @@ open class CameoURLProtocol: URLProtocol {
         // (https://github.com/swiftlang/swift-corelibs-foundation/issues/5465).
         let isDownload = task is URLSessionDownloadTask
         let isUpload = task is URLSessionUploadTask
+        // A task that is suspended is stopped, and started again when it is resumed.
+        let isResumed = task?.state == .running
+        let load = load.withLock { load in
+            if isResumed, load.isStopped { load = URLLoad() }
+            return load
+        }
         load.begin(URLLoad.Ticket(urlProtocol: self, client: client)) { load in
             do {
                 guard !isDownload else { throw CameoURLError.downloadTask(request.url?.absoluteString ?? "") }
@@ -84,6 +91,6 @@ open class CameoURLProtocol: URLProtocol {
 
     /// Cancels the load. The session's client is not called any more.
     open override func stopLoading() {
-        load.stop()
+        load.withLock(\.self).stop()
     }
 }

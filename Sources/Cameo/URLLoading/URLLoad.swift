@@ -23,7 +23,7 @@ final class URLLoad: Sendable {
     func begin(_ ticket: Ticket, _ work: @escaping @Sendable (URLLoad) async -> Void) {
         state.withLock { state in
             // A session may stop a cancelled task before it starts it.
-            guard !state.isStopped else { return }
+            guard !state.isStopped, state.task == nil else { return }
             state.ticket = ticket
             state.task = Task { await work(self) }
         }
@@ -31,6 +31,8 @@ final class URLLoad: Sendable {
 
     /// Whether this load reports, or has reported, its end to the session's client.
     var isAnswered: Bool { state.withLock { $0.isAnswered } }
+
+    var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// Stops the load. The session's client is not called any more, unless its end is being reported already.
     func stop() {
