@@ -97,13 +97,15 @@ extension CacheableResponse {
         return max(first.duration(since: date), .zero)
     }
 
+    package static let mostRetryAfter = Duration.seconds(100_000_000)
+
     /// How long to wait before the next request (RFC 9110, section 10.2.3), at most three years. Nil without a readable
     /// `Retry-After`. A date is taken relative to the response's own `Date`, so that a server with a wrong clock still
     /// tells how long.
     package var retryAfter: Duration? {
         guard let text = fields.values(of: "Retry-After").first else { return nil }
-        if let seconds = Int(deltaSeconds: text) { return .seconds(min(seconds, 100_000_000)) }
-        return time(in: [text]).map { min(max($0.duration(since: date), .zero), .seconds(100_000_000)) }
+        if let seconds = Int(deltaSeconds: text) { return min(.seconds(seconds), Self.mostRetryAfter) }
+        return time(in: [text]).map { min(max($0.duration(since: date), .zero), Self.mostRetryAfter) }
     }
 
     /// `corrected_initial_age` (section 4.2.3): how old the response was when it arrived.

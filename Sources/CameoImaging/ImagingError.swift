@@ -15,7 +15,7 @@ package indirect enum ImagingError: Error, Hashable, Sendable {
     case corrupt(PictureFormat, detail: String)
     case tooManyPixels(width: Int, height: Int, limit: Int)
     case edgeTooLong(width: Int, height: Int, limit: Int)
-    case tooManyFrames(Int, limit: Int)
+    case tooManyFrames(limit: Int)
     case tooManyAnimatedPixels(width: Int, height: Int, frames: Int, limit: Int)
     /// An SVG's text has too many bytes.
     case drawingTooLong(bytes: Int, limit: Int)
@@ -64,8 +64,9 @@ extension ImagingError {
             "is \(width) × \(height) = \(width * height) pixels, more than the limit of \(limit)"
         case .edgeTooLong(let width, let height, let limit):
             "is \(width) × \(height) pixels, more than the limit of \(limit) per edge"
-        case .tooManyFrames(let frames, let limit):
-            "has \(frames) frames, more than the limit of \(limit) for an animated thumbnail"
+        case .tooManyFrames(let limit):
+            // Not how many: libvips stops counting beyond the limit.
+            "has more frames than the limit of \(limit) for an animated thumbnail"
         case .tooManyAnimatedPixels(let width, let height, let frames, let limit):
             "has \(frames) frames of \(width) × \(height), \(width * height * frames) pixels in total, "
                 + "more than the limit of \(limit) for an animated thumbnail"

@@ -30,6 +30,14 @@ struct RetryAfterTests {
         #expect(failure.message.hasSuffix("and asks to wait 120 seconds"))
     }
 
+    @Test
+    func aTimeBeyondAllReasonIsNotSaidAsANumber() async throws {
+        for after in ["99999999999", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+            let failure = try await failure(of: url(503, after: after), with: fetcher)
+            #expect(failure.message.hasSuffix("and asks to wait for years"))
+        }
+    }
+
     @Test(arguments: [200, 301, 403, 404])
     func onlyAFailureThatMayPassHasATime(status: Int) async throws {
         let url = try url(status, after: "120")

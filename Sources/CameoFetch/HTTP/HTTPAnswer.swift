@@ -66,8 +66,8 @@ struct HTTPAnswer: Sendable {
     static func reason(_ verdict: AddressGuard.Verdict, against host: String) -> String? {
         guard case .refused(let address, let range) = verdict else { return nil }
         guard let address, let range else { return "\(host) is not reached over the internet protocol" }
-        let subject = address.description == host ? "" : "\(host) has the address "
-        return "\(subject)\(address) is in the private or reserved network \(range); start the worker with "
+        let subject = address.description == host ? "\(host)" : "\(host) has the address \(address), which"
+        return "\(subject) is in the private or reserved network \(range); start the worker with "
             + "--allow-host \(host) or --allow-network \(AddressRange(address)) to allow it"
     }
 
@@ -173,8 +173,11 @@ struct HTTPStatus {
         case 401, 403: return .fetch(.sourceForbidden, message)
         case 404, 410: return .fetch(.sourceNotFound, message)
         case 408, 425, 429, 500...:
-            let wish = retryAfter.map { " and asks to wait \($0.components.seconds) seconds" } ?? ""
-            return .fetch(.sourceHTTPStatus, message + wish, isRetryable: true, retryAfter: retryAfter)
+            let wish = retryAfter.map { wait in
+                wait < CacheableResponse.mostRetryAfter ? "\(wait.components.seconds) seconds" : "for years"
+            }
+            let text = message + (wish.map { " and asks to wait \($0)" } ?? "")
+            return .fetch(.sourceHTTPStatus, text, isRetryable: true, retryAfter: retryAfter)
         default: return .fetch(.sourceHTTPStatus, message, isRetryable: false)
         }
     }

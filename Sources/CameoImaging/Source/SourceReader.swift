@@ -123,7 +123,7 @@ struct SourceReader {
     func animation(_ facts: PictureFacts) throws(ImagingError) -> VipsPicture {
         // What the frames of a video may take, cameo-frames has kept to.
         if format == .video { return try open(allPages: true) }
-        guard facts.pages <= limits.frames else { throw .tooManyFrames(facts.pages, limit: limits.frames) }
+        guard facts.pages <= limits.frames else { throw .tooManyFrames(limit: limits.frames) }
         let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
         guard !overflow, pixels <= limits.animatedPixels else {
             throw .tooManyAnimatedPixels(
