@@ -10,7 +10,7 @@ extension FetchConfigurationError {
             case .host(let text): command.sources.allowHost.contains(text) ? "--allow-host" : "--cache-time"
             case .rewrite: "--rewrite"
             case .hostHeader: "--host-header"
-            case .store, .limit, .library: nil
+            case .systemCall, .store, .limit, .library: nil
             }
         return CommandFailure((option.map { "\($0): " } ?? "") + description, .usage)
     }

@@ -141,6 +141,37 @@ extension EndToEnd {
             #expect(refused.errorText.contains("Operation not permitted"), "the filter was there")
         }
 
+        @Test(
+            .enabled(if: SystemCallFilter.isAvailable, "needs python3-seccomp"),
+            arguments: [
+                ("openat2=EPERM", "cameo-worker", "--drain"), ("openat2=ENOSYS", "cameo-worker", "--drain"),
+                ("clone3=EPERM", "cameo-worker", "--version"), ("clone3=EPERM", "cameo-status", "--version"),
+                ("clone3=EPERM", "cameo-enqueue", "photo.jpg"),
+            ]
+        )
+        func aCallThatTheHostRefusesIsNamedAtTheStart(refusal: String, command: String, argument: String) async throws {
+            let deployment = try Deployment()
+            let script = Repository.file("Tests/EndToEndTests/seccomp_run.py").path
+            let result = try await run(
+                "/usr/bin/python3",
+                [script, refusal, try Deployment.executable(command), argument],
+                environment: ["CAMEO_STORE": deployment.store],
+                currentDirectory: deployment.folder.url
+            )
+            let call = try #require(refusal.split(separator: "=").first)
+            #expect(result.exitStatus != 0 && result.errorText.contains("refuses the system call \(call)"))
+        }
+
+        @Test(.enabled(if: SystemCallFilter.isAvailable, "needs python3-seccomp"))
+        func withoutClone3ThreadsBeginAsBefore() async throws {
+            let script = Repository.file("Tests/EndToEndTests/seccomp_run.py").path
+            let result = try await run(
+                "/usr/bin/python3",
+                [script, "clone3=ENOSYS", try Deployment.executable("cameo-status"), "--version"]
+            )
+            #expect(result.exitStatus == 0 && !result.outputText.isEmpty)
+        }
+
         @Test func aWorkerHasARendererForEachProcessorThatItMayUse() async throws {
             let deployment = try Deployment()
             _ = try await deployment.enqueue("initials:AB", "--size", "16x16")

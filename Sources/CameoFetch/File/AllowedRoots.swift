@@ -76,7 +76,7 @@ struct AllowedRoot: Sendable {
 
     /// - Parameter path: a relative path is resolved against the working directory; a `file:` URI can name a folder whose
     ///   name is not UTF-8.
-    /// - Throws: ``FetchConfigurationError/root(path:_:)``.
+    /// - Throws: ``FetchConfigurationError/root(path:_:)``, ``FetchConfigurationError/systemCall(_:_:)``.
     init(_ path: String) throws(FetchConfigurationError) {
         let bytes = path.hasPrefix("file:") ? (try? FileURI(parsing: path))?.path : Array(path.utf8)
         do throws(Errno) {
@@ -89,6 +89,12 @@ struct AllowedRoot: Sendable {
             name = SourceName.ofPath(bytes)
         } catch {
             throw .root(path: path, error)
+        }
+        do throws(Errno) {
+            _ = try open(Array(".".utf8))
+        } catch {
+            // Now, and not for each source, which would be blamed for it.
+            if [EPERM, ENOSYS].contains(error.code) { throw .systemCall("openat2", error) }
         }
     }
 
