@@ -79,7 +79,7 @@ package enum Engine {
         case .folder(let path): return path
         case .database(let url):
             #if FLEET
-                throw .needsFolder(name: url, instead: instead)
+                throw .needsFolder(name: try DatabaseURL(url).location, instead: instead)
             #else
                 throw .unknownEngine(name: url, scheme: String(url.prefix { $0 != ":" }).lowercased())
             #endif

@@ -17,7 +17,7 @@ struct StoreNameTests {
     }
 
     @Test func aStoreOfAnEngineThatIsNotThereMakesNoFolder() {
-        let name = "mysql://user:secret@host/db"
+        let name = "mysql://user:secret/secret@host/db?secret"
         let error = #expect(throws: StoreError.unknownEngine(name: name, scheme: "mysql")) {
             _ = try Engine.open(name)
         }

@@ -73,10 +73,9 @@ package struct BucketName: Hashable, Sendable {
         return "s3://\(path)?endpoint=\(endpoint.text)&region=\(region)&addressing=\(addressing.rawValue)\(source)"
     }
 
-    /// The name for messages. What stands before an `@`, or in a query, may be a secret.
+    /// The name for messages. Any part of one with an `@`, and a query, may be a secret.
     private static func shown(_ text: String) -> String {
-        let path = text.prefix { $0 != "?" }
-        return text.contains("@") ? "s3://…@\(path.split(separator: "@").last ?? "")" : String(path)
+        text.contains("@") ? "s3://…" : String(text.prefix { $0 != "?" })
     }
 
     private static func isBucket(_ name: String) -> Bool {

@@ -54,12 +54,15 @@ extension StoreError: CustomStringConvertible {
         case .missing(let path):
             "there is no store at \(path); enqueue something or start a worker with --store \(path) to create it"
         case .cannotOpen(let path, let reason): "the store at \(path) cannot be opened: \(reason)"
-        case .unknownEngine(let name, let scheme):
-            "this build has no engine for \(scheme): stores such as \(Self.withoutPassword(name)); name a folder or "
+        // A URL that nothing here can take apart may have a password anywhere, so it is not shown.
+        case .unknownEngine(_, let scheme):
+            "this build has no engine for \(scheme): stores such as \(scheme)://…; name a folder or "
                 + "sqlite:///path/to/folder\(scheme.hasPrefix("postgres") ? ", or use a build for fleets" : "")"
-        case .needsFolder(let name, let instead):
-            "\(Self.withoutPassword(name)) is not a store in a folder; \(instead)"
-        case .notAStore(let path): "\(path)/cameo.sqlite is not a Cameo store"
+        case .needsFolder(let name, let instead): "\(name) is not a store in a folder; \(instead)"
+        case .notAStore(let path):
+            path.contains("://")
+                ? "the schema of \(path) has other tables than a Cameo store's: name another, or an empty one, by ?schema="
+                : "\(path)/cameo.sqlite is not a Cameo store"
         case .newerSchema(let path, let found, let supported):
             "the store at \(path) has schema version \(found), made by a newer Cameo; this one knows up to \(supported)"
         case .olderSchema(let path, let found, let needed):
@@ -88,11 +91,6 @@ extension StoreError: CustomStringConvertible {
             "the store failed: the database in \(path) is damaged. \(Self.damagedDatabaseAdvice)"
         case .failed(let reason): "the store failed: \(reason)"
         }
-    }
-
-    /// Removes a password from the URL, because messages end up in logs.
-    private static func withoutPassword(_ name: String) -> String {
-        name.replacing(#/://[^/@]*@/#, with: "://…@")
     }
 
     /// Advice for a database with damaged pages.
