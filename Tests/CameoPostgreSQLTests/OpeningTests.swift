@@ -188,4 +188,69 @@ struct OpeningTests {
         let receipt = try await store.enqueue([StoreFixture.request()])[0]
         #expect(abs(receipt.createdAt.timeIntervalSinceNow) < 60)
     }
+
+    @Test(arguments: ["SQL_ASCII", "LATIN1"])
+    func aDatabaseOfAnotherEncodingIsRefusedByName(encoding: String) async throws {
+        let server = try await PostgreSQLServer.shared()
+        let name = "in_\(encoding.lowercased())"
+        _ = try await server.psql([
+            "-c", "CREATE DATABASE \(name) TEMPLATE template0 ENCODING '\(encoding)' LC_COLLATE 'C' LC_CTYPE 'C'",
+        ])
+        let url = try DatabaseURL(server.newURL().replacing("/postgres?", with: "/\(name)?"))
+        let error = #expect(throws: StoreError.self) { try PostgreSQLStore(url) }
+        #expect(error?.description.contains("is \(encoding), not UTF8") == true, "\(error?.description ?? "")")
+    }
+
+    @Test func aRenamedSchemaIsRefusedByNameUntilItsFunctionsFollow() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue()
+        let server = try await PostgreSQLServer.shared()
+        let (old, new) = (fixture.schema, "\(fixture.schema)_2")
+        _ = try await server.sql("ALTER SCHEMA \(old) RENAME TO \(new)", schema: "public")
+        let renamed = try DatabaseURL(server.url(ofSchema: new))
+        for access in [PostgreSQLStore.Access.creating, .readOnly] {
+            let error = #expect(throws: StoreError.self) { try PostgreSQLStore(renamed, access) }
+            #expect(error?.description.contains("still work in that of \(old)") == true, "\(error?.description ?? "")")
+        }
+        let page = try String(contentsOf: Repository.file("Sources/Cameo/Cameo.docc/FromOneToMany.md"), encoding: .utf8)
+        let mend = try #require(page.firstMatch(of: /(?s)## Another schema.*?```sql\n(.*?)```/))
+        _ = try await server.psql(["-v", "ON_ERROR_STOP=1"], input: String(mend.1).replacing("shop", with: new))
+        let store = try PostgreSQLStore(renamed)
+        #expect(try await store.enqueue([StoreFixture.request("file:///2")]).count == 1)
+        #expect(try await store.status().count(.available) == 2)
+    }
+
+    @Test func aSchemaMayHaveAKeywordsName() async throws {
+        let store = try PostgreSQLStore(DatabaseURL(try await PostgreSQLServer.shared().url(ofSchema: "order")))
+        #expect(try await store.enqueue([StoreFixture.request()]).count == 1)
+        #expect(try await store.version() > 0)
+        let again = try PostgreSQLStore(store.url, .readOnly)
+        #expect(try await again.status().count(.available) == 1)
+    }
+
+    @Test func settingsOfARoleChangeNothing() async throws {
+        let settings = [
+            "standard_conforming_strings=off", "array_nulls=off", "bytea_output=escape", "extra_float_digits=-3",
+            "synchronous_commit=off",
+        ]
+        let options = PercentEncoding.encoded(settings.map { "-c \($0)" }.joined(separator: " "))
+        let name = try await PostgreSQLServer.shared().newURL() + "&options=\(options)"
+        let store = try PostgreSQLStore(DatabaseURL(name), .creating)
+        let seen = try await store.commit { db in
+            try settings.compactMap { setting -> String? in
+                let name = String(setting.prefix { $0 != "=" })
+                let value: String? = try db.value("SELECT current_setting($1)", [name])
+                return "\(name)=\(value ?? "")" == setting ? setting : nil
+            }
+        }
+        #expect(seen.isEmpty)
+        let worker = WorkerDescription(id: "w1", host: "h", pid: 1, version: "test", concurrency: 1)
+        try await store.register(worker)
+        let bytes = Data([0, 0x5C, 0x27, 0xFF])
+        let digest = try await store.store(bytes, mediaType: nil)
+        #expect(try await store.data(of: digest) == bytes)
+        #expect(try await store.enqueue([StoreFixture.request("file:///\\'\"")]).count == 1)
+        #expect(try await store.claim(limit: 1, for: "w1").count == 1)
+        #expect(try await store.check().filter { $0.severity == .error }.isEmpty)
+    }
 }

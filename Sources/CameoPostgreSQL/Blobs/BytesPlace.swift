@@ -26,7 +26,7 @@ package struct BytesPlace {
         _ access: PostgreSQLStore.Access,
         _ rights: Rights
     ) throws -> (any ByteStorage)? {
-        let look = "SELECT bytes_place FROM \(url.schema).schema_version"
+        let look = "SELECT bytes_place FROM \(url.quoted).schema_version"
         guard let chosen else {
             guard rights.readsBytes else { return nil }
             let remembered: String? = try connection.run(look).rows.first?[0]
@@ -37,7 +37,7 @@ package struct BytesPlace {
         // Only the first program needs the right to change it.
         if remembered == nil, access != .readOnly {
             try connection.run(
-                "UPDATE \(url.schema).schema_version SET bytes_place = $1 WHERE bytes_place IS NULL",
+                "UPDATE \(url.quoted).schema_version SET bytes_place = $1 WHERE bytes_place IS NULL",
                 [storage.location]
             )
             remembered = try connection.run(look).rows.first?[0]

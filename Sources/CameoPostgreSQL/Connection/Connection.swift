@@ -60,7 +60,7 @@ final class Connection {
     /// Whether statements are prepared; nil until one comes again.
     private var prepares: Bool?
 
-    /// - Throws: ``DatabaseError``
+    /// - Throws: ``DatabaseError``; ``StoreError/cannotOpen(path:reason:)`` if the database has another encoding than UTF-8
     init(_ url: DatabaseURL, mayPrepare: Bool = true) throws {
         prepares = mayPrepare ? nil : false
         // Keywords before the URL give way to it.
@@ -77,6 +77,15 @@ final class Connection {
         guard let pointer else { throw DatabaseError("no memory for a connection", isConnectionLost: true) }
         handle = Handle(pointer: pointer)
         guard PQstatus(pointer) == CONNECTION_OK else { throw lost() }
+        // In SQL_ASCII one row of other bytes would stop every reader, and others cannot hold every request.
+        let encoding = PQparameterStatus(pointer, "server_encoding").map { String(cString: $0) }
+        if let encoding, encoding != "UTF8" {
+            throw StoreError.cannotOpen(
+                path: url.location,
+                reason: "the encoding of the database is \(encoding), not UTF8; make another by CREATE DATABASE … "
+                    + "TEMPLATE template0 ENCODING 'UTF8'"
+            )
+        }
         guard PQsetnonblocking(pointer, 1) == 0 else { throw lost() }
         // Notices ("relation exists, skipping") would go to standard error.
         PQsetNoticeProcessor(pointer, { _, _ in }, nil)

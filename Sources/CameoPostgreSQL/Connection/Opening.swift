@@ -27,9 +27,13 @@ struct Opening: Sendable {
     /// How long a statement may take and wait for locks, and how long a transaction may wait for its client, in
     /// milliseconds: a client that hangs blocks others no longer, and a frozen worker does not keep its jobs locked beyond
     /// its lease. And statements are not compiled: each compilation took a second, and saves nothing where a statement takes a
-    /// millisecond.
+    /// millisecond. Nor does what a statement means, what is read, or whether a commit is durable depend on the settings of a
+    /// role or a database.
     private static let limits = """
-        set_config('statement_timeout', '60000', true), set_config('lock_timeout', '30000', true),
+        set_config('standard_conforming_strings', 'on', true), set_config('array_nulls', 'on', true),
+          set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
+          set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
+          set_config('statement_timeout', '60000', true), set_config('lock_timeout', '30000', true),
           set_config('idle_in_transaction_session_timeout', '10000', true), set_config('jit', 'off', true)
         """
     /// The server's clock and not its time of the transaction's start, which may have waited.
@@ -56,8 +60,8 @@ struct Opening: Sendable {
             .init(
                 """
                 SELECT \(serverTime), version, identity, \(own), \(limits),
-                  set_config('search_path', '\(url.schema), pg_temp', true), set_config('cameo.accepts', 'on', true)
-                FROM \(url.schema).schema_version
+                  set_config('search_path', '\(url.quoted), pg_temp', true)
+                FROM \(url.quoted).schema_version
                 """,
                 prepared: true
             ),

@@ -247,7 +247,7 @@ extension PostgreSQLStore {
     /// The numbered changes and those without a number only grow together; so does every other term. Whoever cannot number
     /// changes sees one once it has its number, which is news then.
     private var versionStatement: String {
-        let schema = url.schema
+        let schema = url.quoted
         let news = canNumberChanges ? "" : " + last"
         return """
             SELECT (SELECT sum(value)::bigint FROM \(schema).sequence)

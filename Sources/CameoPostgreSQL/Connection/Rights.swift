@@ -12,8 +12,8 @@ struct Rights: Sendable {
 
     init(_ connection: Connection, _ url: DatabaseURL) throws {
         let look = """
-            SELECT has_table_privilege('\(url.schema).job', 'INSERT') AND has_table_privilege('\(url.schema).task', 'INSERT'),
-              has_table_privilege('\(url.schema).task', 'UPDATE'), has_table_privilege('\(url.schema).blob', 'SELECT')
+            SELECT has_table_privilege('\(url.quoted).job', 'INSERT') AND has_table_privilege('\(url.quoted).task', 'INSERT'),
+              has_table_privilege('\(url.quoted).task', 'UPDATE'), has_table_privilege('\(url.quoted).blob', 'SELECT')
             """
         guard let row = try connection.run(look).rows.first else { throw DatabaseError("a statement returned no row") }
         (accepts, works, readsBytes) = (try row[0], try row[1], try row[2])

@@ -59,7 +59,7 @@ enum Partitions {
     static func make(for times: [Int64], of table: String, _ db: PostgreSQLTransaction) throws {
         let current = db.now / week
         for number in Set(times.map { $0 / week }).sorted() where abs(number - current) <= weeksOfAMove {
-            let partition = "\(db.schema).\(table)_w\(number)"
+            let partition = "\"\(db.schema)\".\(table)_w\(number)"
             guard try db.value("SELECT to_regclass($1) IS NULL", [partition]) == true else { continue }
             try db.execute("SELECT make_partition($1, $2)", [table, number])
         }

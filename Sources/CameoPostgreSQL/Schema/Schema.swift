@@ -29,7 +29,7 @@ enum Schema {
     /// - Throws: ``StoreError/notAStore(path:)`` if the schema has other tables; ``StoreError/newerSchema(path:found:supported:)``
     static func version(_ connection: Connection, _ url: DatabaseURL) throws -> Int? {
         let look = """
-            SELECT to_regclass('\(url.schema).schema_version') IS NOT NULL,
+            SELECT to_regclass('\(url.quoted).schema_version') IS NOT NULL,
               EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
                 WHERE nspname = '\(url.schema)')
             """
@@ -38,11 +38,24 @@ enum Schema {
             guard try !row[1] else { throw StoreError.notAStore(path: url.location) }
             return nil
         }
-        guard let stored = try connection.run("SELECT version FROM \(url.schema).schema_version").rows.first else {
+        guard let stored = try connection.run("SELECT version FROM \(url.quoted).schema_version").rows.first else {
             throw StoreError.notAStore(path: url.location)
         }
         let version: Int = try stored[0]
         if let refusal = refusal(of: version, url) { throw refusal }
+        // Functions keep the search path that they were made with.
+        let home = """
+            SELECT split_part(setting, '=', 2) FROM pg_proc CROSS JOIN unnest(proconfig) AS setting
+            WHERE pronamespace = '\(url.quoted)'::regnamespace AND setting LIKE 'search_path=%'
+              AND setting <> format('search_path=%I, pg_temp', '\(url.schema)') LIMIT 1
+            """
+        if let other: String = try connection.run(home).rows.first?[0] {
+            throw StoreError.cannotOpen(
+                path: url.location,
+                reason: "its schema was renamed or copied, and its functions still work in that of \(other): rename it "
+                    + "back, or let them follow (From one to many, Another schema)"
+            )
+        }
         return version
     }
 
@@ -54,6 +67,7 @@ enum Schema {
             try connection.run(
                 script: """
                     BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
+                    SET LOCAL standard_conforming_strings = on;
                     SELECT pg_advisory_xact_lock(\(AdvisoryLock.schema.arguments(schema: url.schema)));
                     """
             )
@@ -65,9 +79,9 @@ enum Schema {
             }
             if found == nil { try create(connection, url) }
             for script in scripts[..<wanted].dropFirst(found ?? 0) {
-                try connection.run(script: "SET LOCAL search_path TO \(url.schema), pg_temp;\n\(script)")
+                try connection.run(script: "SET LOCAL search_path TO \(url.quoted), pg_temp;\n\(script)")
             }
-            try connection.run("UPDATE \(url.schema).schema_version SET version = $1", [wanted])
+            try connection.run("UPDATE \(url.quoted).schema_version SET version = $1", [wanted])
             try connection.run("COMMIT")
         } catch {
             if connection.isUsable { try connection.run("ROLLBACK") }
@@ -78,10 +92,10 @@ enum Schema {
     private static func create(_ connection: Connection, _ url: DatabaseURL) throws {
         // "IF NOT EXISTS" needs the right to create schemas even if it exists.
         let schemas = try connection.run("SELECT 1 FROM pg_namespace WHERE nspname = $1", [url.schema])
-        if schemas.rows.isEmpty { try connection.run("CREATE SCHEMA \(url.schema)") }
+        if schemas.rows.isEmpty { try connection.run("CREATE SCHEMA \(url.quoted)") }
         try connection.run(
             script: """
-                CREATE TABLE \(url.schema).schema_version(
+                CREATE TABLE \(url.quoted).schema_version(
                   version integer NOT NULL,
                   -- Another store in the same place has another.
                   identity text NOT NULL DEFAULT gen_random_uuid()::text,
@@ -89,7 +103,7 @@ enum Schema {
                   bytes_place text,
                   one boolean PRIMARY KEY DEFAULT true CHECK (one)
                 );
-                INSERT INTO \(url.schema).schema_version(version) VALUES (0);
+                INSERT INTO \(url.quoted).schema_version(version) VALUES (0);
                 """
         )
     }
