@@ -51,14 +51,12 @@ extension QueueTransaction {
         return Set(known)
     }
 
-    /// Records that thumbnails were used, unless a use was recorded within the last hour.
     package func noteUse(of thumbnails: [ThumbnailID]) throws {
         guard !thumbnails.isEmpty else { return }
         try execute(
             """
             UPDATE thumbnail SET read_at = ?1 WHERE id IN (
-              SELECT id FROM thumbnail WHERE id \(dialect.isIn("?2", .texts)) AND used_at <= ?3
-              ORDER BY id \(dialect.locking))
+              SELECT id FROM thumbnail WHERE id \(dialect.isIn("?2", .texts)) AND used_at <= ?3)
             """,
             [now, thumbnails.map(\.text), now - Int64(Retention.readingStep.milliseconds)]
         )

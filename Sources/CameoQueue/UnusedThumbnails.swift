@@ -71,7 +71,10 @@ extension QueueTransaction {
         removed.thumbnails = try execute(
             """
             DELETE FROM thumbnail
-            WHERE id \(dialect.isIn("?1", .texts)) AND used_at < ?2 AND NOT \(UnusedThumbnails.isNeeded)
+            WHERE id IN (
+                SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts)) AND used_at < ?2
+                ORDER BY id \(dialect.skippingLocked))
+              AND NOT \(UnusedThumbnails.isNeeded)
             """,
             [ids, limit]
         )
@@ -84,7 +87,11 @@ extension QueueTransaction {
     package func removeThumbnails(_ ids: [String]) throws -> Int? {
         guard try !hasArrivals() else { return nil }
         return try execute(
-            "DELETE FROM thumbnail WHERE id \(dialect.isIn("?1", .texts)) AND NOT \(UnusedThumbnails.isNeeded)",
+            """
+            DELETE FROM thumbnail
+            WHERE id IN (SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts)) ORDER BY id \(dialect.locking))
+              AND NOT \(UnusedThumbnails.isNeeded)
+            """,
             [ids]
         )
     }

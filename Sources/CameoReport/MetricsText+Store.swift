@@ -59,6 +59,12 @@ extension MetricsText {
             [Sample(counters[.thumbnailBytes])]
         )
         add("cameo_renderers_started", .counter, "Renderers started.", [Sample(counters[.renderersStarted])])
+        add(
+            "cameo_transactions_collided",
+            .counter,
+            "Transactions that a database ran again because they collided with another process's.",
+            [Sample(counters[.collisions])]
+        )
         add("cameo_renderers_ended", .counter, "Renderers ended.", counters, .renderersEnded, by: "reason")
         add(
             "cameo_stage_duration_seconds",

@@ -167,4 +167,92 @@ struct CommitQueueTests {
         }
         #expect(try await fixture.sql("SELECT string_agg(opens_at::text, ' ') FROM queue") == "2 2")
     }
+
+    /// Two processes store equal pictures, and then replace them, in opposite orders; a trigger is slow enough for each to be
+    /// in the middle of it.
+    @Test func equalPicturesLetNoTransactionsWaitInACircle() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.register()
+        try await fixture.sql(
+            """
+            CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$
+              BEGIN PERFORM pg_sleep(0.002); RETURN NULL; END $$;
+            CREATE TRIGGER slow AFTER INSERT OR UPDATE ON blob FOR EACH ROW EXECUTE FUNCTION dawdle();
+            CREATE TRIGGER slow AFTER INSERT OR UPDATE ON orphan FOR EACH ROW EXECUTE FUNCTION dawdle();
+            """
+        )
+        let (stores, pairs) = ([fixture.store, try fixture.anotherStore()], 24)
+        for round in 1...2 {
+            _ = try await fixture.store.enqueue(
+                (0..<(2 * pairs)).map { number in StoreFixture.request(number) { $0.refresh = .always } }
+            )
+            let jobs = try await fixture.store.claim(limit: 2 * pairs, for: "w1")
+            #expect(jobs.count == 2 * pairs)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (index, job) in jobs.sorted(by: { $0.claim.jobID < $1.claim.jobID }).enumerated() {
+                    let number = index % 2 == 0 ? index / 2 : pairs - 1 - index / 2
+                    group.addTask {
+                        let bytes = Data("\(round) \(number)".utf8)
+                        let provenance = try StoreFixture.provenance(seen: Int64(round), version: "test-\(round)")
+                        let product = JobProduct.rendered(try StoreFixture.rendered(job, bytes: bytes), provenance)
+                        try await stores[index % 2].complete(job.claim, with: product, timings: AttemptTimings())
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(try await fixture.sql("SELECT * FROM counter WHERE family = 'collisions'") == "")
+        #expect(
+            try await fixture.sql("SELECT count(*), count(DISTINCT blob) FROM thumbnail") == "\(2 * pairs)|\(pairs)"
+        )
+        #expect(try await fixture.sql("SELECT count(*) FROM orphan") == "\(pairs)")
+        #expect(try await fixture.wrongCounts() == "")
+    }
+
+    /// Every role that may connect may take any advisory lock.
+    @Test func namesLimitsAndCountsNeedNoLockThatStrangersMayTake() async throws {
+        let fixture = try await StoreFixture()
+        for _ in 1...2 {
+            let locks = try await fixture.store.commit { db -> Int64? in
+                _ = try (db.queue("q"), db.key("k", limit: 2), db.batch("b"))
+                try db.lock(.limitedClaim)
+                try db.foldCounts()
+                return try db.value(
+                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+                )
+            }
+            #expect(locks == 0)
+        }
+        let other = try fixture.anotherStore()
+        try await fixture.store.commit { db in
+            try db.lock(.limitedClaim)
+            #expect(try db.tryLock(.fold))
+            let done = DispatchSemaphore(value: 0)
+            Task {
+                let taken = try? await other.commit { db in try db.tryLock(.fold) }
+                #expect(taken == false)
+                done.signal()
+            }
+            #expect(done.wait(timeout: .now() + 9) == .success)
+        }
+    }
+
+    /// As an import does, which may take long.
+    @Test func upkeepPassesOverNamesThatAreHeldForLong() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.sql("INSERT INTO queue(name) VALUES ('unused')")
+        let (turn, other) = (try await fixture.store.freeTurn(), try fixture.anotherStore())
+        let (untilHeld, held) = AsyncStream.makeStream(of: Void.self)
+        let done = DispatchSemaphore(value: 0)
+        async let holder: Void = other.commit { db in
+            _ = try db.queue("used")
+            held.finish()
+            _ = done.wait(timeout: .now() + 9)
+        }
+        for await _ in untilHeld {}
+        #expect(try await fixture.store.prune(Retention(), in: turn).queues == 0)
+        done.signal()
+        try await holder
+        #expect(try await fixture.store.prune(Retention(), in: turn).queues >= 1)
+    }
 }

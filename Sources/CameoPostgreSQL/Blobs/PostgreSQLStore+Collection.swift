@@ -100,7 +100,8 @@ extension PostgreSQLTransaction {
             }
             // One whose bytes are in a storage that this program does not know, or does not own, is left to others.
             guard found.createdAt <= time, found.isInline || hasStorage else {
-                try execute("UPDATE orphan SET since = $1 WHERE digest = $2", [max(found.createdAt, time + 1), hex])
+                let since = min(max(found.createdAt, time + 1), now)
+                try execute("UPDATE orphan SET since = $1 WHERE digest = $2", [since, hex])
                 continue
             }
             if found.isInline {
@@ -130,7 +131,11 @@ extension PostgreSQLTransaction {
     /// Locks a blob unless it is referenced, pinned or gone. The lock keeps others from referencing it, which the second
     /// look finds if they did so before.
     private func unreferenced(_ digest: BlobDigest) throws -> (size: Int, createdAt: Int64, isInline: Bool)? {
-        guard try row("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE", [digest.hex]) != nil else { return nil }
+        guard try row("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE SKIP LOCKED", [digest.hex]) != nil else {
+            // Who has it locked is storing the same bytes. Waiting for that one, who may note orphans, could be in a circle.
+            let exists = try row("SELECT 1 FROM blob WHERE digest = $1", [digest.hex]) != nil
+            return exists ? (size: 0, createdAt: .max, isInline: true) : nil
+        }
         let row = try row(
             "SELECT size, created_at, data IS NOT NULL FROM blob WHERE digest = $1 AND \(Self.isUnreferenced)",
             [digest.hex]

@@ -102,8 +102,10 @@ final class CommitQueue: Sendable {
         if state.withLock({ $0.gathers }) { usleep(Self.gathering) }
         while true {
             let group = state.withLock { state in
-                let group = Array(state.waiting.prefix(Self.largestGroup))
+                var group = Array(state.waiting.prefix(Self.largestGroup))
                 state.waiting.removeFirst(group.count)
+                // Settlements come first: what they store is written together, in an order that all transactions have.
+                group = group.filter { $0.use != nil } + group.filter { $0.use == nil }
                 if group.isEmpty { state.isDraining = false } else { state.gathers = group.count > 1 }
                 return group
             }
@@ -141,7 +143,7 @@ final class CommitQueue: Sendable {
         while true {
             do {
                 let answers = try connections.withConnection { connection in
-                    try attempt(group, inSavepoints: inSavepoints, connection)
+                    try attempt(group, inSavepoints: inSavepoints, collisions: collisions, connection)
                 }
                 guard let answers else { continue }
                 for answer in answers { answer() }
@@ -157,6 +159,7 @@ final class CommitQueue: Sendable {
     private func attempt(
         _ group: [Operation],
         inSavepoints: Bool,
+        collisions: Int,
         _ connection: Connection
     ) throws -> [@Sendable () -> Void]? {
         let uses = group.compactMap(\.use)
@@ -200,6 +203,7 @@ final class CommitQueue: Sendable {
                 }
                 return try inSavepoints ? runInSavepoint(operation, db) : operation.run(db)
             }
+            if collisions > 0 { db.ledger.counters.add(collisions, to: .collisions, "") }
             closing = db.takeUnwritten() + db.closing()
         } catch {
             rollBack(connection)

@@ -70,6 +70,7 @@ extension PostgreSQLTransaction {
     }
 
     private func accept(together rows: [Arrival]) throws {
+        try findNames(of: rows.compactMap { try? $0.reading.get() })
         let entries = try rows.compactMap { row -> NewTask? in
             guard case .success(let new) = row.reading else { return nil }
             return try newTask(new, as: row.id, createdAt: row.createdAt)

@@ -85,6 +85,7 @@ private struct EnqueueRun {
     private mutating func insertPending() throws {
         let drafts = pending
         (pending, pendingKeys) = ([], [])
+        try db.findNames(of: drafts.map(\.new.job))
         let ids = try db.newIDs(drafts.count)
         let entries = try zip(ids, drafts).map { id, draft in
             try db.newTask(draft.new.job, as: id, createdAt: db.now)

@@ -9,8 +9,11 @@ extension PostgreSQLTransaction {
     /// The statements of a flush, after which they count as run.
     func takeUnwritten() -> [Connection.Statement] {
         let ends = takeEnds()
-        let statements = [completion, deletion, history(ends), earlierAttempts, heads].compactMap { $0 }
+        let statements =
+            [completion, deletion].compactMap { $0 } + pictures
+            + [history(ends), earlierAttempts, heads].compactMap { $0 }
         (ledger.completions, ledger.ended, ledger.attempts, ledger.heads) = ([], [], [], [:])
+        (ledger.blobs, ledger.thumbnails, ledger.named) = ([:], [:], [])
         return statements
     }
 
@@ -21,6 +24,7 @@ extension PostgreSQLTransaction {
             statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))
         }
         if let entries { statements.append(entries) }
+        if !ledger.used.isEmpty { statements.append(uses) }
         if ledger.wakesWorkers {
             statements.append(.init("SELECT pg_notify('\(Listener.channel(schema: schema))', '')", prepared: true))
         }
@@ -29,6 +33,45 @@ extension PostgreSQLTransaction {
 
     private var completion: Connection.Statement? {
         ledger.completions.isEmpty ? nil : Self.completing(ledger.completions, now: now)
+    }
+
+    /// What stores pictures: first their blobs, then themselves, each in one order. The trigger on changed thumbnails notes
+    /// the blobs that they leave in another order, so they are noted before.
+    private var pictures: [Connection.Statement] {
+        let named = [SQLArray(ledger.named.map(\.thumbnail)), SQLArray(ledger.named.map(\.blob))]
+        func orphans(_ blob: String, _ condition: String) -> [Connection.Statement] {
+            ledger.named.isEmpty
+                ? []
+                : [
+                    .init(
+                        """
+                        INSERT INTO orphan SELECT DISTINCT \(blob), $3::bigint
+                        FROM unnest($1::text[], $2::text[]) AS made(id, blob) LEFT JOIN LATERAL (
+                          SELECT blob FROM thumbnail WHERE thumbnail.id = made.id LIMIT 1) AS thumbnail ON true
+                        WHERE \(condition) ORDER BY 1
+                        ON CONFLICT (digest) DO UPDATE SET since = excluded.since
+                        """,
+                        named + [now],
+                        prepared: true
+                    )
+                ]
+        }
+        return ledger.blobs.sorted { $0.key < $1.key }.map(\.value)
+            + orphans("thumbnail.blob", "thumbnail.blob <> made.blob")
+            + ledger.thumbnails.sorted { $0.key < $1.key }.flatMap(\.value)
+            // A newer fetch's thumbnail was kept.
+            + orphans("made.blob", "thumbnail.blob IS DISTINCT FROM made.blob")
+    }
+
+    private var uses: Connection.Statement {
+        // Who has one locked is making it anew or removing it.
+        .init(
+            """
+            UPDATE thumbnail SET read_at = $1 WHERE id IN (
+              SELECT id FROM thumbnail WHERE id = ANY($2::text[]) AND used_at <= $3 FOR UPDATE SKIP LOCKED)
+            """,
+            [now, SQLArray(ledger.used), now - Int64(Retention.readingStep.milliseconds)]
+        )
     }
 
     private var deletion: Connection.Statement? {

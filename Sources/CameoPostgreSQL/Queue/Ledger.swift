@@ -7,7 +7,9 @@ package import CameoStore
 // hundred settlements cost few statements, and the rows that many transactions share are locked for the time of one round
 // trip, the one that ends with COMMIT. Only the history of jobs that were completed beforehand is there already.
 //
-// The order of locks is that of the code below: lanes, counters, the version; each kind by number or name.
+// The order of locks is that of the statements (`Ledger+Writing`): tasks, blobs, orphans, thumbnails, lanes, counters, the
+// version; each kind by number or name. Settlements are the first of their group, so what they store is written at once;
+// uses of thumbnails come last and wait for nobody.
 struct Ledger {
     struct Counts {
         /// The changes, indexed by `JobState.code`.
@@ -61,6 +63,12 @@ struct Ledger {
     var ended: [Int64] = []
     var outcomes: [Outcome] = []
     var attempts: [Attempt] = []
+    /// What stores blobs, by digest, and thumbnails, by id, with the blobs that these name.
+    var blobs: [String: Connection.Statement] = [:]
+    var thumbnails: [String: [Connection.Statement]] = [:]
+    var named: [(thumbnail: String, blob: String)] = []
+    /// Thumbnails that were used.
+    var used: Set<String> = []
     var changes: [Change] = []
     var queues: [Int64: Counts] = [:]
     /// The lowest rank that became available in each lane with a key.

@@ -8,7 +8,8 @@ extension PostgreSQLTransaction {
     /// - Returns: the ids of those that were inserted.
     func insert(_ entries: [NewTask]) throws -> Set<Int64> {
         guard !entries.isEmpty else { return [] }
-        let tasks = entries.map(\.task)
+        // In the same order in every transaction: each waits for those who enter the same key.
+        let tasks = entries.map(\.task).sorted { ($0.uniqueKey ?? "", $0.id) < ($1.uniqueKey ?? "", $1.id) }
         let ids: [Int64] = try column(
             """
             INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, refresh, unique_key, upload,

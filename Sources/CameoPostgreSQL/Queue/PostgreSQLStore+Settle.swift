@@ -40,6 +40,8 @@ extension PostgreSQLStore {
         while true {
             let known = checked
             let unknown = try await settle(use) { db -> [BlobDigest] in
+                // Of two jobs of a group for the same thumbnail, the first one's stands.
+                if db.isStoring(blobs.map(\.thumbnail.id)) { try db.flush() }
                 let same = try SameThumbnails(blobs.map(\.thumbnail), provenance, known, db)
                 if let first = same.unknown.first {
                     // Without a storage, the job has been completed beforehand, and this throws.

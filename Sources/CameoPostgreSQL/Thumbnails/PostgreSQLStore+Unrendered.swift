@@ -34,6 +34,7 @@ extension PostgreSQLStore {
         try await settle(.completes(claim) { timings }) { db in
             try db.complete(claim, timings: timings)
             guard !thumbnails.isEmpty else { return }
+            if db.isStoring(thumbnails) { try db.flush() }
             let known = try db.existing(thumbnails)
             if let missing = thumbnails.first(where: { !known.contains($0.text) }) {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(missing).text)
@@ -41,13 +42,20 @@ extension PostgreSQLStore {
             try db.noteUse(of: thumbnails)
             guard let seen else { return }
             // A thumbnail replaced by a newer fetch is left alone.
-            try db.execute(
-                """
-                UPDATE thumbnail SET source_seen = greatest(source_seen, $5), job_id = $6, updated_at = $7
-                FROM unnest($1::text[], $2::text[]) AS kept(id, overlay) WHERE \(PostgreSQLTransaction.isSame)
-                """,
-                seen.values(for: thumbnails) + [seen.sourceSeen, claim.jobID, db.now]
-            )
+            for (id, overlay) in zip(thumbnails, seen.overlayDigests) {
+                db.store(
+                    """
+                    UPDATE thumbnail SET source_seen = greatest(source_seen, $5), job_id = $6, updated_at = $7
+                    FROM (SELECT $1::text AS id, $2::text AS overlay) AS kept WHERE \(PostgreSQLTransaction.isSame)
+                    """,
+                    [
+                        id.text, overlay?.hex, seen.sourceDigest.hex, seen.rendererVersion, seen.sourceSeen,
+                        claim.jobID,
+                        db.now,
+                    ],
+                    in: id
+                )
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import CameoModel
+package import CameoModel
 internal import CameoQueue
 internal import CameoStore
 internal import Foundation
@@ -7,37 +7,57 @@ internal import Foundation
 extension PostgreSQLTransaction {
     /// Stores thumbnails (invariant I4). An older fetch never replaces a newer one's thumbnail. Of those in `same` the
     /// existing blob is kept: the renditions that shared the decode may change a few pixel values, and a URI's bytes
-    /// should not flicker.
+    /// should not flicker. They are written with those of other jobs.
     func store(
         _ thumbnails: [(thumbnail: RenderedThumbnail, blob: PreparedBlob)],
         renewing same: Set<ThumbnailID>,
         from provenance: Provenance,
         jobID: Int64
     ) throws {
-        // In the same order in every transaction: each locks the rows until its end.
-        let sorted = thumbnails.sorted { $0.thumbnail.id.text < $1.thumbnail.id.text }
-        var statements: [Connection.Statement] = []
-        for (thumbnail, blob) in sorted where !same.contains(thumbnail.id) {
-            let insertion = blob.insertion(at: now)
-            statements.append(.init(Self.numbered(insertion.sql), insertion.values, prepared: true))
-            statements.append(try upsert(thumbnail, blob, from: provenance, jobID: jobID))
-        }
-        let counts = try execute(statements)
-        let stored = sorted.filter { !same.contains($0.thumbnail.id) }
-        for (index, entry) in stored.enumerated() where counts[2 * index + 1] == 0 {
-            // A newer fetch's thumbnail is kept, so these bytes are orphaned.
-            try noteOrphan(entry.blob.digest)
-        }
-        for (thumbnail, blob) in sorted where same.contains(thumbnail.id) {
-            try execute(
-                """
-                UPDATE thumbnail SET source_seen = greatest(source_seen, $1), job_id = $2, updated_at = $3 WHERE id = $4
-                """,
-                [provenance.sourceSeen, jobID, now, thumbnail.id.text]
+        for (thumbnail, blob) in thumbnails {
+            let id = thumbnail.id.text
+            guard !same.contains(thumbnail.id) else {
+                let renewal = """
+                    UPDATE thumbnail SET source_seen = greatest(source_seen, $1), job_id = $2, updated_at = $3 WHERE id = $4
+                    """
+                store(renewal, [provenance.sourceSeen, jobID, now, id], in: thumbnail.id)
+                continue
+            }
+            ledger.blobs[blob.digest.hex] = .init(
+                Self.insertion,
+                [blob.digest.hex, blob.size, blob.data, blob.mediaType, now, now - Self.youth],
+                prepared: true
             )
-            if blob.data == nil { try blob.leave(self) }
+            ledger.thumbnails[id, default: []].append(try upsert(thumbnail, blob, from: provenance, jobID: jobID))
+            ledger.named.append((id, blob.digest.hex))
         }
     }
+
+    /// Records a statement that changes a thumbnail.
+    func store(_ sql: String, _ values: [(any SQLBindable)?], in thumbnail: ThumbnailID) {
+        ledger.thumbnails[thumbnail.text, default: []].append(.init(sql, values, prepared: true))
+    }
+
+    /// Whether thumbnails are recorded that were not written yet.
+    func isStoring(_ thumbnails: some Sequence<ThumbnailID>) -> Bool {
+        thumbnails.contains { ledger.thumbnails[$0.text] != nil }
+    }
+
+    package func noteUse(of thumbnails: [ThumbnailID]) throws { ledger.used.formUnion(thumbnails.map(\.text)) }
+
+    /// How long a row counts as just made, in milliseconds: much shorter than unreferenced blobs are kept.
+    private static let youth: Int64 = 600_000
+
+    /// Inserts a blob's row or makes it young. One that is young and whole is only kept from being removed, so that jobs
+    /// with equal pictures do not wait for each other's commits.
+    private static let insertion = """
+        WITH young AS (
+          SELECT 1 FROM blob WHERE digest = $1 AND created_at > $6 AND size = $2 AND data IS NOT DISTINCT FROM $3
+          FOR KEY SHARE)
+        INSERT INTO blob(digest, size, data, media_type, created_at)
+        SELECT $1, $2, $3, $4::text, $5::bigint WHERE NOT EXISTS (SELECT 1 FROM young)
+        ON CONFLICT (digest) DO UPDATE SET data = excluded.data, created_at = excluded.created_at
+        """
 
     private func upsert(
         _ thumbnail: RenderedThumbnail,

@@ -34,6 +34,8 @@ package struct StoreCounters: Hashable, Sendable {
         case durations
         /// The sum of all durations by stage, in milliseconds.
         case milliseconds
+        /// Transactions that ran again because they collided with another's.
+        case collisions
 
         /// The labels that are known in advance. Their numbers are reported even while they are 0: a monitor does not
         /// see the increase of a number whose first report is 1.
@@ -44,7 +46,7 @@ package struct StoreCounters: Hashable, Sendable {
             case .sources, .sourceBytes: ["fetched", "revalidated", "cached", "stale"]
             case .renderersEnded: RendererEnd.allCases.map(\.rawValue)
             case .completed, .discarded, .cancelled, .thumbnails, .thumbnailBytes, .renderersStarted, .durations,
-                .milliseconds:
+                .milliseconds, .collisions:
                 []
             }
         }
