@@ -31,6 +31,9 @@ package struct CollectedBlobs: Hashable, Sendable {
     package let bytes: Int
     /// How many blobs were examined.
     package let candidates: Int
+    /// How many could not be removed, and why the first could not.
+    package var failures = 0
+    package var failure: StoreError?
 
     package init(count: Int, bytes: Int, candidates: Int) {
         (self.count, self.bytes, self.candidates) = (count, bytes, candidates)
@@ -46,7 +49,8 @@ private let collectionStep = 32
 extension QueueUpkeep {
     /// Removes everything that has expired.
     ///
-    /// - Throws: ``StoreError``; `CancellationError` between two transactions.
+    /// - Throws: ``StoreError``, also if blobs could not be removed, once all else is; `CancellationError` between two
+    ///   transactions.
     package func prune(
         _ retention: Retention,
         pause: Duration,
@@ -73,13 +77,20 @@ extension QueueUpkeep {
         }
         try await removeLeftovers(&steps)
         let limit = Date(milliseconds: now - orphanAge)
+        var (failures, failure) = (0, StoreError?.none)
         try await steps.takeApart { () throws(StoreError) in
             let collected = try await collectBlobs(unreferencedSince: limit, atMost: collectionStep)
+            (failures, failure) = (failures + collected.failures, failure ?? collected.failure)
             var step = PruneStep(isLast: collected.candidates < collectionStep)
             (step.removed.blobs, step.removed.blobBytes) = (collected.count, collected.bytes)
             return step
         }
         try await finish(&steps, now: now)
+        if let failure {
+            throw StoreError.failed(
+                "\(failures) expired blobs could not be removed and are tried again in an hour; all else was. The first: \(failure)"
+            )
+        }
         return steps.total
     }
 

@@ -48,6 +48,14 @@ struct PruneCommand: AsyncParsableCommand {
 
     private func prune() async throws -> Pruned {
         let store = try storeOptions.open(creating: false)
+        let pruned: Result<Pruned, any Error>
+        do { pruned = .success(try await prune(store)) } catch { pruned = .failure(error) }
+        // Gives the maintenance lock back.
+        await store.finish()
+        return try pruned.get()
+    }
+
+    private func prune(_ store: any Store) async throws -> Pruned {
         let turn = try await MaintenanceTurn.ofCommand(in: store)
         let prunable = try await store.prunable(options.retention)
         let total = prunable.jobs + prunable.thumbnails

@@ -194,3 +194,40 @@ struct StorageTests {
         #expect(try await fixture.sql("SELECT count(*) FROM thumbnail") == "0")
     }
 }
+
+    /// A folder in the place of the bytes cannot be removed as a file.
+    @Test func whatTheStorageDoesNotRemoveStopsNothingElse() async throws {
+        let large = [Self.large, Self.bytes(300_000, 7), Self.bytes(300_000, 11)]
+        var digests: [BlobDigest] = []
+        for bytes in large { digests.append(try await store.store(bytes, mediaType: nil)) }
+        try await fixture.sql(
+            """
+            UPDATE blob SET pinned = false, created_at = 0;
+            INSERT INTO orphan SELECT digest, row_number() OVER (ORDER BY digest) FROM blob
+              ON CONFLICT (digest) DO UPDATE SET since = excluded.since;
+            INSERT INTO partial VALUES ('u', '', '', 1, 0)
+            """
+        )
+        let stuck = try #require(digests.map(\.hex).min())
+        let path = "\(folder.path)/\(stuck.prefix(2))/\(stuck.dropFirst(2))"
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        fixture.clock.advance(seconds: 7_200)
+        for _ in 1...2 {
+            let error = await #expect(throws: (any Error).self) { try await prune() }
+            #expect(
+                error.map { "\($0)" }?.contains("1 expired blobs could not be removed") == true,
+                "\(String(describing: error))"
+            )
+            #expect(try await fixture.sql("SELECT digest FROM blob") == stuck)
+            #expect(try await fixture.sql("SELECT count(*) FROM partial") == "0")
+            // It is put off for an hour.
+            _ = try await prune()
+            fixture.clock.advance(seconds: 3_700)
+        }
+        try FileManager.default.removeItem(atPath: path)
+        fixture.clock.advance(seconds: 3_700)
+        #expect(try await prune().blobs == 1)
+    }
+
+    private func prune() async throws -> Pruned { try await store.prune(Retention(), in: try await store.freeTurn()) }

@@ -18,7 +18,8 @@ extension PostgreSQLStore {
     ///   - time: at least an hour ago, except in tests.
     ///   - limit: the maximum number of blobs to examine.
     /// - Returns: what was removed.
-    /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references.
+    /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references. What
+    ///   the storage does not remove is put off for an hour.
     func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
         let time = time.milliseconds
         let others = try await othersBytes()
@@ -28,12 +29,27 @@ extension PostgreSQLStore {
         }
         guard let storage, !outside.isEmpty else { return collected }
         var (count, bytes) = (collected.count, collected.bytes)
+        var (kept, failure) = ([BlobDigest](), StoreError?.none)
         for digest in outside {
-            guard let removed = try await remove(digest, from: storage, before: time) else { continue }
-            count += 1
-            bytes += removed
+            // A storage that does not answer is asked once.
+            if case .unreachable? = failure { kept.append(digest); continue }
+            do throws(StoreError) {
+                guard let removed = try await remove(digest, from: storage, before: time) else { continue }
+                count += 1
+                bytes += removed
+            } catch {
+                (failure, kept) = (failure ?? error, kept + [digest])
+            }
         }
-        return CollectedBlobs(count: count, bytes: bytes, candidates: collected.candidates)
+        if !kept.isEmpty {
+            let digests = SQLArray(kept.map(\.hex))
+            _ = try await commit(.begun) { db in
+                try db.execute("UPDATE orphan SET since = $1 WHERE digest = ANY($2::text[])", [db.now, digests])
+            }
+        }
+        var total = CollectedBlobs(count: count, bytes: bytes, candidates: collected.candidates)
+        (total.failures, total.failure) = (kept.count, failure)
+        return total
     }
 
     /// Counts what repeated calls of ``collectBlobs(unreferencedSince:atMost:)`` would remove.

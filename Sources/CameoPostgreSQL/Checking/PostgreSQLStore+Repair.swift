@@ -53,7 +53,11 @@ extension PostgreSQLStore {
         }
         note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made again on request")
         note("blobs", blobs, "damaged blobs removed that nothing references")
-        note("files", try await removeOrphans(before: keepTurn), "bytes removed that no row named")
+        let orphans = try await removeOrphans(before: keepTurn)
+        note("files", orphans.removed, "bytes removed that no row named")
+        if let failure = orphans.failure {
+            fixed.append(CheckFinding("files", .error, "bytes that no row names stay: \(failure)"))
+        }
         note("counters", try await recount(under: lease), "counters corrected")
         return fixed
     }
@@ -153,19 +157,26 @@ extension PostgreSQLStore {
         var isGone = false
     }
 
-    private func removeOrphans(before next: () async throws(StoreError) -> Void) async throws(StoreError) -> Int {
-        guard let storage, try await othersBytes() == nil else { return 0 }
+    private func removeOrphans(
+        before next: () async throws(StoreError) -> Void
+    ) async throws(StoreError) -> (removed: Int, failure: StoreError?) {
+        guard let storage, try await othersBytes() == nil else { return (0, nil) }
         let limit = clock.now().addingTimeInterval(-Self.settledAge)
         // What is older than these tables may be what was here before them.
         let begun: Int64? = try await read { db in try db.value("SELECT since FROM epoch WHERE name = 'readings'") }
-        guard let begun else { return 0 }
+        guard let begun else { return (0, nil) }
         let times = Date(milliseconds: begun)...max(limit, Date(milliseconds: begun))
-        var count = try await storage.removeUnfinished(before: limit)
+        var (count, failure) = (0, StoreError?.none)
+        do throws(StoreError) { count = try await storage.removeUnfinished(before: limit) } catch { failure = error }
         for object in try await survey(storage, before: next).orphaned where times.contains(object.storedAt) {
             try await next()
-            count += try await remove(orphan: object, from: storage) ? 1 : 0
+            do throws(StoreError) {
+                count += try await remove(orphan: object, from: storage) ? 1 : 0
+            } catch {
+                failure = failure ?? error
+            }
         }
-        return count
+        return (count, failure)
     }
 
     /// Removes bytes that no row names.
