@@ -199,6 +199,44 @@ struct CheckTests {
         #expect(try await store.claim(limit: 9, for: "w1").count == 3, "two without a key and one with it")
     }
 
+    /// As a replication leaves them, which brings rows without their sequences.
+    @Test func sequencesBehindTheirTablesAreFoundAndSet() async throws {
+        try await fixture.register(in: store)
+        _ = try await makeLarge()
+        try await fixture.enqueue(3)
+        _ = try await store.changes(since: 0, limit: 9)
+        try await fixture.sql(
+            """
+            SELECT setval('job_id_seq', 1, false), setval('queue_id_seq', 1, false), setval('new_change_entry_seq', 1, false)
+            """
+        )
+        #expect(try await problems()["sequences"]?.contains("job_id_seq has not reached 4") == true)
+        #expect(try await repair()["sequences"] == "3 sequences set to what rows have reached")
+        #expect(try await problems().isEmpty)
+        let known = try await store.lastChange()
+        try await fixture.enqueue { $0.queue = "another" }
+        #expect(try await store.changes(since: known, limit: 9).count == 1)
+    }
+
+    @Test func ofTwoOutcomesTheLastIsKept() async throws {
+        try await fixture.register(in: store)
+        let id = try await makeLarge().id
+        try await fixture.sql(
+            """
+            CREATE TEMPORARY TABLE another AS SELECT * FROM outcome;
+            UPDATE another SET finalized_at = finalized_at + 1, number = 2, state = 6;
+            INSERT INTO outcome SELECT * FROM another
+            """
+        )
+        #expect(try await problems()["jobs"]?.contains("job \(id) has two outcomes") == true)
+        _ = try await store.status()
+        _ = try await store.jobs(JobFilter())
+        #expect(try await repair()["jobs"] == "1 outcomes removed that were not the last of their job")
+        #expect(try await problems().isEmpty)
+        #expect(try await store.job(id).state == .cancelled)
+        #expect(try await fixture.sql("SELECT string_agg(number::text, ' ' ORDER BY number) FROM attempt") == "1 2")
+    }
+
     @Test func anotherMaintenanceKeepsARepairAway() async throws {
         let turn = try await store.freeTurn()
         try await fixture.sql("UPDATE maintenance SET holder = 'another'")

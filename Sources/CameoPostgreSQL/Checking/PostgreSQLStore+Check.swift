@@ -19,7 +19,7 @@ extension PostgreSQLStore {
             try db.execute("SELECT set_config('statement_timeout', '\(Self.patience)', true)")
             return [
                 try Self.references(db), try Self.counters(db), try Self.limits(db),
-                try Self.places(db), try Self.attempts(db), try Self.hooks(db),
+                try Self.sequences(db), try Self.places(db), try Self.attempts(db), try Self.hooks(db),
             ]
         }
         return [try await server()] + rows + (try await checkBlobs(report)) + [try await deadWorkers()]
@@ -115,13 +115,24 @@ extension PostgreSQLStore {
         )
     }
 
+    private static func sequences(_ db: PostgreSQLTransaction) throws -> CheckFinding {
+        CheckFinding(
+            "sequences",
+            try RowFaults.lateSequences(db).map { "\($0.name) has not reached \($0.reached), which a row has" },
+            ok: "no sequence gives a number again",
+            advice: "A restore or replication brought the rows without it; \(repairCommand) sets it"
+        )
+    }
+
     private static func places(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         let lost: [Int64] = try db.column(RowFaults.lost)
         let doubled: [Int64] = try db.column(RowFaults.doubled)
+        let ofTwo: [Int64] = try db.column(RowFaults.ofTwoOutcomes)
         return CheckFinding(
             "jobs",
             lost.map { "job \($0) is neither in the queue nor in the history" }
-                + doubled.map { "job \($0) is in the queue and in the history" },
+                + doubled.map { "job \($0) is in the queue and in the history" }
+                + ofTwo.map { "job \($0) has two outcomes" },
             ok: "every job is in the queue, in the history, or waits to be accepted",
             advice:
                 "\(byAnother), or a producer set cameo.accepts; \(repairCommand) queues jobs that are nowhere. Jobs in both "

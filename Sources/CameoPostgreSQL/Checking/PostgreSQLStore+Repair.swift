@@ -36,6 +36,12 @@ extension PostgreSQLStore {
             _ = try await take { db in try db.execute("REINDEX INDEX \(index)") }
         }
         note("database", indexes.count, "indexes rebuilt from their tables")
+        note("sequences", try await take(RowFaults.advanceSequences), "sequences set to what rows have reached")
+        note(
+            "jobs",
+            try await take(RowFaults.removeEarlierOutcomes),
+            "outcomes removed that were not the last of their job"
+        )
         note("references", try await take(RowFaults.removeDangling), "dangling rows removed")
         note("jobs", try await take(Self.requeue), "jobs queued that were nowhere")
         note("attempts", try await take(Self.releaseUnknown), "jobs of unknown workers made available again")

@@ -39,6 +39,69 @@ enum RowFaults {
           OR EXISTS (SELECT 1 FROM arrival WHERE arrival.id = outcome.id)
         ORDER BY id
         """
+    /// Outcomes of jobs that have a later one too.
+    private static let earlierOutcomes = """
+        FROM outcome WHERE EXISTS (
+          SELECT 1 FROM outcome AS later WHERE later.id = outcome.id AND later.finalized_at > outcome.finalized_at)
+        """
+    static let ofTwoOutcomes = "SELECT DISTINCT id \(earlierOutcomes) ORDER BY id"
+
+    /// Keeps the last outcome of each job, and the attempts of all.
+    static func removeEarlierOutcomes(_ db: PostgreSQLTransaction) throws -> Int {
+        try db.execute([
+            .init(
+                """
+                INSERT INTO earlier_attempt(\(Schema.attemptColumns))
+                SELECT \(Schema.finalAttempt) \(earlierOutcomes) AND number IS NOT NULL ON CONFLICT DO NOTHING
+                """
+            ),
+            .init("DELETE \(earlierOutcomes)"),
+        ])[1]
+    }
+
+    // MARK: - Sequences
+
+    /// The sequences that would give a number again, as after a restore or a replication of the rows alone, with the numbers
+    /// that they should have reached.
+    static func lateSequences(_ db: PostgreSQLTransaction) throws -> [(name: String, reached: Int64)] {
+        let owned = try db.query(
+            """
+            SELECT quote_ident(number.relname), format('SELECT max(%I) FROM %I', attname, owner.relname)
+            FROM pg_class AS number JOIN pg_depend ON pg_depend.classid = 'pg_class'::regclass
+                AND pg_depend.objid = number.oid AND deptype IN ('a', 'i')
+              JOIN pg_class AS owner ON owner.oid = refobjid
+              JOIN pg_attribute ON attrelid = owner.oid AND attnum = refobjsubid
+            WHERE number.relkind = 'S' AND number.relnamespace = current_schema()::regnamespace
+            ORDER BY 1
+            """
+        )
+        var needs = try owned.map { (name: try $0[0] as String, need: try $0[1] as String) }
+        // A change up to `low` would never be numbered.
+        needs.append((name: "new_change_entry_seq", need: "SELECT greatest(low, next_low) FROM feed"))
+        needs.append(
+            (
+                name: "source_seen",
+                need: "SELECT greatest((SELECT max(source_seen) FROM source), (SELECT max(source_seen) FROM thumbnail))"
+            )
+        )
+        return try needs.compactMap { name, need in
+            // Readers may not.
+            guard try db.value("SELECT has_sequence_privilege($1, 'SELECT')", [name]) == true else { return nil }
+            let late: Int64? = try db.value(
+                "SELECT need FROM \(name), (\(need)) AS needed(need) WHERE need > last_value - (NOT is_called)::int"
+            )
+            return late.map { (name, $0) }
+        }
+    }
+
+    static func advanceSequences(_ db: PostgreSQLTransaction) throws -> Int {
+        let late = try lateSequences(db)
+        for (name, reached) in late {
+            try db.execute("SELECT setval($1::regclass, greatest($2, last_value)) FROM \(name)", [name, reached])
+        }
+        return late.count
+    }
+
     static let withoutWorker = """
         SELECT id FROM task WHERE state = 2 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = task.worker)
         ORDER BY id
