@@ -64,7 +64,6 @@ struct AcceptanceTests {
         let producer = try fixture.anotherStore()
         let early = Task {
             try await producer.commit { db in
-                _ = try db.query("SELECT set_config('cameo.accepts', '', true)")
                 try db.execute("INSERT INTO job(request) VALUES ($1)", [request])
                 note.yield()
                 commits.wait()
@@ -129,5 +128,22 @@ struct AcceptanceTests {
     func theTableNamesTheRuleThatARowBreaks(request: String, rule: String) async throws {
         let failure = await #expect(throws: PostgreSQLServer.Failure.self) { try await insert([request]) }
         #expect(failure?.description.contains(rule) == true, "\(failure?.description ?? "")")
+    }
+
+    /// A client can make any setting, and behind a pooler also for others.
+    @Test func noSettingOfAClientKeepsAJobFromTheQueue() async throws {
+        try await fixture.sql(
+            """
+            SET cameo.accepts = 'on';
+            INSERT INTO job(request) VALUES ('\(Self.request("a"))');
+            INSERT INTO upload(data, request) VALUES ('x', '{"renditions":[{"width":9}]}')
+            """
+        )
+        #expect(try await fixture.sql("SELECT count(*) FROM arrival") == "2")
+        #expect(try await store.claim(limit: 9, for: "w1").count == 2)
+        // What Cameo enqueues itself, with or without a job to run, never arrives.
+        try await fixture.enqueue(3)
+        #expect(try await fixture.sql("SELECT count(*) FROM arrival") == "0")
+        try await expectSound()
     }
 }

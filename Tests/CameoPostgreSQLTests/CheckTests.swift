@@ -162,7 +162,7 @@ struct CheckTests {
     @Test func jobsThatAreNowhereAreQueuedAgain() async throws {
         try await fixture.sql(
             """
-            BEGIN; SET LOCAL cameo.accepts = 'on';
+            BEGIN; SET LOCAL session_replication_role = replica;
             INSERT INTO job(request) VALUES ('{"source":"file:///row","renditions":[{"width":9}]}'); COMMIT
             """
         )

@@ -116,9 +116,8 @@ extension PostgreSQLEngine: ModelEngine {
     }
 
     func insert(_ request: String, at time: Int64, in store: any Store) async throws {
-        try await open(store).transaction { db in
+        _ = try await open(store).transaction { db in
             // As another program does, whose rows the next Cameo process accepts.
-            try db.execute("SELECT set_config('cameo.accepts', 'off', true)")
             try db.execute("INSERT INTO job(request, created_at) VALUES ($1, $2)", [request, time])
         }
     }

@@ -122,7 +122,6 @@ def fill_waiting(server, schema, count):
     """Adds jobs that wait in the default queue, in a store in which one was enqueued before."""
     server.ask(f"""
         SET synchronous_commit = off;
-        SET cameo.accepts = 'on';
         WITH place AS (
           SELECT lane.id AS lane, queue.id AS queue FROM lane JOIN queue ON queue.id = lane.queue
           WHERE queue.name = 'default' AND lane.key = 0),
@@ -143,7 +142,6 @@ def fill_ended(server, schema, count, page=500_000):
     for start in range(0, count, page):
         server.ask(f"""
             SET synchronous_commit = off;
-            SET cameo.accepts = 'on';
             WITH place AS (SELECT id AS queue FROM queue WHERE name = 'default'),
             added AS (
               INSERT INTO job(request, created_at)

@@ -135,8 +135,8 @@ extension PostgreSQLStore {
                 + ofTwo.map { "job \($0) has two outcomes" },
             ok: "every job is in the queue, in the history, or waits to be accepted",
             advice:
-                "\(byAnother), or a producer set cameo.accepts; \(repairCommand) queues jobs that are nowhere. Jobs in both "
-                + "places can be cancelled"
+                "\(byAnother); \(repairCommand) queues jobs that are nowhere and keeps the "
+                + "last of two outcomes. Jobs in both places can be cancelled"
         )
     }
 

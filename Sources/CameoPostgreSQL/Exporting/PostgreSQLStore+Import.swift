@@ -135,19 +135,24 @@ extension PostgreSQLStore: ExportableStore {
 
 extension PostgreSQLTransaction {
     fileprivate func insert(_ records: [StoreRecord], of kind: RecordKind) throws {
+        func integers(_ column: String) -> [Int64] {
+            let place = kind.fields.firstIndex { $0.name == column }
+            return records.compactMap { record in
+                if let place, case .integer(let value) = record.values[place] { value } else { nil }
+            }
+        }
         switch kind {
         case .number: try execute(try records.map(RecordKind.raising))
         case .upload:
             try execute("ALTER TABLE upload DISABLE TRIGGER upload_enqueues")
             try execute(try records.map { try kind.insertion(of: $0) })
             try execute("ALTER TABLE upload ENABLE TRIGGER upload_enqueues")
+        case .job:
+            try execute([try kind.insertion(of: records)])
+            // What becomes of them comes with later records. Those of which nothing does arrive at the end.
+            try execute("DELETE FROM arrival WHERE id = ANY($1::bigint[])", [SQLArray(integers("id"))])
         case .outcome, .attempt:
-            let column = kind == .outcome ? "finalized_at" : "finished_at"
-            let place = kind.fields.firstIndex { $0.name == column }
-            let times = records.compactMap { record -> Int64? in
-                guard let place, case .integer(let time) = record.values[place] else { return nil }
-                return time
-            }
+            let times = integers(kind == .outcome ? "finalized_at" : "finished_at")
             try Partitions.make(for: times, of: kind.table, self)
             try execute([try kind.insertion(of: records)])
         case _ where kind.isInsertedOneByOne: try execute(try records.map { try kind.insertion(of: $0) })

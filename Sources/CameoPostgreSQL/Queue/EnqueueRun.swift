@@ -130,6 +130,8 @@ extension PostgreSQLTransaction {
     package func insertJob(_ request: String) throws -> Int64 {
         guard let id = try newIDs(1).first else { throw StoreError.failed("no id") }
         try insertJobs([(id, request)])
+        // It has no task, and ends at once.
+        try execute("DELETE FROM arrival WHERE id = $1", [id])
         return id
     }
 }

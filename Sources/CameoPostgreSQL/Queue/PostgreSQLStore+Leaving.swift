@@ -43,16 +43,14 @@ extension PostgreSQLStore {
 
 extension PostgreSQLTransaction {
     fileprivate func leave(_ new: [CheckedRequest]) throws -> [EnqueueReceipt] {
-        let rows = try asProducer {
-            try query(
-                """
-                INSERT INTO job(request)
-                SELECT request::json FROM unnest($1::text[]) WITH ORDINALITY AS new(request, place) ORDER BY place
-                RETURNING id, created_at
-                """,
-                [SQLArray(new.map(\.text))]
-            )
-        }
+        let rows = try query(
+            """
+            INSERT INTO job(request)
+            SELECT request::json FROM unnest($1::text[]) WITH ORDINALITY AS new(request, place) ORDER BY place
+            RETURNING id, created_at
+            """,
+            [SQLArray(new.map(\.text))]
+        )
         return try zip(new, rows).map { new, row in try receipt(new, id: row[0], createdAt: row[1]) }
     }
 
@@ -61,19 +59,10 @@ extension PostgreSQLTransaction {
         guard case .object(var fields) = new.job.request.json else { throw StoreError.failed("a request is no object") }
         fields["source"] = nil
         let text = JSONValue.object(fields).canonicalText
-        let row = try asProducer {
-            try self.row("INSERT INTO upload(data, request) VALUES ($1, $2::json) RETURNING job_id", [data, text])
-        }
+        let insertion = "INSERT INTO upload(data, request) VALUES ($1, $2::json) RETURNING job_id"
+        let row = try self.row(insertion, [data, text])
         guard let row else { throw StoreError.failed("an upload was not inserted") }
         return try receipt(new, id: row[0], createdAt: now)
-    }
-
-    /// Runs a statement whose jobs others are to accept.
-    private func asProducer<Value>(_ body: () throws -> Value) throws -> Value {
-        try execute("SELECT set_config('cameo.accepts', 'off', true)")
-        let value = try body()
-        try execute("SELECT set_config('cameo.accepts', 'on', true)")
-        return value
     }
 
     private func receipt(_ new: CheckedRequest, id: Int64, createdAt: Int64) -> EnqueueReceipt {

@@ -174,7 +174,7 @@ extension Schema {
         );
         """
 
-    /// Version 4. How many ended jobs of a batch retention has removed, so that its counts outlive them; `code` is that of
+    /// Version 5. How many ended jobs of a batch retention has removed, so that its counts outlive them; `code` is that of
     /// a failure, or empty.
     static let removedJobs = """
         CREATE TABLE batch_removed(

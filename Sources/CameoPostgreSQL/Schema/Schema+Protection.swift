@@ -86,6 +86,23 @@ extension Schema {
         \(claiming("LEFT JOIN"))
         """
 
+    /// Version 4. Whether a job was accepted is seen in the tables and not said by a setting: any client could make that, and
+    /// behind a pooler also for others.
+    static let arrivals = """
+        CREATE OR REPLACE FUNCTION note_arrivals() RETURNS trigger LANGUAGE plpgsql
+          SECURITY DEFINER SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off
+          SET enable_mergejoin = off AS $$
+          BEGIN
+            -- Cameo's own enqueuers enter the task first. A restore may have brought the row of `arrival` before.
+            INSERT INTO arrival SELECT id FROM added
+            WHERE NOT EXISTS (SELECT 1 FROM task WHERE task.id = added.id)
+              AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = added.id)
+            ON CONFLICT DO NOTHING;
+            IF FOUND THEN PERFORM pg_notify(TG_TABLE_SCHEMA || '.work', ''); END IF;
+            RETURN NULL;
+          END $$;
+        """
+
     private static func kept(_ table: String) -> String {
         """
         CREATE TRIGGER \(table)_is_not_emptied BEFORE TRUNCATE ON \(table)

@@ -13,7 +13,7 @@ enum Schema {
             ownersFunctions,
         ]
         .joined(separator: "\n"),
-        lacks, protection, removedJobs,
+        lacks, protection, arrivals, removedJobs,
     ]
 
     static var currentVersion: Int { scripts.count }
