@@ -21,7 +21,7 @@ extension QueueUpkeep {
         try await steps.take(UnusedNames(table: .key)) { some, db in try db.removeKeys(some.map(\.id)) }
         try await steps.take(UnusedNames(table: .queue)) { some, db in try db.removeQueues(some.map(\.id)) }
         try await steps.take { db in
-            try db.lockNames()
+            guard try db.lockNames() else { return PruneStep(isLast: true) }
             let isEmpty = "NOT EXISTS (SELECT 1 FROM batch_job WHERE batch_job.batch = batch.id)"
             try db.execute(
                 "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE \(isEmpty) LIMIT ?1)",
@@ -71,7 +71,7 @@ extension QueueTransaction {
     }
 
     fileprivate func removeKeys(_ keys: [Int64]) throws -> Pruned {
-        try lockNames()
+        guard try lockNames() else { return Pruned() }
         // A job with the key may have been added since the scan.
         let unused: [Int64] = try column(
             "SELECT id FROM key WHERE id \(dialect.isIn("?1", .integers)) AND \(isUnused(.key)) \(dialect.locking)",
@@ -85,7 +85,7 @@ extension QueueTransaction {
     }
 
     fileprivate func removeQueues(_ queues: [Int64]) throws -> Pruned {
-        try lockNames()
+        guard try lockNames() else { return Pruned() }
         let empty: [Int64] = try column(
             "SELECT id FROM queue WHERE id \(dialect.isIn("?1", .integers)) AND \(isUnused(.queue))",
             [queues]

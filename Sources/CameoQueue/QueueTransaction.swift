@@ -95,8 +95,8 @@ package protocol QueueTransaction: AnyObject {
     /// Records that workers have something to do.
     func wakeWorkers()
 
-    /// Keeps queues, keys, lanes and batches to this transaction until its end.
-    func lockNames() throws
+    /// Keeps queues, keys, lanes and batches to this transaction until its end; false if others hold them for long.
+    func lockNames() throws -> Bool
     /// Subtracts an outcome whose row is removed from the counts of its queue.
     func forget(_ state: JobState, in queue: Int64)
     /// Adds to the stored counters.

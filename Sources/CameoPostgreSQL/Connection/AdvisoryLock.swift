@@ -1,14 +1,16 @@
-/// Locks that a transaction takes and that its end releases. Session locks would not survive a pooler.
+/// Locks that a transaction takes on rows of `total` that nobody changes, and that its end releases. Session locks would not
+/// survive a pooler, and advisory locks may be taken by every role that may connect.
+enum RowLock: String {
+    /// Of claims that count running jobs because of a limit.
+    case limitedClaim = "lock of limited claims"
+    /// Of the folding of counts.
+    case fold = "lock of the folding of counts"
+}
+
+/// Locks for what has no row yet.
 enum AdvisoryLock: String {
     /// Of the creation or migration of the tables.
     case schema
-    /// Of claims that count running jobs because of a limit.
-    case limitedClaim
-    /// Shared by those who look up queues, keys, lanes and batches to insert rows that name them by number, so that they
-    /// are not removed meanwhile.
-    case names
-    /// Of the folding of counts.
-    case fold
 
     /// "Came" in ASCII: the locks' class.
     private static let family: Int32 = 0x4361_6D65

@@ -72,20 +72,24 @@ package final class PostgreSQLTransaction: QueueTransaction {
     }
 
     /// Waits for a lock that the end of the transaction releases.
-    func lock(_ lock: AdvisoryLock) throws {
-        try execute("SELECT pg_advisory_xact_lock(\(lock.arguments(schema: schema)))")
-    }
+    func lock(_ lock: RowLock) throws { while try !take(lock, "FOR UPDATE") {} }
 
     /// Keeps queues, keys, lanes and batches from being removed until the end of the transaction.
     func holdNames() throws {
         guard !ledger.holdsNames else { return }
-        try execute("SELECT pg_advisory_xact_lock_shared(\(AdvisoryLock.names.arguments(schema: schema)))")
+        try execute("LOCK TABLE maintenance IN ROW SHARE MODE")
         ledger.holdsNames = true
     }
 
     /// Takes a lock unless another transaction has it.
-    func tryLock(_ lock: AdvisoryLock) throws -> Bool {
-        try value("SELECT pg_try_advisory_xact_lock(\(lock.arguments(schema: schema)))") ?? false
+    func tryLock(_ lock: RowLock) throws -> Bool { try take(lock, "FOR UPDATE SKIP LOCKED") }
+
+    private func take(_ lock: RowLock, _ how: String) throws -> Bool {
+        let look = "SELECT 1 FROM total WHERE name = $1"
+        if try value("\(look) \(how)", [lock.rawValue]) as Int? != nil { return true }
+        guard try value(look, [lock.rawValue]) as Int? == nil else { return false }
+        // The first who needs it, or one after a restore that lacks it.
+        return try execute("INSERT INTO total VALUES ($1, 0) ON CONFLICT DO NOTHING", [lock.rawValue]) == 1
     }
 
     /// Runs a body whose error undoes what it did, and nothing else.

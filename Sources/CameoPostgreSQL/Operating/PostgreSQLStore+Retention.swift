@@ -64,7 +64,19 @@ private struct PostgreSQLUpkeep: QueueUpkeep {
 }
 
 extension PostgreSQLTransaction {
-    package func lockNames() throws { try lock(.names) }
+    package func lockNames() throws -> Bool {
+        do {
+            // Whoever looks up a name meanwhile waits behind this, and this behind an import: the next maintenance tries again.
+            try inSavepoint {
+                try execute("SELECT set_config('lock_timeout', '500', true)")
+                try execute("LOCK TABLE maintenance IN EXCLUSIVE MODE")
+                try execute("SELECT set_config('lock_timeout', '30000', true)")
+            }
+            return true
+        } catch let error as DatabaseError where error.isUnavailableLock {
+            return false
+        }
+    }
 
     package func removeFailures(atMost limit: Int) throws -> Int {
         try execute(

@@ -5,7 +5,7 @@ internal import Foundation
 
 // DESIGN. A claim goes to the lane of lowest rank, and takes jobs from there up to the first job of the next lane. Rows
 // that another claim has locked are skipped, so that claims do not wait for each other. Where a limit or a rate counts,
-// one claim at a time decides: it holds an advisory lock until its commit, and looks at the lanes again once it has it.
+// one claim at a time decides: it holds a lock until its commit, and looks at the lanes again once it has it.
 // The lanes and keys that it locks itself are skipped if others have them: those are enqueuers and settlements, whose
 // commits wake workers.
 struct ClaimRun {

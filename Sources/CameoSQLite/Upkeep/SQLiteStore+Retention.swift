@@ -49,7 +49,7 @@ private struct SQLiteUpkeep: QueueUpkeep {
 }
 
 extension SQLiteTransaction {
-    package func lockNames() {}
+    package func lockNames() -> Bool { true }
 
     package func add(_ counted: StoreCounters) { ledger.counters += counted }
 
