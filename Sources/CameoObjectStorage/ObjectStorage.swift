@@ -160,7 +160,10 @@ extension ObjectStorage {
             page.objects.append(StoredObject(digest: digest, size: size, storedAt: time))
         }
         guard root["IsTruncated"] == "true" else { return page }
-        guard let last else { throw .failed("\(location): a listing has no end") }
+        // A server that does not know where to begin would answer the same again.
+        guard let last, (self.root + (cursor ?? "")).utf8.lexicographicallyPrecedes(last.utf8) else {
+            throw .failed("\(location): a listing has no end")
+        }
         page.next = String(last.dropFirst(self.root.count))
         return page
     }

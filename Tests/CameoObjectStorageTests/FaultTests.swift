@@ -176,11 +176,26 @@ struct FaultTests {
         }
     }
 
-    @Test func aListingThatNeverEndsFails() async throws {
+    /// Empty, or as a server answers that does not know `start-after`.
+    @Test(arguments: ["", "<Contents><Key>ab/c</Key></Contents>"])
+    func aListingThatNeverEndsFails(contents: String) async throws {
         let storage = try server.storage(through: proxy)
-        try await proxy.add(.body("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>").times(1))
+        let body = "<ListBucketResult>\(contents)<IsTruncated>true</IsTruncated></ListBucketResult>"
+        try await proxy.add(.body(body).times(1))
         await #expect(throws: StoreError.failed("\(storage.location): a listing has no end")) {
-            try await storage.list(after: nil, limit: 10)
+            try await storage.list(after: "ab/c", limit: 10)
         }
+    }
+
+    @Test(arguments: ["InvalidRequest", "KMS.DisabledException", "InvalidStorageClass"])
+    func whatABucketRefusesForGoodIsNotTheJobs(code: String) async throws {
+        let storage = try server.storage(through: proxy)
+        try await proxy.add(.answer(400, code).times(1))
+        let error = await #expect(throws: StoreError.self) { try await storage.put(data) }
+        guard case .denied(_, let reason)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains(code))
     }
 }

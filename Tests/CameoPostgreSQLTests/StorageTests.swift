@@ -169,6 +169,23 @@ struct StorageTests {
         #expect(error?.description.contains("it keeps its bytes in \(storage.location)") == true)
     }
 
+    @Test func aPlaceThatCannotBeUsedIsNotRemembered() async throws {
+        let url = try DatabaseURL(try await PostgreSQLServer.shared().newURL())
+        let nowhere = "s3://no-such-bucket/x?endpoint=http://127.0.0.1:9"
+        let keys = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"]
+        let typo = BytesPlace(chosen: nowhere) { name throws(StoreError) in
+            var configuration = ObjectStorageConfiguration(environment: keys)
+            configuration.retries = RetryRules(patience: .zero)
+            return try ObjectStorage(try BucketName(name, environment: keys), configuration: configuration)
+        }
+        let error = #expect(throws: StoreError.self) { try PostgreSQLStore(url, bytes: typo) }
+        #expect(error?.description.contains("is not remembered") == true)
+        let storage = storage
+        let right = try PostgreSQLStore(url, bytes: BytesPlace(chosen: storage.location) { _ in storage })
+        #expect(right.folder == storage.location)
+        #expect(try await stored().isEmpty, "the probe leaves nothing")
+    }
+
     /// Small blobs are in the database, and nobody reads a folder by a URL.
     @Test func aURLIsOfABlobInABucket() async throws {
         let (small, large) = (Self.bytes(100), Self.large)
@@ -193,7 +210,6 @@ struct StorageTests {
         #expect(try await store.job(job.claim.jobID).state == .running)
         #expect(try await fixture.sql("SELECT count(*) FROM thumbnail") == "0")
     }
-}
 
     /// A folder in the place of the bytes cannot be removed as a file.
     @Test func whatTheStorageDoesNotRemoveStopsNothingElse() async throws {
@@ -231,3 +247,4 @@ struct StorageTests {
     }
 
     private func prune() async throws -> Pruned { try await store.prune(Retention(), in: try await store.freeTurn()) }
+}

@@ -63,6 +63,8 @@ extension BucketAnswer {
             }
         case 400 where error.code == "AuthorizationHeaderMalformed", 404 where error.code == "NoSuchBucket":
             self = .failed(.denied(location: name.text, reason: text))
+        // What a server refuses for good concerns the bucket, not one picture: its settings, its locks, its keys.
+        case 400..<500 where request.method != .get: self = .failed(.denied(location: name.text, reason: text))
         default: self = .failed(.failed("\(name.text): \(text)"))
         }
     }

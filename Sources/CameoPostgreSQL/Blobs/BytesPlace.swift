@@ -1,5 +1,8 @@
+internal import CameoModel
 internal import CameoQueue
 package import CameoStore
+internal import Foundation
+internal import Synchronization
 
 /// The place outside of the database where a store keeps the bytes of large blobs. The database remembers it, so that
 /// only the first program has to name it and all programs use the same.
@@ -19,7 +22,8 @@ package struct BytesPlace {
     ///
     /// - Returns: nil if none was chosen and none is remembered: then all bytes are in their rows; or if none was chosen and
     ///   the role may not read bytes.
-    /// - Throws: ``StoreError/cannotOpen(path:reason:)`` if the database remembers another; ``DatabaseError``
+    /// - Throws: ``StoreError/cannotOpen(path:reason:)`` if the database remembers another, or if the chosen place, which it
+    ///   would remember, cannot be written, read or emptied; ``DatabaseError``
     func storage(
         _ connection: Connection,
         _ url: DatabaseURL,
@@ -36,6 +40,11 @@ package struct BytesPlace {
         var remembered: String? = try connection.run(look).rows.first?[0]
         // Only the first program needs the right to change it.
         if remembered == nil, access != .readOnly {
+            if let failure = Self.probe(storage) {
+                storage.close()
+                let reason = "the place for its bytes cannot be used, and is not remembered: \(failure)"
+                throw StoreError.cannotOpen(path: url.location, reason: reason)
+            }
             try connection.run(
                 "UPDATE \(url.quoted).schema_version SET bytes_place = $1 WHERE bytes_place IS NULL",
                 [storage.location]
@@ -46,7 +55,40 @@ package struct BytesPlace {
         storage.close()
         throw StoreError.cannotOpen(
             path: url.location,
-            reason: "it keeps its bytes in \(remembered) and not in \(storage.location)"
+            reason: "it keeps its bytes in \(remembered) and not in \(storage.location) "
+                + "(Bytes in a bucket, Another place)"
         )
+    }
+
+    /// Puts, reads and removes bytes. Blocks.
+    ///
+    /// - Returns: why that failed.
+    private static func probe(_ storage: any ByteStorage) -> StoreError? {
+        let done = DispatchSemaphore(value: 0)
+        let failure = Mutex<StoreError?>(nil)
+        Task(executorPreference: OwnThread()) {
+            let bytes = Data(UUID().uuidString.utf8)
+            let digest = SHA256.digest(of: bytes)
+            do throws(StoreError) {
+                _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)
+                _ = try await storage.data(of: digest, size: bytes.count)
+                try await storage.remove(digest)
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            done.signal()
+        }
+        done.wait()
+        return failure.withLock { $0 }
+    }
+
+    /// A thread that is not of the cooperative pool, whose threads may all be blocked by opening stores.
+    private final class OwnThread: TaskExecutor {
+        private let queue = DispatchQueue(label: "cameo.postgresql.probe")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
     }
 }
