@@ -22,6 +22,8 @@ struct RoleServer {
         let url = try DatabaseURL(server.newURL())
         schema = url.schema
         owner = try PostgreSQLStore(url, clock: clock)
+        // As default privileges of a careful operator do.
+        _ = try await server.sql("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA \(schema) FROM PUBLIC", schema: schema)
         try await grant(producersRead: producersRead)
         let logins = Role.allCases.map { "CREATE ROLE \(login($0)) LOGIN IN ROLE \(schema)_\($0.rawValue);" }
         _ = try await server.sql(logins.joined(separator: "\n"), schema: schema)

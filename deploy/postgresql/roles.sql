@@ -45,6 +45,12 @@ WHERE roleid = :'reader'::regrole AND member = :'producer'::regrole \gexec
 GRANT USAGE ON SCHEMA :"schema" TO :"producer", :"reader", :"worker", :"operator";
 GRANT SELECT ON schema_version TO :"producer", :"reader", :"worker", :"operator";
 
+-- What columns, views and statements call, for databases that withhold functions from the public.
+GRANT EXECUTE ON FUNCTION now_ms, field, number_field, time_field, time_text, is_restored
+  TO :"producer", :"reader", :"worker", :"operator";
+GRANT EXECUTE ON FUNCTION text_digest, changes_since TO :"reader", :"worker";
+GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_jobs, promote_due TO :"worker";
+
 -- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.
 GRANT INSERT (request), SELECT (id, created_at) ON job TO :"producer";
 GRANT INSERT (data, request), SELECT (id, job_id) ON upload TO :"producer";
