@@ -56,10 +56,10 @@ struct LookTests {
 
         var description: String { "\(brightness)/\(contrast)/\(saturation)" }
 
-        /// Computed as the specification says, one function after the other, clipped only at the end.
+        /// Computed as the specification says, one function after the other, each clipped.
         func applied(to pixel: [Int]) -> [Int] {
-            var values = pixel.map { Double($0) / 255 * brightness }
-            values = values.map { $0 * contrast + 0.5 - 0.5 * contrast }
+            var values = pixel.map { min(1, Double($0) / 255 * brightness) }
+            values = values.map { min(1, max(0, $0 * contrast + 0.5 - 0.5 * contrast)) }
             if values.count == 3 {
                 let luminance = 0.213 * values[0] + 0.715 * values[1] + 0.072 * values[2]
                 values = values.map { luminance + saturation * ($0 - luminance) }
@@ -73,7 +73,7 @@ struct LookTests {
         [
             Factors(brightness: 1.5), Factors(brightness: 0), Factors(contrast: 2), Factors(contrast: 0.3),
             Factors(saturation: 0), Factors(saturation: 3),
-            Factors(brightness: 0.8, contrast: 1.4, saturation: 1.7),
+            Factors(brightness: 0.8, contrast: 1.4, saturation: 1.7), Factors(brightness: 2, contrast: 0.5),
         ]
     )
     func factorsAreThoseOfCSS(_ kind: PixelKind, _ factors: Factors) async throws {

@@ -16,16 +16,9 @@ enum AdjustColor: RenditionStep {
     }
 
     private static func adjusted(_ colors: borrowing VipsPicture, _ matrix: ColorMatrix) -> VipsPicture? {
-        let changed: VipsPicture
-        if colors.bands < 3 {
-            guard let scaled = colors.scaled(by: [matrix.gain], adding: [matrix.offset]) else { return nil }
-            changed = scaled
-        } else {
-            guard let mixed = colors.mixed(by: matrix.factors),
-                let moved = mixed.scaled(by: [1], adding: [matrix.offset])
-            else { return nil }
-            changed = moved
-        }
-        return changed.roundedToBytes()
+        guard let shaded = colors.mapped(throughNumbers: matrix.shades.map(Float.init)),
+            let bytes = colors.bands < 3 ? shaded.roundedToBytes() : shaded.mixed(by: matrix.factors)?.roundedToBytes()
+        else { return nil }
+        return bytes.reinterpreted(as: colors.interpretation)
     }
 }
