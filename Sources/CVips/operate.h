@@ -51,16 +51,6 @@ static inline int cameo_vips_extract_area(VipsImage *in, VipsImage **out, int le
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }
 
-/// Finds the box of everything that differs from `background` (one number per band) by more than `threshold`; its width
-/// is 0 if nothing does.
-static inline int cameo_vips_find_trim(VipsImage *in, int *left, int *top, int *width, int *height, double threshold,
-                                       const double *background, int count) {
-    VipsArrayDouble *colour = vips_array_double_new(background, count);
-    int result = vips_find_trim(in, left, top, width, height, "threshold", threshold, "background", colour, NULL);
-    vips_area_unref(VIPS_AREA(colour));
-    return result;
-}
-
 static inline int cameo_vips_smartcrop(VipsImage *in, VipsImage **out, int width, int height,
                                        VipsInteresting interesting) {
     return vips_smartcrop(in, out, width, height, "interesting", interesting, NULL);

@@ -9,28 +9,17 @@ enum TrimSearch {
         in picture: borrowing VipsPicture,
         threshold: Int
     ) throws(ImagingError) -> PixelArea {
-        let whole = PixelArea(whole: PixelSize(picture.width, picture.height))
-        // vips_find_trim examines windows of 3 × 3 pixels and fails on smaller pictures.
-        guard min(picture.width, picture.height) >= 3 else { return whole }
-        guard let box = search(picture, Double(threshold)) else {
+        guard let area = area(in: picture, threshold) else {
             throw .processingFailed(step: "trim", detail: VipsLibrary.takeErrorText())
         }
-        guard box.width > 0, box.height > 0 else { return whole }
-        return PixelArea(left: box.left, top: box.top, size: PixelSize(box.width, box.height))
+        return area
     }
 
-    private static func search(
-        _ picture: borrowing VipsPicture,
-        _ threshold: Double
-    ) -> (left: Int, top: Int, width: Int, height: Int)? {
+    private static func area(in picture: borrowing VipsPicture, _ threshold: Int) -> PixelArea? {
         guard let corner = picture.pixel(x: 0, y: 0) else { return nil }
-        guard picture.hasAlpha else { return picture.trimBox(threshold: threshold, background: corner) }
-        let (colors, alpha) = (Array(corner.dropLast()), corner.last ?? 255)
-        if alpha == 0 {
-            guard let mask = picture.bands(from: picture.bands - 1, count: 1) else { return nil }
-            return mask.trimBox(threshold: threshold, background: [0])
-        }
-        guard let opaque = picture.flattened(background: colors) else { return nil }
-        return opaque.trimBox(threshold: threshold, background: colors)
+        let colors = Array(corner.dropLast())
+        guard picture.hasAlpha else { return picture.differing(from: corner, by: threshold) }
+        if corner.last == 0 { return picture.alphaBand()?.differing(from: [0], by: threshold) }
+        return picture.flattened(background: colors)?.differing(from: colors, by: threshold)
     }
 }

@@ -1,4 +1,5 @@
 internal import CVips
+internal import CameoModel
 
 /// One method per libvips operation. All return nil if the operation failed.
 extension VipsPicture {
@@ -111,21 +112,27 @@ extension VipsPicture {
         VipsPicture { cameo_vips_bands(image, $0, Int32(first), Int32(count)) }
     }
 
-    /// The box of everything that differs from `background` (a value for every band) by more than the threshold; its
-    /// width is 0 if nothing does. Nil if the search failed.
-    func trimBox(threshold: Double, background: [Double]) -> (left: Int, top: Int, width: Int, height: Int)? {
-        var (left, top, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
-        let result = cameo_vips_find_trim(
-            image,
-            &left,
-            &top,
-            &width,
-            &height,
-            threshold,
-            background,
-            Int32(background.count)
-        )
-        return result == 0 ? (Int(left), Int(top), Int(width), Int(height)) : nil
+    /// The area of all 8-bit pixels of which a band differs from that of a colour by more than a threshold: lines of one pixel
+    /// too, which vips_find_trim takes for noise. The whole picture if there are none; nil if the search failed.
+    func differing(from color: [Double], by threshold: Int) -> PixelArea? {
+        let color = color.map { Int($0) }
+        let (width, height, bands) = (width, height, bands)
+        return withPixels { pixels in
+            func differs(_ x: Int, _ y: Int) -> Bool {
+                let start = (y * width + x) * bands
+                for band in 0..<bands where abs(Int(pixels[start + band]) - color[band]) > threshold { return true }
+                return false
+            }
+            func rowDiffers(_ y: Int) -> Bool { (0..<width).contains { differs($0, y) } }
+            let whole = PixelArea(whole: PixelSize(width, height))
+            guard let top = (0..<height).first(where: rowDiffers), let bottom = (top..<height).last(where: rowDiffers)
+            else { return whole }
+            func columnDiffers(_ x: Int) -> Bool { (top...bottom).contains { differs(x, $0) } }
+            guard let left = (0..<width).first(where: columnDiffers),
+                let right = (left..<width).last(where: columnDiffers)
+            else { return whole }
+            return PixelArea(left: left, top: top, size: PixelSize(right - left + 1, bottom - top + 1))
+        }
     }
 
     func pixel(x: Int, y: Int) -> [Double]? {
