@@ -52,6 +52,13 @@ struct XMPPacket {
         "orientation", "imagewidth", "imagelength", "pixelxdimension", "pixelydimension", "thumbnails", "makernote",
         "hasextendedxmp",
     ]
+    /// Local names in lower case of where a picture was made, what place it shows, and where its maker lives: those of
+    /// Photoshop, Dublin Core, XMP Dynamic Media, and IPTC Core and Extension (2023.2) with the parts of their structures.
+    private static let places: Set<String> = [
+        "city", "state", "provincestate", "country", "countrycode", "countryname", "worldregion", "sublocation",
+        "location", "locationcreated", "locationshown", "locationid", "locationname", "ciadrcity", "ciadrctry",
+        "ciadrextadr", "ciadrpcode", "ciadrregion", "coverage", "shotlocation",
+    ]
     private static let placeWords = ["gps", "latitude", "longitude", "longtitude", "geo:lat", "geo:long", "georss"]
     /// Hints at embedded pictures in Base64, and markup that could expand to more than the text shows.
     private static let refusedWords = ["xmpgimg", "gimage:data", "gdepth:data", "makernote", "<!doctype", "<!entity"]
@@ -61,7 +68,8 @@ struct XMPPacket {
         guard source.count <= Self.longest * 2, String(validating: source, as: UTF8.self) != nil else { return nil }
         let isCut: (String) -> Bool = { name in
             let local = name.split(separator: ":").last.map { $0.lowercased() } ?? ""
-            return Self.outdated.contains(local) || !keepingPlace && local.hasPrefix("gps")
+            let isPlace = local.hasPrefix("gps") || Self.places.contains(local)
+            return Self.outdated.contains(local) || !keepingPlace && isPlace
         }
         guard source.range(of: Data("<rdf:RDF".utf8)) != nil,
             let kept = XMLCutter(Array(source)).removing(where: isCut)
