@@ -254,6 +254,19 @@ struct PoolTests {
         }
     }
 
+    /// Only what a decoder has seen costs a child.
+    @Test func whatIsNoPictureCostsNoChild() async throws {
+        let folder = try TemporaryFolder()
+        let text = try folder.write(Data("no picture".utf8), to: "text")
+        try await Renderers.withPool { pool in
+            for _ in 0..<3 {
+                let refusal = await failure { try await pool.render(Rendition(width: 8), of: text) }
+                #expect(refusal?.code == .imageUnsupportedFormat)
+            }
+            #expect(pool.statistics.recycled == 0)
+        }
+    }
+
     @Test func childrenAreRecycledWhenTheyHaveGrown() async throws {
         var configuration = Renderers.configuration(processes: 1)
         configuration.recycleAfterResidentBytes = 1 << 20

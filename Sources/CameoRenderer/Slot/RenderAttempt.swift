@@ -8,7 +8,7 @@ internal import Glibc
 struct RenderAttempt {
     enum Fate {
         case keep
-        /// Ends the child in good order: it has served enough, or has refused a picture.
+        /// Ends the child in good order: it has served enough, or has refused what a decoder has seen.
         case recycle
         case killed
         /// The child ended by itself.
@@ -62,7 +62,9 @@ struct RenderAttempt {
                 case .ended: return died(&child, filesBefore)
                 case .complete(let reply):
                     guard sender.isDone else { throw MalformedMessage("it answered before it had read its job") }
-                    return try answered(reply, &child, isUntrusted: isUntrusted)
+                    let hasChanged = zip(filesBefore, ticket.files).contains { $0.hasChanged($1) }
+                    let isNoPicture = formats[0] == nil && !hasChanged
+                    return try answered(reply, &child, isUntrusted: isUntrusted, isNoPicture: isNoPicture)
                 }
                 if nextLook.hasPassed {
                     nextLook = Deadline(after: Self.lookInterval)
@@ -88,7 +90,8 @@ extension RenderAttempt {
     func answered(
         _ reply: Reply,
         _ child: inout RendererChild,
-        isUntrusted: Bool
+        isUntrusted: Bool,
+        isNoPicture: Bool
     ) throws(MalformedMessage) -> (Result<RenderedPicture, any Error>, Fate) {
         let memory = ProcessMemory(of: child.pid)
         try child.checkThreads()
@@ -107,7 +110,9 @@ extension RenderAttempt {
                 peakBytes: memory?.peakBytes ?? 0,
                 limitBytes: configuration.memoryLimitBytes
             )
-            return (.failure(failure), .recycle)
+            // No decoder has seen what the worker itself takes for no picture.
+            let isUnseen = isNoPicture && refusal.reason == .unsupportedFormat
+            return (.failure(failure), isUnseen && !hasServedEnough(child, memory) ? .keep : .recycle)
         case .picture(let message, let blobs):
             let renditions = zip(message.renditions, blobs).map { rendition, bytes in
                 EncodedRendition(
