@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import Foundation
 
 /// Makes one rendition of a decoded source: runs every frame through the steps, then encodes.
 struct RenditionMaker {
@@ -18,9 +19,17 @@ struct RenditionMaker {
             height: size.height,
             format: plan.format,
             hasAlpha: encoded.hasAlpha,
-            frames: plan.sheet == nil ? frames : 1,
+            frames: plan.sheet == nil && frames > 1 ? try Self.frames(in: encoded.bytes, plan) : 1,
             placeholder: placeholder
         )
+    }
+
+    /// The number of frames in an encoded animation: encoders merge those that are equal.
+    private static func frames(in file: Data, _ plan: RenditionPlan) throws(ImagingError) -> Int {
+        let format: PictureFormat = plan.format == .gif ? .gif : .webp
+        let frames = file.withUnsafeBytes { VipsPicture(opening: $0, as: format, LoadOptions())?.pages }
+        guard let frames else { throw .encodingFailed(VipsLibrary.takeErrorText()) }
+        return frames
     }
 
     /// Computes the placeholder in sRGB, even if the thumbnail keeps another profile.
