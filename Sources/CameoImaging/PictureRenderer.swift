@@ -24,6 +24,7 @@ package struct PictureRenderer {
         of source: borrowing SourceMapping,
         overlays: [OverlaySource] = []
     ) throws(ImagingError) -> RenderedSet {
+        VipsLibrary.forgetErrors()
         let overlayCache = OverlayCache(overlays, allowing: allowedFormats, limits: limits)
         do throws(ImagingError) {
             return try render(renditions, of: source, overlayCache, toleratesDamage: false)

@@ -69,6 +69,7 @@ struct SourceReader {
             if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }
             throw .corrupt(format, detail: VipsLibrary.takeErrorText())
         }
+        VipsLibrary.forgetErrors()
         if let exif { picture.adopt(exif, of: bytes) }
         guard rolled != 1 else { return picture }
         guard let roll = picture.rolled(frames: rolled) else { throw .corrupt(format, detail: "no roll of frames") }

@@ -73,10 +73,14 @@ package enum VipsLibrary {
     /// The version of the library at run time (not of the header at compile time), such as `8.14.1`.
     package static var version: String { (0..<3).map { "\(vips_version(Int32($0)))" }.joined(separator: ".") }
 
+    /// Forgets what libvips has noted so far, so that it explains no later failure: its loader of HEIF and AVIF leaves text
+    /// of pictures that it has opened.
+    static func forgetErrors() { vips_error_clear() }
+
     /// Takes libvips' latest error: its first line, printable, at most 200 characters; empty if there is none. For
     /// messages only, never for decisions.
     static func takeErrorText() -> String {
-        defer { vips_error_clear() }
+        defer { forgetErrors() }
         guard let text = vips_error_buffer() else { return "" }
         let line = String(cString: text).prefix { $0 != "\n" }
         let printable = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(200)
