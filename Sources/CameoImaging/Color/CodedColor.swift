@@ -2,23 +2,29 @@ internal import Glibc
 
 /// A colour space by the code points of ITU-T H.273, as far as supported: full-range RGB or grey.
 package struct CodedColor: Hashable, Sendable {
-    /// Primaries with the white point D65.
-    package enum Primaries: Int, Sendable {
-        case bt709 = 1
-        case bt2020 = 9
-        case displayP3 = 12
+    /// What light red, green and blue are.
+    package struct Primaries: Hashable, Sendable {
+        /// The matrix from light in these primaries to light in BT.709's, three rows of three.
+        package let toBT709: [Double]
+        /// The weights of red, green and blue in luminance: the second row of the primaries' matrix to CIE XYZ.
+        package let luminanceShares: [Double]
     }
 
-    package enum Transfer: Sendable {
+    package enum Transfer: Hashable, Sendable {
         /// sRGB, also used for the curve of BT.709 (shared by BT.601 and BT.2020): that curve describes cameras,
         /// displays apply another (BT.1886), and sRGB lies between the two.
         case sRGB
         case pq
         case hlg
+        /// Light is the encoded value to this power.
+        case gamma(Double)
 
         init?(codePoint: Int) {
             switch codePoint {
             case 1, 6, 13, 14, 15: self = .sRGB
+            case 4: self = .gamma(2.2)
+            case 5: self = .gamma(2.8)
+            case 8: self = .gamma(1)
             case 16: self = .pq
             case 18: self = .hlg
             default: return nil
@@ -35,15 +41,79 @@ package struct CodedColor: Hashable, Sendable {
 }
 
 extension CodedColor.Primaries {
-    /// The matrix from light in these primaries to light in BT.709's, three rows of three. BT.2020's is from ITU-R
-    /// BT.2087; Display P3's follows from the chromaticities in H.273, table 2.
-    package var toBT709: [Double] {
-        switch self {
-        case .bt709: [1, 0, 0, 0, 1, 0, 0, 0, 1]
-        case .bt2020:
-            [1.660_491, -0.587_641, -0.072_850, -0.124_550, 1.132_900, -0.008_349, -0.018_151, -0.100_579, 1.118_730]
-        case .displayP3:
-            [1.224_940, -0.224_940, 0, -0.042_057, 1.042_057, 0, -0.019_638, -0.078_636, 1.098_274]
+    package static let bt709 = Self(toBT709: [1, 0, 0, 0, 1, 0, 0, 0, 1], luminanceShares: [0.2126, 0.7152, 0.0722])
+    /// ITU-R BT.2087.
+    package static let bt2020 = Self(
+        toBT709: [
+            1.660_491, -0.587_641, -0.072_850, -0.124_550, 1.132_900, -0.008_349, -0.018_151, -0.100_579, 1.118_730,
+        ],
+        luminanceShares: [0.2627, 0.6780, 0.0593]
+    )
+    package static let displayP3 = Self(
+        toBT709: [1.224_940, -0.224_940, 0, -0.042_057, 1.042_057, 0, -0.019_638, -0.078_636, 1.098_274],
+        luminanceShares: [0.2290, 0.6917, 0.0793]
+    )
+
+    /// By H.273, table 2; nil for what is no set of three primaries.
+    package init?(codePoint: Int) {
+        let (d65, illuminantC) = ([0.3127, 0.3290], [0.310, 0.316])
+        let known: Self? =
+            switch codePoint {
+            case 1: .bt709
+            case 4: Self(white: illuminantC, [0.67, 0.33, 0.21, 0.71, 0.14, 0.08])
+            case 5: Self(white: d65, [0.64, 0.33, 0.29, 0.60, 0.15, 0.06])
+            case 6, 7: Self(white: d65, [0.630, 0.340, 0.310, 0.595, 0.155, 0.070])
+            case 8: Self(white: illuminantC, [0.681, 0.319, 0.243, 0.692, 0.145, 0.049])
+            case 9: .bt2020
+            case 11: Self(white: [0.314, 0.351], [0.680, 0.320, 0.265, 0.690, 0.150, 0.060])
+            case 12: .displayP3
+            case 22: Self(white: d65, [0.630, 0.340, 0.295, 0.605, 0.155, 0.077])
+            default: nil
+            }
+        guard let known else { return nil }
+        self = known
+    }
+
+    /// By the chromaticities x and y of white, and of red, green and blue, in CIE 1931. White becomes D65, by Bradford's
+    /// method. Nil if they span no colours.
+    package init?(white: [Double], _ points: [Double]) {
+        func xyz(_ x: Double, _ y: Double) -> [Double] { [x / y, 1, (1 - x - y) / y] }
+        let columns = [xyz(points[0], points[1]), xyz(points[2], points[3]), xyz(points[4], points[5])]
+        let white = xyz(white[0], white[1])
+        let plain = Matrix(rows: (0..<9).map { columns[$0 % 3][$0 / 3] })
+        guard let shares = plain.inverse?.applied(to: white) else { return nil }
+        let bradford = Matrix(rows: [0.8951, 0.2664, -0.1614, -0.7502, 1.7135, 0.0367, 0.0389, -0.0685, 1.0296])
+        let gains = zip(bradford.applied(to: xyz(0.3127, 0.3290)), bradford.applied(to: white)).map { $0 / $1 }
+        let toSRGB = Matrix(rows: [
+            3.240_970, -1.537_383, -0.498_611, -0.969_244, 1.875_968, 0.041_555, 0.055_630, -0.203_977, 1.056_972,
+        ])
+        guard let back = bradford.inverse else { return nil }
+        let mixed = (0..<3).map { column in
+            let cone = bradford.applied(to: columns[column].map { $0 * shares[column] })
+            return toSRGB.applied(to: back.applied(to: zip(cone, gains).map { $0 * $1 }))
+        }
+        toBT709 = (0..<9).map { mixed[$0 % 3][$0 / 3] }
+        luminanceShares = shares
+        guard toBT709.allSatisfy({ $0.magnitude < 100 }) else { return nil }
+    }
+
+    private struct Matrix {
+        /// Three of three.
+        let rows: [Double]
+
+        func applied(to vector: [Double]) -> [Double] {
+            (0..<3).map { row in (0..<3).reduce(0) { $0 + rows[row * 3 + $1] * vector[$1] } }
+        }
+
+        /// Nil if there is none.
+        var inverse: Matrix? {
+            func cofactor(_ row: Int, _ column: Int) -> Double {
+                let (r, s, c, d) = ((row + 1) % 3, (row + 2) % 3, (column + 1) % 3, (column + 2) % 3)
+                return rows[r * 3 + c] * rows[s * 3 + d] - rows[r * 3 + d] * rows[s * 3 + c]
+            }
+            let determinant = (0..<3).reduce(0) { $0 + rows[$1] * cofactor(0, $1) }
+            guard determinant.isFinite, determinant.magnitude > 1e-9 else { return nil }
+            return Matrix(rows: (0..<9).map { cofactor($0 % 3, $0 / 3) / determinant })
         }
     }
 
@@ -51,15 +121,6 @@ extension CodedColor.Primaries {
     package var largestGain: Double {
         let rows = stride(from: 0, to: 9, by: 3).map { toBT709[$0..<$0 + 3] }
         return rows.map { $0.reduce(0) { $0 + max(0, $1) } }.max() ?? 1
-    }
-
-    /// The weights of red, green and blue in luminance: the second row of the primaries' matrix to CIE XYZ.
-    package var luminanceShares: [Double] {
-        switch self {
-        case .bt709: [0.2126, 0.7152, 0.0722]
-        case .bt2020: [0.2627, 0.6780, 0.0593]
-        case .displayP3: [0.2290, 0.6917, 0.0793]
-        }
     }
 }
 
@@ -74,6 +135,7 @@ extension CodedColor {
         case .sRGB: SRGB.linear(encoded)
         case .pq: PerceptualQuantizer.luminance(encoded) / Self.referenceWhite
         case .hlg: HybridLogGamma.sceneLight(encoded)
+        case .gamma(let exponent): pow(encoded, exponent)
         }
     }
 
@@ -85,7 +147,7 @@ extension CodedColor {
     /// The tone curve; nil if nothing can be brighter than white.
     package var toneCurve: ToneCurve? {
         switch transfer {
-        case .sRGB: nil
+        case .sRGB, .gamma: nil
         case .pq: ToneCurve(peak: PerceptualQuantizer.peak / Self.referenceWhite)
         case .hlg: ToneCurve(peak: HybridLogGamma.peak / Self.referenceWhite)
         }

@@ -21,9 +21,13 @@ struct EXIFSegment {
 
     /// Nil if the file has none, or if anything about it is unusual; libvips then reads it.
     init?(in jpeg: UnsafeRawBufferPointer) {
-        guard jpeg.starts(with: [0xFF, 0xD8, 0xFF]), let payload = Self.onlyPayload(in: jpeg),
-            let file = TIFFFile(Array(jpeg[payload]))
-        else { return nil }
+        guard jpeg.starts(with: [0xFF, 0xD8, 0xFF]), let payload = Self.onlyPayload(in: jpeg) else { return nil }
+        self.init(payload: payload, of: jpeg)
+    }
+
+    /// Nil if anything about it is unusual.
+    init?(payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
+        guard let file = TIFFFile(Array(bytes[payload])) else { return nil }
         self.payload = payload
         guard let entry = file.firstDirectory.first(where: { $0.tag == Self.orientationTag }) else {
             orientation = 1

@@ -8,7 +8,8 @@ internal import Glibc
 package struct SourceMapping: ~Copyable {
     let bytes: UnsafeRawBufferPointer
     let kind: SourceKind
-    /// The EXIF of a JPEG that is hidden from decoders; nil if there is none, or if they may see it.
+    /// The EXIF of a JPEG that is hidden from decoders, or of a PNG where they do not look; nil if there is none, or if they
+    /// see it.
     let exif: EXIFSegment?
 
     /// Maps a regular file or memory file that is open for reading; the descriptor may be closed afterwards.
@@ -26,7 +27,8 @@ package struct SourceMapping: ~Copyable {
             throw .unreadable("\(Errno())")
         }
         bytes = UnsafeRawBufferPointer(start: start, count: size)
-        exif = EXIFSegment(in: bytes).flatMap { Self.hide($0, in: start) ? $0 : nil }
+        exif =
+            EXIFSegment(in: bytes).flatMap { Self.hide($0, in: start) ? $0 : nil } ?? PNGColor.lateEXIF(in: bytes)
     }
 
     /// Overwrites the marker in this process's copy of the page. Returns false if the page cannot be made writable.
