@@ -38,9 +38,12 @@ extension VipsPicture {
             return webP(quality: quality, alphaQuality: alphaQuality, effort: effort, isLossless: false)
         case .webp(let quality, let alphaQuality, let effort):
             return saved { cameo_vips_webpsave(image, $0, $1, Int32(quality), Int32(alphaQuality), Int32(effort)) }
-        case .losslessWebP(let effort) where isPlainColor:
-            return webP(quality: Self.losslessQuality, alphaQuality: 100, effort: effort, isLossless: true)
         case .losslessWebP(let effort):
+            if isPlainColor {
+                return webP(quality: Self.losslessQuality, alphaQuality: 100, effort: effort, isLossless: true)
+            }
+            let colored = colorBands < 3 ? converted(to: VIPS_INTERPRETATION_sRGB) : nil
+            if let colored, colored.isPlainColor { return colored.encoded(by: saver) }
             return saved { cameo_vips_webpsave_lossless(image, $0, $1, Int32(effort)) }
         case .nearLosslessWebP(let quality, let effort):
             return saved { cameo_vips_webpsave_near_lossless(image, $0, $1, Int32(quality), Int32(effort)) }

@@ -21,6 +21,8 @@ extension VipsPicture {
         settings.method = Int32(effort)
         settings.alpha_quality = Int32(alphaQuality)
         settings.lossless = isLossless ? 1 : 0
+        // Also the colours of transparent pixels.
+        settings.exact = settings.lossless
         picture.use_argb = settings.lossless
         (picture.width, picture.height) = (Int32(width), Int32(height))
         defer { WebPPictureFree(&picture) }
