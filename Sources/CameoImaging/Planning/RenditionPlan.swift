@@ -39,7 +39,11 @@ struct RenditionPlan {
             trimmed: trimmed
         )
         let geometry = Geometry(of: rendition, source: part.turned, mayGrow: shared.format.isVector)
-        for size in [geometry.resized, geometry.final] where size.pixels > limits.pixels {
+        // What a cut leaves of a picture that grows is all that is computed of it, unless every pixel is looked at to choose it.
+        let isComputed = !geometry.isCut || rendition.gravity.isSmart
+        let isTooLong = max(geometry.resized.width, geometry.resized.height) > Self.longestRoll
+        for size in [geometry.resized, geometry.final]
+        where size.pixels > limits.pixels && (size == geometry.final || isComputed || isTooLong) {
             throw .renditionTooLarge(width: size.width, height: size.height, limit: limits.pixels)
         }
         let (width, height) = (geometry.final.width, geometry.final.height)
