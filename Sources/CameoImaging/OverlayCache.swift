@@ -36,8 +36,8 @@ final class OverlayCache {
             limits: limits
         )
         let header = try reader.header()
-        let facts = PictureFacts(header, format: reader.format)
-        let size = OverlayPicture.size(of: facts)
+        let facts = reader.facts(header)
+        let size = OverlayPicture.size(of: reader.canvas(header), reader.format)
         let group = RenditionGroup(page: 0, isAnimated: false, indices: [])
         let shared = try SourceDecoder(reader: reader, facts: facts)
             .page(group, header: header, at: size, keepsProfile: false)

@@ -103,10 +103,15 @@ package struct PictureRenderer {
             return try SourceDecoder(reader: reader, facts: page)
                 .page(group, header: header, at: size, keeping: kept, keepsProfile: keepsProfile)
         }
-        func size(_ page: PictureFacts, _ trimmed: [Int: TrimmedArea] = [:]) throws(ImagingError) -> PixelSize {
+        func size(
+            _ page: PictureFacts,
+            _ canvas: PixelSize,
+            _ trimmed: [Int: TrimmedArea] = [:]
+        ) throws(ImagingError) -> PixelSize {
             try SharedSize.size(
                 for: renditions,
                 of: page.size,
+                canvas: canvas,
                 format: reader.format,
                 trimmed: trimmed,
                 limit: limits.pixels
@@ -118,18 +123,18 @@ package struct PictureRenderer {
         } else {
             header = try reader.header(page: group.page)
         }
-        let page = reader.facts(header)
+        let (page, canvas) = (reader.facts(header), reader.canvas(header))
         // The frame of a video may have been made smaller already.
         let made = PictureFacts(header, format: reader.format).size
         let isSmaller = made.width < page.width || made.height < page.height
         func limited(_ size: PixelSize) -> PixelSize {
             isSmaller ? PixelSize(min(size.width, made.width), min(size.height, made.height)) : size
         }
-        let shared = try decoded(header, page, at: limited(try size(page)))
+        let shared = try decoded(header, page, at: limited(try size(page, canvas)))
         let trimmed = try trim(renditions, shared)
         guard !trimmed.isEmpty else { return (shared, [:]) }
         // If little is left of a large picture, it has to be decoded at a larger size than the trim search used.
-        let needed = limited(try size(page, trimmed))
+        let needed = limited(try size(page, canvas, trimmed))
         guard needed.width > shared.frameSize.width || needed.height > shared.frameSize.height else {
             return (shared, trimmed)
         }

@@ -37,10 +37,10 @@ final class OverlayPicture {
     }
 
     /// The size at which the overlay is decoded.
-    static func size(of facts: PictureFacts) -> PixelSize {
-        let longest = Double(max(facts.width, facts.height))
-        if facts.format.isVector { return facts.size.scaled(by: Double(drawingEdge) / longest) }
-        return facts.size.scaled(by: min(1, Double(maximumEdge) / longest))
+    static func size(of canvas: PixelSize, _ format: PictureFormat) -> PixelSize {
+        let longest = Double(max(canvas.width, canvas.height))
+        if format.isVector { return canvas.scaled(by: Double(drawingEdge) / longest) }
+        return canvas.scaled(by: min(1, Double(maximumEdge) / longest))
     }
 
     private static var failure: ImagingError {

@@ -5,6 +5,8 @@ final class SharedPicture {
     let format: PictureFormat
     /// The size of a page or frame of the source, upright.
     let sourceSize: PixelSize
+    /// The same as it is measured, see ``PicturePart``.
+    let canvas: PixelSize
     /// The size of a page or frame of this picture, upright.
     let frameSize: PixelSize
     /// The part of the shrunk picture that this is, in upright pixels; nil for all of it.
@@ -22,12 +24,14 @@ final class SharedPicture {
         standard: consuming VipsPicture,
         device: consuming VipsPicture?,
         facts: PictureFacts,
+        canvas: PixelSize,
         kept: PixelArea?,
         animation: Animation?,
         metadata: SourceMetadata
     ) {
         format = facts.format
         sourceSize = facts.size
+        self.canvas = canvas
         self.kept = kept
         self.animation = animation
         self.metadata = metadata

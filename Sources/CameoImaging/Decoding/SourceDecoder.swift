@@ -17,13 +17,22 @@ struct SourceDecoder {
     ) throws(ImagingError) -> SharedPicture {
         let shared = header.isTurnedSideways ? size.turned : size
         let stored = PixelSize(header.width, header.height)
-        let decodingBytes = header.decodingBytes
+        let canvas = reader.canvas(header)
         var preparation = preparation(shared)
         preparation.kept = kept?.stored(of: size, orientation: header.orientation)
-        let shrink = ShrinkOnLoad(for: reader.format, from: stored, to: shared)
+        let shrink = ShrinkOnLoad(
+            for: reader.format,
+            from: stored,
+            measuredBy: header.measure,
+            to: shared,
+            hasAlpha: header.hasAlpha
+        )
+        let isMeasured = header.measure > 1
+        let headerBytes = header.decodingBytes
         let picture = shrink == .none ? header : try reader.open(page: group.page, shrink: shrink)
+        let decodingBytes = isMeasured ? picture.decodingBytes : headerBytes
         return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            try decode(picture, preparation, keepsProfile, keeping: kept, animation: nil)
+            try decode(picture, preparation, keepsProfile, canvas, page: group.page, keeping: kept, animation: nil)
         }
     }
 
@@ -33,7 +42,7 @@ struct SourceDecoder {
         let decodingBytes = roll.decodingBytes
         let animation = Animation(of: roll)
         return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            try decode(roll, preparation(nil), keepsProfile, animation: animation)
+            try decode(roll, preparation(nil), keepsProfile, facts.size, animation: animation)
         }
     }
 
@@ -46,6 +55,8 @@ struct SourceDecoder {
         _ opened: borrowing VipsPicture,
         _ preparing: Preparation,
         _ keepsProfile: Bool,
+        _ canvas: PixelSize,
+        page: Int = 0,
         keeping kept: PixelArea? = nil,
         animation: Animation?
     ) throws(ImagingError) -> SharedPicture {
@@ -63,6 +74,7 @@ struct SourceDecoder {
             standard: standard,
             device: device,
             facts: facts,
+            canvas: canvas,
             kept: kept,
             animation: animation,
             metadata: metadata

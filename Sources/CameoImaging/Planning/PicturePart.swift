@@ -9,16 +9,18 @@ struct PicturePart: Hashable {
     /// The area's size after rotation, which is fitted into the box.
     let turned: PixelSize
 
-    /// The source's size is upright. The area is given in the source's pixels, except for a trimmed vector drawing: one
-    /// pixel of an icon's nominal size may be a large part of it, so the frame in which its borders were searched is
-    /// used.
+    /// The source's size is upright, in the pixels in which `crop` counts. The area is given in parts of `canvas`, which is
+    /// that size or a finer measure of a drawing, except for a trimmed drawing: one pixel of an icon's nominal size may be a
+    /// large part of it, so the frame in which its borders were searched is used.
     init(
         of rendition: Rendition,
         source: PixelSize,
+        canvas: PixelSize,
         format: PictureFormat,
         trimmed: TrimmedArea?
     ) throws(ImagingError) {
-        canvas = trimmed.map { format.isVector ? $0.frame : source } ?? source
+        let canvas = trimmed.map { format.isVector ? $0.frame : canvas } ?? canvas
+        self.canvas = canvas
         var area = trimmed?.area(in: canvas) ?? PixelArea(whole: canvas)
         if let crop = rendition.crop { area = try area.cropped(to: Self.scaled(crop, from: source, to: canvas)) }
         self.area = area

@@ -35,6 +35,7 @@ struct RenditionPlan {
         let part = try PicturePart(
             of: rendition,
             source: shared.sourceSize,
+            canvas: shared.canvas,
             format: shared.format,
             trimmed: trimmed
         )

@@ -8,34 +8,36 @@ enum SharedSize {
     private static let drawingEdge = 32_767
 
     /// The smallest size that is enough for every rendition on both axes; larger than the source only for vector
-    /// drawings. The source's size is upright. A rendition that trims but is not yet in `trimmed` gets a size for its
+    /// drawings. The source's size is upright; `canvas` is as in ``PicturePart``. A rendition that trims but is not yet in `trimmed` gets a size for its
     /// border search.
     static func size(
         for renditions: [Rendition],
         of source: PixelSize,
+        canvas: PixelSize,
         format: PictureFormat,
         trimmed: [Int: TrimmedArea] = [:],
         limit: Int
     ) throws(ImagingError) -> PixelSize {
         var shared = PixelSize(1, 1)
         for (index, rendition) in renditions.enumerated() {
-            let needed = try needed(for: rendition, of: source, format, trimmed[index])
+            let needed = try needed(for: rendition, of: source, canvas, format, trimmed[index])
             shared = PixelSize(max(shared.width, needed.width), max(shared.height, needed.height))
         }
         guard format.isVector else {
             return PixelSize(min(source.width, shared.width), min(source.height, shared.height))
         }
-        return drawn(source, atLeast: shared, limit: limit)
+        return drawn(canvas, atLeast: shared, limit: limit)
     }
 
     private static func needed(
         for rendition: Rendition,
         of source: PixelSize,
+        _ canvas: PixelSize,
         _ format: PictureFormat,
         _ trimmed: TrimmedArea?
     ) throws(ImagingError) -> PixelSize {
-        if rendition.trim != nil, trimmed == nil { return searched(for: rendition, in: source, format) }
-        let part = try PicturePart(of: rendition, source: source, format: format, trimmed: trimmed)
+        if rendition.trim != nil, trimmed == nil { return searched(for: rendition, in: canvas, format) }
+        let part = try PicturePart(of: rendition, source: source, canvas: canvas, format: format, trimmed: trimmed)
         let resized = Geometry(of: rendition, source: part.turned, mayGrow: format.isVector).resized
         let wanted = rendition.rotate.isSideways ? resized.turned : resized
         return PixelSize(

@@ -76,23 +76,80 @@ struct SourceReader {
         return roll
     }
 
+    /// The number of smaller versions that precede the picture in a TIFF file.
+    private var reducedPages: Int {
+        guard format == .tiff else { return 0 }
+        let pages = TIFFPages(in: bytes).prefix(Self.mostReduced)
+        return pages.map(\.isReduced).firstIndex(of: false) ?? 0
+    }
+
+    private static let mostReduced = 16
+
+    /// What a TIFF file says of a page.
+    func tiffPage(_ page: Int) -> TIFFPage? {
+        TIFFPages(in: bytes).dropFirst(page == 0 ? reducedPages : page).first { _ in true }
+    }
+
+    /// The size of the page with which geometry is computed: that of its facts, or of a drawing as it was measured.
+    func canvas(_ header: borrowing VipsPicture) -> PixelSize {
+        header.measure > 1 ? PixelSize(header.width, header.height) : facts(header).size
+    }
+
     private func opened(_ options: LoadOptions) -> VipsPicture? {
         if format == .jpeg, options.shrink == .divisor(8), let short = ProgressiveJPEG(shorteningForEighth: bytes) {
             return VipsPicture(openingCopyOf: short.bytes, as: format, options)
         }
-        return VipsPicture(opening: bytes, as: format, options)
+        if format == .gif, let canvas = GIFCanvas(in: bytes) {
+            return VipsPicture(openingCopyOf: canvas.bytes, as: format, options)
+        }
+        if let picture = VipsPicture(opening: bytes, as: format, options) { return picture }
+        // libvips refuses drawings of less than half a pixel.
+        guard format == .svg, let large = Self.enlarged(bytes, by: Self.measure) else { return nil }
+        var options = options
+        options.shrink = .scale(options.shrink.scale / Double(Self.measure))
+        return VipsPicture(openingCopyOf: large, as: format, options)
     }
 
-    /// The header of one page, checked against the limits.
+    /// The text of a drawing that has only a viewBox, with a size of so many times as many pixels; nil for others.
+    private static func enlarged(_ bytes: UnsafeRawBufferPointer, by factor: Int) -> [UInt8]? {
+        let text = Array(bytes)
+        guard let start = text.firstRange(of: "<svg".utf8), let end = text[start.upperBound...].firstIndex(of: 0x3E)
+        else { return nil }
+        let tag = String(decoding: text[start.upperBound..<end], as: UTF8.self)
+        let words = tag.split { $0.isWhitespace || $0 == "=" || $0 == "\"" || $0 == "'" || $0 == "," }
+        guard let box = words.firstIndex(of: "viewBox"), !words.contains("width"), !words.contains("height") else {
+            return nil
+        }
+        let numbers = words[(box + 1)...].prefix(4).compactMap { Double($0) }
+        guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0 else { return nil }
+        let (width, height) = (numbers[2] * Double(factor), numbers[3] * Double(factor))
+        return Array(text[..<start.upperBound]) + Array(" width='\(width)' height='\(height)'".utf8)
+            + text[start.upperBound...]
+    }
+
+    /// The header of one page, checked against the limits. Of a drawing it is measured, see ``measure``.
     func header(page: Int = 0) throws(ImagingError) -> VipsPicture {
         if let canvas { try check(canvas) }
-        let header = try open(page: page)
-        try check(PixelSize(header.width, header.height / rolled))
-        if let video { try check(video.size) }
+        let header = try measured(page)
+        try check(facts(header).size)
         guard header.bands <= RenderLimits.bands else {
             throw .tooManyBands(header.bands, limit: RenderLimits.bands)
         }
         return header
+    }
+
+    /// In how many parts of a pixel drawings are measured, whose sizes need not be whole numbers: the scale at which their
+    /// headers are opened.
+    private static let measure = 1_000
+
+    private func measured(_ page: Int) throws(ImagingError) -> VipsPicture {
+        guard format == .svg || format == .pdf else { return try open(page: page) }
+        // Of a drawing too large for the measure, a part of a pixel is nothing.
+        guard let fine = try? open(page: page, shrink: .scale(Double(Self.measure))),
+            min(fine.width, fine.height) > 1
+        else { return try open(page: page) }
+        fine.measure = Self.measure
+        return fine
     }
 
     /// The facts of the source from the header of a page.
@@ -146,8 +203,8 @@ extension PictureFacts {
         let upright = header.isTurnedSideways ? stored.turned : stored
         self.init(
             format: format,
-            width: upright.width,
-            height: upright.height,
+            width: max(1, (upright.width + header.measure / 2) / header.measure),
+            height: max(1, (upright.height + header.measure / 2) / header.measure),
             // The loader of JPEG XL takes no page number.
             pages: format == .jxl ? 1 : max(1, header.pages),
             hasAlpha: header.hasAlpha

@@ -12,9 +12,15 @@ enum ShrinkOnLoad: Hashable {
 
     var scale: Double { if case .scale(let scale) = self { scale } else { 1 } }
 
-    /// Decides as vips_thumbnail does: a JPEG keeps a factor of two for the actual resize, because its decoder's shrink
-    /// is a plain block average; a WebP is scaled by its decoder all the way.
-    init(for format: PictureFormat, from source: PixelSize, to target: PixelSize) {
+    /// JPEG and WebP keep a factor of two for the actual resize, because their decoders' shrink is a plain average. WebP with
+    /// alpha is not shrunk, because its decoder would mix the colours of transparent pixels into visible ones.
+    init(
+        for format: PictureFormat,
+        from source: PixelSize,
+        measuredBy measure: Int,
+        to target: PixelSize,
+        hasAlpha: Bool
+    ) {
         let common = min(
             Double(source.width) / Double(target.width),
             Double(source.height) / Double(target.height)
@@ -23,9 +29,10 @@ enum ShrinkOnLoad: Hashable {
         case .jpeg where common >= 16: self = .divisor(8)
         case .jpeg where common >= 8: self = .divisor(4)
         case .jpeg where common >= 4: self = .divisor(2)
-        case .webp where common > 1: self = .scale(1 / common)
-        case .svg where common != 1, .pdf where common != 1, .initials where common != 1: self = .scale(1 / common)
-        case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif, .svg, .pdf, .jxl, .initials, .video: self = .none
+        case .webp where common > 2 && !hasAlpha: self = .scale(2 / common)
+        case .svg, .pdf: self = .scale(Double(measure) / common)
+        case .initials where common != 1: self = .scale(1 / common)
+        case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif, .jxl, .initials, .video: self = .none
         }
     }
 }

@@ -41,6 +41,19 @@ struct VipsPicture: ~Copyable {
 }
 
 extension VipsPicture {
+    /// How many parts of this header are a pixel of the source, on both axes: more than 1 for a drawing that is measured.
+    /// Set only of a new picture.
+    var measure: Int {
+        get {
+            var number: Int32 = 1
+            guard vips_image_get_typeof(image, Self.measureField) != 0 else { return 1 }
+            return vips_image_get_int(image, Self.measureField, &number) == 0 ? Int(number) : 1
+        }
+        nonmutating set { vips_image_set_int(image, Self.measureField, Int32(newValue)) }
+    }
+
+    private static let measureField = "cameo-measure"
+
     /// The height of one page if several are stacked vertically.
     var pageHeight: Int { Int(vips_image_get_page_height(image)) }
 
