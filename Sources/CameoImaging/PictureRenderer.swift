@@ -29,6 +29,7 @@ package struct PictureRenderer {
         do throws(ImagingError) {
             return try render(renditions, of: source, overlayCache, toleratesDamage: false)
         } catch .corrupt(let format, let detail) {
+            if let form = SampleForm.unsupported(in: source.bytes, as: format) { throw .unsupportedPixels(form) }
             guard toleratesTruncation, Truncation.isCutOff(source.bytes, as: format) else {
                 throw .corrupt(format, detail: detail)
             }

@@ -47,9 +47,34 @@ struct SourceDecoder {
     }
 
     private func preparation(_ size: PixelSize?) -> Preparation {
-        let color = reader.format == .png || reader.format == .video ? PNGColor.named(in: reader.bytes) : nil
-        return Preparation(format: reader.format, sharedSize: size, codedColor: color)
+        Preparation(format: reader.format, sharedSize: size)
     }
+
+    /// The pixels with a profile that fits them, if any, and with colours that are not multiplied by alpha.
+    private func understood(
+        _ opened: borrowing VipsPicture,
+        _ item: HEIFItem?,
+        _ page: Int
+    ) throws(ImagingError) -> VipsPicture {
+        guard var picture = opened.withFittingProfile() else { throw corrupt }
+        if reader.format == .tiff, let page = reader.tiffPage(page) {
+            guard let plain = try page.understood(picture) else { throw corrupt }
+            picture = plain
+        }
+        guard item?.isPremultiplied == true, picture.hasAlpha else { return picture }
+        guard let plain = picture.unpremultiplied()?.rounded()?.cast(to: picture.format) else { throw corrupt }
+        return plain
+    }
+
+    /// The colour space that the file names by code points. A profile outranks those of HEIF and AVIF, not PNG's.
+    private func color(of picture: borrowing VipsPicture, _ item: HEIFItem?) -> CodedColor? {
+        switch reader.format {
+        case .png, .video: PNGColor.named(in: reader.bytes)
+        default: picture.hasProfile ? nil : item?.color
+        }
+    }
+
+    private var corrupt: ImagingError { .corrupt(reader.format, detail: VipsLibrary.takeErrorText()) }
 
     private func decode(
         _ opened: borrowing VipsPicture,
@@ -60,8 +85,11 @@ struct SourceDecoder {
         keeping kept: PixelArea? = nil,
         animation: Animation?
     ) throws(ImagingError) -> SharedPicture {
-        let metadata = SourceMetadata(opened.sharingReference())
         var preparation = preparing
+        let item = reader.format == .heif || reader.format == .avif ? HEIFItem(in: reader.bytes) : nil
+        let opened = try understood(opened, item, page)
+        let metadata = SourceMetadata(opened.sharingReference())
+        preparation.codedColor = color(of: opened, item)
         preparation.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
         var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, preparation)
         var device: VipsPicture?

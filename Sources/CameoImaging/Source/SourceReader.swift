@@ -64,6 +64,7 @@ struct SourceReader {
         shrink: ShrinkOnLoad = .none
     ) throws(ImagingError) -> VipsPicture {
         if let drawing { return try drawing.picture(scale: shrink.scale) }
+        let page = page + (page == 0 ? reducedPages : 0)
         let options = LoadOptions(page: page, allPages: allPages, shrink: shrink, toleratesDamage: toleratesDamage)
         guard let picture = opened(options) else {
             if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }
@@ -131,7 +132,8 @@ struct SourceReader {
     func header(page: Int = 0) throws(ImagingError) -> VipsPicture {
         if let canvas { try check(canvas) }
         let header = try measured(page)
-        try check(facts(header).size)
+        try check(PictureFacts(header, format: format).size)
+        if let video { try check(video.size) }
         guard header.bands <= RenderLimits.bands else {
             throw .tooManyBands(header.bands, limit: RenderLimits.bands)
         }

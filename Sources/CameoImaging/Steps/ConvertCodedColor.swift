@@ -1,6 +1,6 @@
 internal import CVips
 
-/// Converts a PNG from the colour space that its cICP chunk names, HDR included, to sRGB: decodes the transfer
+/// Converts a picture from the colour space that its file names by code points, HDR included, to sRGB: decodes the transfer
 /// function, converts to sRGB's primaries, compresses the highlights (``ToneCurve``) and clips what is outside sRGB.
 /// Grey keeps one band; alpha is unchanged.
 ///

@@ -25,6 +25,25 @@ extension VipsPicture {
     /// EXIF that libvips has not read: it would parse a field of its own name at once.
     private static let unreadEXIF = "cameo-exif-data"
 
+    /// The picture without a profile of other pixels than its own, which libvips would apply all the same: of a grey profile
+    /// on RGB it makes alpha of green. A profile of RGB describes grey as well. Nil if libvips failed.
+    func withFittingProfile() -> VipsPicture? {
+        guard hasProfile else { return sharingReference() }
+        let spaces = isCMYK ? ["CMYK"] : colorBands < 3 ? ["GRAY", "RGB "] : ["RGB ", "Lab "]
+        let profile = ByteReader((metadata(.profile) ?? Data()).prefix(Self.profileHeader))
+        if let kind = profile.name(at: 12), ["scnr", "mntr", "prtr", "spac"].contains(kind),
+            let space = profile.name(at: 16), spaces.contains(space)
+        {
+            return sharingReference()
+        }
+        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
+        vips_image_remove(copy.image, MetadataField.profile.rawValue)
+        return copy
+    }
+
+    /// The bytes of a profile's header (ICC.1:2022, 7.2).
+    private static let profileHeader = 128
+
     func metadata(_ field: MetadataField) -> Data? {
         if field == .exif, let bytes = blob(Self.unreadEXIF) { return bytes }
         if let bytes = blob(field.rawValue) { return bytes }
