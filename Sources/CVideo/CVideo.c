@@ -47,8 +47,16 @@ static const char *decoder_of(const AVStream *stream) {
     return NULL;
 }
 
-// The first stream that is a video and can be decoded, or the cover if it is wished for or all that there is. Others are
-// skipped by the demuxer.
+// Whether a player shows this stream rather than another: the default one (in MP4, one that is enabled), or else the larger.
+static bool is_preferred(const AVStream *stream, const AVStream *to) {
+    int is_default = stream->disposition & AV_DISPOSITION_DEFAULT, other = to->disposition & AV_DISPOSITION_DEFAULT;
+    if (is_default != other) return is_default;
+    const AVCodecParameters *one = stream->codecpar, *two = to->codecpar;
+    return (int64_t)one->width * one->height > (int64_t)two->width * two->height;
+}
+
+// The stream that is a video, can be decoded, and is shown by players, or the cover if it is wished for or all that there
+// is. Others are skipped by the demuxer.
 static enum cameo_video_result find_stream(struct video *video, const struct cameo_video_wish *wish,
                                            struct cameo_video_frame *out) {
     AVStream *refused = NULL, *cover = NULL, *moving = NULL;
@@ -61,7 +69,9 @@ static enum cameo_video_result find_stream(struct video *video, const struct cam
         if (type != AVMEDIA_TYPE_VIDEO || (stream->disposition & stills && !video_is_cover(stream))) continue;
         AVStream **kind = !decoder_of(stream) ? &refused : video_is_cover(stream) ? &cover : &moving;
         // A refused cover is no reason to refuse a file.
-        if (!*kind && (kind != &refused || !video_is_cover(stream) || wish->place == VIDEO_COVER)) *kind = stream;
+        if (*kind ? kind == &moving && is_preferred(stream, moving)
+                  : kind != &refused || !video_is_cover(stream) || wish->place == VIDEO_COVER)
+            *kind = stream;
     }
     video->stream = wish->place == VIDEO_COVER || (!moving && !refused) ? cover : moving;
     if (video->stream) {
@@ -73,8 +83,20 @@ static enum cameo_video_result find_stream(struct video *video, const struct cam
     return VIDEO_UNSUPPORTED_CODEC;
 }
 
+// libavcodec's own decoders of VP8 and VP9 leave out alpha, which Matroska keeps in a second picture of each packet.
+static const AVCodec *find_decoder(const AVStream *stream) {
+    const char *name = decoder_of(stream);
+    const AVDictionaryEntry *alpha = av_dict_get(stream->metadata, "alpha_mode", NULL, 0);
+    const AVCodec *decoder = NULL;
+    if (alpha && strcmp(alpha->value, "1") == 0) {
+        if (strcmp(name, "vp9") == 0) decoder = avcodec_find_decoder_by_name("libvpx-vp9");
+        if (strcmp(name, "vp8") == 0) decoder = avcodec_find_decoder_by_name("libvpx");
+    }
+    return decoder ? decoder : avcodec_find_decoder_by_name(name);
+}
+
 static int open_decoder(struct video *video, int64_t maximum_pixels) {
-    const AVCodec *decoder = avcodec_find_decoder_by_name(decoder_of(video->stream));
+    const AVCodec *decoder = find_decoder(video->stream);
     if (!decoder) return AVERROR_DECODER_NOT_FOUND;
     video->codec = avcodec_alloc_context3(decoder);
     video->packet = av_packet_alloc();
@@ -184,6 +206,11 @@ enum cameo_video_result cameo_video_frame(int fd, const struct cameo_video_wish 
     } else if (result == VIDEO_FRAME) {
         result = video_choose(&video, wish, frame);
         if (result == VIDEO_FRAME) result = video_picture(&video, wish, frame);
+    }
+    if (video.is_encrypted && result != VIDEO_FRAME) {
+        snprintf(frame->codec, sizeof frame->codec, "encrypted %s",
+                 avcodec_get_name(video.stream->codecpar->codec_id));
+        result = VIDEO_UNSUPPORTED_CODEC;
     }
     video_close(&video);
     if (video.missing_count > 0) {

@@ -43,6 +43,11 @@ static int read_packet(struct video *video) {
         if (video->packet->stream_index == video->stream->index) break;
         av_packet_unref(video->packet);
     }
+    if (av_packet_get_side_data(video->packet, AV_PKT_DATA_ENCRYPTION_INFO, NULL)) {
+        av_packet_unref(video->packet);
+        video->is_encrypted = true;
+        return AVERROR_INVALIDDATA;
+    }
     video->has_packets = true;
     return 0;
 }
@@ -376,7 +381,7 @@ static int choose_good(struct video *video) {
         seen[count++] = time;
         is_found = !is_known && is_good(video, &best);
     }
-    if (!is_found && best.contrast >= 0) is_found = find_good_frame(video, &best);
+    if (!is_found && error != AVERROR(ENOMEM) && !video->is_blocked) is_found = find_good_frame(video, &best);
     if (!is_found && best.contrast >= 0) {
         av_frame_unref(video->frame);
         av_frame_move_ref(video->frame, best.frame);
@@ -386,7 +391,7 @@ static int choose_good(struct video *video) {
     return is_found ? 0 : error;
 }
 
-int video_decode_near(struct video *video, int64_t time) {
+static int decode_near_key(struct video *video, int64_t time) {
     int error = decode_key_at(video, time);
     // A transport stream has no index: a search ends between two keyframes, and there may be none behind it.
     int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
@@ -395,7 +400,15 @@ int video_decode_near(struct video *video, int64_t time) {
     return error;
 }
 
+// Where a key packet alone gives no picture, as before an edit or where a stream is refreshed bit by bit, the frames that
+// follow it decide.
+int video_decode_near(struct video *video, int64_t time) {
+    int error = decode_near_key(video, time);
+    return error < 0 && error != AVERROR(ENOMEM) && !video->is_blocked ? decode_shown_at(video, time, time) : error;
+}
+
 static int choose_at(struct video *video, const struct cameo_video_wish *wish) {
+    if (wish->place == VIDEO_SHARE && video->duration <= 0) video_measure(video);
     double offset = wish->place == VIDEO_SHARE ? wish->position * (double)video->duration
                                                      : wish->position / av_q2d(video->stream->time_base);
     if (offset > 4e18) offset = 4e18;
@@ -423,6 +436,8 @@ enum cameo_video_result video_choose(struct video *video, const struct cameo_vid
     int error = is_cover                    ? decode_alone(video, &video->stream->attached_pic)
                 : wish->place == VIDEO_AUTO ? choose_good(video)
                                             : choose_at(video, wish);
+    if (out->duration <= 0) out->duration = (double)video->duration * av_q2d(video->stream->time_base);
+    if (!(out->duration < 1e9)) out->duration = 0;
     int64_t shown = error < 0 ? AV_NOPTS_VALUE : video->frame->best_effort_timestamp;
     out->time = is_cover || shown == AV_NOPTS_VALUE ? -1
                 : shown < video->start             ? 0

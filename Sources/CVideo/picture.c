@@ -14,8 +14,12 @@
 
 enum { BLOCK = 65535 };
 
+static size_t pixel_bytes(const struct layout *layout) {
+    return (size_t)(layout->has_alpha ? 4 : 3) << layout->is_deep;
+}
+
 static size_t row_bytes(const struct layout *layout, int width) {
-    return (size_t)width * (layout->is_deep ? 6 : 3);
+    return (size_t)width * pixel_bytes(layout);
 }
 
 static void swap(int *one, int *other) {
@@ -52,6 +56,15 @@ bool video_shrinks(const struct video *video, const struct cameo_video_wish *wis
     return width * 2 <= coded->width && height * 2 <= coded->height;
 }
 
+// What the coded frame does not name, the container may.
+static void name_colors(const struct video *video, AVFrame *frame) {
+    const AVCodecParameters *named = video->stream->codecpar;
+    if (frame->color_primaries == AVCOL_PRI_UNSPECIFIED) frame->color_primaries = named->color_primaries;
+    if (frame->color_trc == AVCOL_TRC_UNSPECIFIED) frame->color_trc = named->color_trc;
+    if (frame->colorspace == AVCOL_SPC_UNSPECIFIED) frame->colorspace = named->color_space;
+    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED) frame->color_range = named->color_range;
+}
+
 static void color(const AVFrame *frame, struct layout *layout) {
     layout->primaries = frame->color_primaries == AVCOL_PRI_BT2020    ? 9
                         : frame->color_primaries == AVCOL_PRI_SMPTE432 ? 12
@@ -60,6 +73,13 @@ static void color(const AVFrame *frame, struct layout *layout) {
                        : frame->color_trc == AVCOL_TRC_ARIB_STD_B67 ? 18
                                                                     : 1;
     layout->is_deep = layout->transfer != 1;
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
+    layout->has_alpha = format && format->flags & AV_PIX_FMT_FLAG_ALPHA;
+}
+
+static enum AVPixelFormat pixel_format(const struct layout *layout) {
+    if (layout->has_alpha) return layout->is_deep ? AV_PIX_FMT_RGBA64BE : AV_PIX_FMT_RGBA;
+    return layout->is_deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24;
 }
 
 static int convert(const AVFrame *frame, const struct layout *layout, uint8_t *pixels, size_t stride) {
@@ -74,7 +94,7 @@ static int convert(const AVFrame *frame, const struct layout *layout, uint8_t *p
 
     struct SwsContext *scaler =
         sws_getContext(frame->width, height, frame->format, layout->width, layout->height,
-                       layout->is_deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24,
+                       pixel_format(layout),
                        SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, NULL, NULL, NULL);
     if (!scaler) return AVERROR(ENOMEM);
     // What is not named is as players guess it: HD by BT.709, the rest by BT.601.
@@ -93,7 +113,7 @@ static int convert(const AVFrame *frame, const struct layout *layout, uint8_t *p
 
 // The rows of a PNG: a zero, for no prediction, and the pixels. `from` has the frame as it is coded.
 static void upright(const struct layout *layout, const uint8_t *from, uint8_t *to) {
-    size_t pixel = layout->is_deep ? 6 : 3, stride = row_bytes(layout, layout->width);
+    size_t pixel = pixel_bytes(layout), stride = row_bytes(layout, layout->width);
     struct orientation turn = layout->orientation;
     int width = turn.is_transposed ? layout->height : layout->width;
     int height = turn.is_transposed ? layout->width : layout->height;
@@ -131,7 +151,8 @@ static uint8_t *write_png(const struct layout *layout, const struct cameo_video_
     uint8_t *chunk = at + 8, *into = begin_chunk(chunk, "IHDR", 13);
     AV_WB32(into, (uint32_t)out->png_width);
     AV_WB32(into + 4, (uint32_t)out->png_height * (uint32_t)out->frames);
-    memcpy(into + 8, layout->is_deep ? "\x10\x02\0\0\0" : "\x08\x02\0\0\0", 5);
+    const uint8_t kind[] = {layout->is_deep ? 16 : 8, layout->has_alpha ? 6 : 2, 0, 0, 0};
+    memcpy(into + 8, kind, sizeof kind);
     chunk = end_chunk(chunk, 13);
     into = begin_chunk(chunk, "caMo", 12);
     AV_WB32(into, (uint32_t)out->width);
@@ -167,6 +188,7 @@ static uint8_t *write_png(const struct layout *layout, const struct cameo_video_
 enum cameo_video_result video_layout(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out, struct layout *layout) {
     *layout = (struct layout){.orientation = video->orientation};
+    name_colors(video, video->frame);
     color(video->frame, layout);
     out->width = video->frame->width;
     out->height = video->frame->height;
@@ -174,7 +196,10 @@ enum cameo_video_result video_layout(struct video *video, const struct cameo_vid
     if ((int64_t)out->width * out->height > wish->maximum_pixels || out->width > wish->maximum_edge ||
         out->height > wish->maximum_edge)
         return VIDEO_TOO_LARGE;
-    fit(wish, out->width, out->height, &out->png_width, &out->png_height);
+    out->png_width = out->width;
+    out->png_height = out->height;
+    // Colours that are not multiplied by alpha are resized by the renderer.
+    if (!layout->has_alpha) fit(wish, out->width, out->height, &out->png_width, &out->png_height);
     size_t most = wish->maximum_bytes / (size_t)out->frames;
     while (out->png_width > VIDEO_EDGE || out->png_height > VIDEO_EDGE ||
            (row_bytes(layout, out->png_width) + 1) * (size_t)out->png_height * 10 / 9 > most) {
@@ -194,6 +219,7 @@ size_t video_row_bytes(const struct layout *layout) {
 }
 
 int video_rows(const struct video *video, const struct layout *layout, uint8_t *rows) {
+    name_colors(video, video->frame);
     size_t stride = row_bytes(layout, layout->width);
     struct orientation turn = layout->orientation;
     if (turn.is_transposed || turn.flips_x || turn.flips_y) {

@@ -8,8 +8,9 @@
 // alone, unless the moment before has shown that one: then the frames in between are decoded too, without those that no
 // other needs, as long as the budget lasts. A moment that cannot be decoded repeats its neighbour.
 
-// The packets that may be decoded between keyframes, of HD; of larger frames fewer.
-enum { MOST_BETWEEN = 600, HD_PIXELS = 1920 * 1088 };
+// The packets that may be decoded between keyframes, of HD; of larger frames fewer. As how many of them a moment counts
+// whose key packet alone gives no picture.
+enum { MOST_BETWEEN = 600, HD_PIXELS = 1920 * 1088, RECOVERED = 25 };
 
 struct walk {
     // The keyframe of the moment before.
@@ -18,11 +19,11 @@ struct walk {
     int budget;
 };
 
-// Reads the whole file for the beginning and the end of a stream whose headers do not tell them.
-static void measure(struct video *video) {
+void video_measure(struct video *video) {
     int64_t begin = AV_NOPTS_VALUE, end = AV_NOPTS_VALUE;
     while (av_read_frame(video->format, video->packet) >= 0) {
         const AVPacket *packet = video->packet;
+        video->has_packets = true;
         int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
         if (packet->stream_index == video->stream->index && time != AV_NOPTS_VALUE) {
             if (begin == AV_NOPTS_VALUE || time < begin) begin = time;
@@ -80,13 +81,18 @@ static int decode(struct video *video, struct walk *walk, int64_t time) {
     if (key == AV_NOPTS_VALUE) key = key_before(video, time);
     walk->key = key;
     if (error < 0 || key == AV_NOPTS_VALUE) return video_decode_near(video, time);
-    return is_repeated ? decode_until(video, time, &walk->budget) : video_decode_next_key(video);
+    if (is_repeated) return decode_until(video, time, &walk->budget);
+    error = video_decode_next_key(video);
+    if (error >= 0 || error == AVERROR(ENOMEM) || video->is_blocked || walk->budget <= 0) return error;
+    walk->budget -= RECOVERED;
+    walk->key = AV_NOPTS_VALUE;
+    return video_decode_near(video, time);
 }
 
 enum cameo_video_result video_roll(struct video *video, const struct cameo_video_wish *wish,
                                    struct cameo_video_frame *out) {
     bool is_fragmented = strcmp(wish->demuxer, "mov") == 0 && video->stream->nb_frames == 0;
-    if (video->duration <= 0 || is_fragmented) measure(video);
+    if (video->duration <= 0 || is_fragmented) video_measure(video);
     out->duration = (double)video->duration * av_q2d(video->stream->time_base);
     if (!(out->duration < 1e9)) out->duration = 0;
 

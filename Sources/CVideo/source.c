@@ -9,7 +9,7 @@
 // playlist, no data reference and no nested format can reach another file or an address.
 
 // As the decoders in CVideo.c.
-#define WHITELIST "h264,hevc,vp8,vp9,libdav1d,mpeg4,mjpeg,mpeg2video,prores,png"
+#define WHITELIST "h264,hevc,vp8,vp9,libvpx,libvpx-vp9,libdav1d,mpeg4,mjpeg,mpeg2video,prores,png"
 enum { BUFFER = 1 << 15 };
 
 // The number of bytes that can be read at the reader's position, at most `count`; 0 at the end of the file, -1 in a hole.

@@ -23,6 +23,8 @@ struct video {
     int64_t start, duration;
     /// Whether a packet was ever read of the stream.
     bool has_packets;
+    /// Whether a packet was encrypted (ISO/IEC 23001-7), which no key here opens.
+    bool is_encrypted;
     /// Whether frames are made at most half as large, so that the edges of blocks need not be smoothed.
     bool is_shrunk;
     /// Whether holes are bytes that are missing; those that were needed; and whether to fail every reading, because what
@@ -56,6 +58,9 @@ enum cameo_video_result video_choose(struct video *video, const struct cameo_vid
 int video_decode_near(struct video *video, int64_t time);
 int video_decode_next_key(struct video *video);
 
+/// Reads the whole file for the beginning and the end of a stream whose headers do not tell them.
+void video_measure(struct video *video);
+
 /// Decodes frames of several moments, and makes the picture of all.
 enum cameo_video_result video_roll(struct video *video, const struct cameo_video_wish *wish,
                                    struct cameo_video_frame *out);
@@ -64,7 +69,7 @@ struct layout {
     // Of the picture as it is coded: not yet turned.
     int width, height;
     struct orientation orientation;
-    bool is_deep;
+    bool is_deep, has_alpha;
     // As in ITU-T H.273.
     int primaries, transfer;
 };

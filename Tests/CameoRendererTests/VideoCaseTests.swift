@@ -1,0 +1,134 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// Videos as phones, browsers and editors write them.
+@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+struct VideoCaseTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let h264 = "-c:v libx264 -pix_fmt yuv420p -sc_threshold 0"
+
+    private func make(_ options: String, of path: String..., as name: String) async throws -> String {
+        let words = options.split(separator: " ").map(String.init)
+        return try await Videos.make(path.flatMap { ["-i", $0] } + words, as: name, in: folder)
+    }
+
+    /// The keyframe of what is cut off is decoded, but not shown.
+    @Test(arguments: ["0", "auto", "50%"])
+    func aCutByAnEditListShowsWhatPlayersShow(time: String) async throws {
+        let whole = try await Videos.counter("\(Self.h264) -g 1000", as: "whole.mp4", in: folder)
+        let cut = ["-ss", "2.3", "-i", whole, "-t", "2", "-c", "copy"]
+        let path = try await Videos.make(cut, as: "cut.mp4", in: folder)
+        try await Videos.with { pools in
+            let number = Videos.number(try await pools.frame(path, time).pixels)
+            #expect((23...43).contains(number), "\(number)")
+        }
+    }
+
+    @Test(arguments: ["refreshed.mp4", "refreshed.mkv", "refreshed.ts"])
+    func aStreamWithoutKeyframesIsDecodedOn(name: String) async throws {
+        let options = "\(Self.h264) -bf 0 -x264-params intra-refresh=1:keyint=10"
+        let path = try await Videos.counter(options, as: name, in: folder)
+        try await Videos.with { pools in
+            #expect(abs(Videos.number(try await pools.frame(path, "3").pixels) - 30) <= 10)
+            var sheet = Rendition(name: "sheet", width: 160, height: 48, format: .png)
+            sheet.storyboard = Rendition.Storyboard(columns: 1, rows: 3)
+            let tiles = try await PixelGrid(of: pools.render([sheet], of: path).renditions[0])
+            let numbers = (0..<3).map { tile in
+                (0..<10).reduce(0) { $0 + (tiles[$1 * 16 + 8, tile * 48 + 24][0] > 128 ? 1 << $1 : 0) }
+            }
+            #expect(numbers[0] < numbers[1] && numbers[1] < numbers[2], "\(numbers)")
+        }
+    }
+
+    @Test(arguments: [("50%", 3), ("100%", 5)])
+    func aShareOfAnUnknownDurationIsFound(time: String, second: Int) async throws {
+        let path = try await Videos.clip("libvpx", "-deadline realtime -b:v 1M -live 1", as: "live.webm", in: folder)
+        try await Videos.with { pools in
+            let (pixels, facts) = try await pools.frame(path, time)
+            #expect(Videos.second(pixels) == second)
+            #expect(abs((facts.video?.duration ?? 0) - 6) < 0.2)
+        }
+    }
+
+    @Test(arguments: ["two.mp4", "two.mkv"])
+    func theDefaultTrackIsShown(name: String) async throws {
+        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4", in: folder)
+        let small = try await make("-vf scale=32:32 -t 1 \(Self.h264)", of: clip, as: "small.mp4")
+        let order = "-map 0 -map 1 -c copy -disposition:v:0 0 -disposition:v:1 default"
+        let path = try await make(order, of: small, clip, as: name)
+        try await Videos.with { pools in
+            let facts = try await pools.frame(path).facts
+            #expect(facts.edges == [160, 120])
+        }
+    }
+
+    @Test(arguments: [
+        ("alpha.webm", "-c:v libvpx-vp9 -auto-alt-ref 0 -pix_fmt yuva420p"),
+        ("alpha8.webm", "-c:v libvpx -auto-alt-ref 0 -b:v 1M -pix_fmt yuva420p"),
+        ("alpha.mov", "-c:v prores_ks -profile:v 4444 -pix_fmt yuva444p10le"),
+    ])
+    func transparencyIsKeptOrLiesOnTheBackground(name: String, options: String) async throws {
+        let red = "color=0xff0000@0.5:s=64x64:r=10:d=0.5,format=yuva444p"
+        let words = options.split(separator: " ").map(String.init)
+        let path = try await Videos.make(["-f", "lavfi", "-i", red] + words, as: name, in: folder)
+        var shown = Videos.rendition("0")
+        shown.background = .white
+        try await Videos.with { pools in
+            let made = try await pools.render([Videos.rendition("0"), shown], of: path).renditions
+            for (rendition, pixel) in zip(made, [[255, 0, 0, 128], [255, 127, 127]]) {
+                let found = try await PixelGrid(of: rendition)[32, 32]
+                #expect(found.count == pixel.count && zip(found, pixel).allSatisfy { abs($0 - $1) < 8 }, "\(found)")
+            }
+        }
+    }
+
+    /// Of a stream that names none, as remuxed HDR is.
+    @Test func colorsThatOnlyTheContainerNamesCount() async throws {
+        let silent = "-pix_fmt yuv420p10le -x265-params log-level=none"
+        let bare = try await Videos.clip("libx265", silent, as: "bare.mp4", in: folder)
+        let names = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc"
+        let named = try await make("-c copy \(names)", of: bare, as: "named.mp4")
+        let coded = try await Videos.clip(
+            "libx265",
+            "-pix_fmt yuv420p10le \(names) "
+                + "-x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc",
+            as: "coded.mp4",
+            in: folder
+        )
+        try await Videos.with { pools in
+            let (one, other) = (try await pools.frame(named, "0").pixels, try await pools.frame(coded, "0").pixels)
+            #expect(zip(one[80, 30], other[80, 30]).allSatisfy { abs($0 - $1) < 4 }, "\(one[80, 30]) \(other[80, 30])")
+        }
+    }
+
+    @Test func anEncryptedVideoIsNotDamaged() async throws {
+        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4", in: folder)
+        let key = String(repeating: "76", count: 16)
+        let scheme = "-encryption_scheme cenc-aes-ctr -encryption_key \(key) -encryption_kid \(key)"
+        let path = try await make("-c copy \(scheme)", of: clip, as: "encrypted.mp4")
+        try await Videos.with { pools in
+            let refusal = await failure { try await pools.render([Videos.rendition("1")], of: path) }
+            #expect(refusal?.code == .videoUnsupportedCodec)
+            #expect(refusal?.message.contains("encrypted") == true)
+        }
+    }
+
+    @Test(arguments: ["cut.ts", "cut.mkv"])
+    func behindTheCutOfATruncatedVideoIsTheLastFrame(name: String) async throws {
+        let whole = try await Videos.counter("\(Self.h264) -g 10", as: "whole-\(name)", in: folder)
+        let bytes = try Data(contentsOf: URL(filePath: whole))
+        let path = try folder.write(bytes.prefix(bytes.count / 2), to: name)
+        try await Videos.with { pools in
+            for time in ["5", "999"] {
+                let number = Videos.number(try await pools.frame(path, time).pixels)
+                #expect((10...40).contains(number), "\(time): \(number)")
+            }
+        }
+    }
+}
