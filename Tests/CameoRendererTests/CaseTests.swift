@@ -1,0 +1,166 @@
+import CameoModel
+import CameoRenderer
+import Foundation
+import TestSupport
+import Testing
+
+/// A small picture as other programs make them, and what it has to become. `cases.py` makes the file: a function there and
+/// a line here are a case.
+struct PictureCase: Sendable, CustomTestStringConvertible {
+    enum Right: Sendable {
+        /// Width and height, and the pixel at a place, by its bands.
+        case picture([Int], x: Int = 4, y: Int = 4, pixel: [Int])
+        case size([Int])
+        case frames(Int)
+        /// A refusal by this name that says this.
+        case refusal(JobFailure.Code, String)
+    }
+
+    let name: String
+    let rendition: Rendition
+    let right: Right
+
+    init(_ name: String, _ right: Right, _ change: (inout Rendition) -> Void = { _ in }) {
+        var rendition = Rendition(width: 256, height: 256, format: .png)
+        change(&rendition)
+        (self.name, self.rendition, self.right) = (name, rendition, right)
+    }
+
+    var testDescription: String { "\(name) \(rendition.format)" }
+
+    static let all: [PictureCase] = [
+        .init("grey_profile_on_rgb_jpeg", .picture([64, 16], x: 63, pixel: [252, 4, 127])),
+        .init("grey_profile_on_rgb_jpeg", .size([64, 16])) { $0.format = .jpeg },
+        .init("grey_profile_on_rgb_jpeg", .picture([64, 16], x: 63, pixel: [252, 4, 127])) {
+            $0.encoding.keepProfile = true
+        },
+        .init("grey_profile_on_rgb_tiff", .picture([64, 16], x: 63, pixel: [252, 3, 128])),
+        .init("grey_profile_on_cmyk_tiff", .picture([8, 8], pixel: [255, 255, 255])),
+        .init("cmyk_profile_on_rgb_tiff", .picture([8, 8], pixel: [200, 100, 50])),
+        .init("gamma_1", .picture([64, 16], x: 32, pixel: [188, 188, 188])),
+        .init("gamma_1_grey", .picture([64, 16], x: 32, pixel: [188])),
+        .init("gamma_usual", .picture([64, 16], x: 32, pixel: [128, 128, 128])),
+        .init("gamma_behind_srgb", .picture([64, 16], x: 32, pixel: [128, 128, 128])),
+        .init("gamma_behind_cicp", .picture([64, 16], x: 32, pixel: [128, 128, 128])),
+        .init("primaries_of_p3", .picture([64, 16], pixel: [255, 0, 0])),
+        .init("avif_p3", .picture([64, 64], pixel: [255, 0, 0])),
+        .init("avif_p3", .picture([64, 64], pixel: [255, 0, 0])) { $0.encoding.keepProfile = true },
+        .init("avif_pq", .picture([64, 64], pixel: [240, 240, 240])),
+        .init("avif_hlg", .picture([64, 64], pixel: [240, 240, 240])),
+        .init("avif_bt601", .picture([64, 64], pixel: [200, 100, 50])),
+        .init("avif_premultiplied", .picture([64, 64], pixel: [199, 100, 50, 128])),
+        .init("float_grey", .picture([64, 8], x: 32, pixel: [130])),
+        .init("grey_32_bits", .picture([64, 8], x: 32, pixel: [128])),
+        .init("grey_signed", .picture([64, 8], x: 32, pixel: [128])),
+        .init("ycbcr", .picture([8, 8], pixel: [254, 0, 0])),
+        .init("ycbcr_video_range", .picture([8, 8], pixel: [255, 255, 255])),
+        .init("ycbcr_subsampled", .refusal(.imageUnsupportedFormat, "YCbCr")),
+        .init("float_grey_half", .refusal(.imageUnsupportedFormat, "16-bit floating point")),
+        .init("twelve_bits", .refusal(.imageUnsupportedFormat, "12 bits a sample")),
+        .init("lossless_jpeg", .refusal(.imageUnsupportedFormat, "lossless JPEG")),
+        .init("reduced_first", .picture([64, 64], pixel: [0, 200, 0])),
+        .init("late_exif", .size([16, 64])),
+        .init("hair_frame", .picture([60, 40], x: 0, y: 20, pixel: [0, 0, 0])) { $0.trim = 10 },
+        .init("hair_frame_transparent", .picture([60, 40], x: 0, y: 20, pixel: [0, 0, 0, 255])) { $0.trim = 10 },
+        .init("one_dot", .picture([1, 1], x: 0, y: 0, pixel: [0, 0, 0])) { $0.trim = 10 },
+        .init("narrow", .picture([256, 256], pixel: [0, 200, 0])) { ($0.fit, $0.withoutEnlargement) = (.cover, false) },
+        .init("svg_fraction", .size([300, 130])) { ($0.width, $0.height) = (300, 300) },
+        .init("svg_fraction", .size([300, 130])) { ($0.width, $0.height) = (300, nil) },
+        .init("svg_inches", .size([256, 128])),
+        .init("svg_view_box", .size([256, 192])),
+        .init("svg_wide", .size([256, 1])),
+        .init("gif_uncovered", .picture([16, 16], x: 0, y: 0, pixel: [0, 0, 0, 0])),
+        .init("gif_uncovered", .picture([16, 16], x: 6, y: 6, pixel: [0, 200, 0, 255])),
+        .init("gif_disposed", .picture([16, 16], x: 2, y: 2, pixel: [0, 0, 0, 0])) { $0.page = 1 },
+        .init("gif_disposed", .picture([16, 16], x: 10, y: 10, pixel: [0, 0, 255, 255])) { $0.page = 1 },
+        .init("gif_repeated", .frames(3)) { ($0.format, $0.encoding.animated) = (.webp, true) },
+        .init("gif_still_repeated", .frames(1)) { ($0.format, $0.encoding.animated) = (.webp, true) },
+    ]
+}
+
+@Suite(.timeLimit(.minutes(10)))
+struct CaseTests {
+    private func file(_ name: String, in folder: TemporaryFolder) async throws -> String {
+        let script = Repository.file("Tests/TestSupport/cases.py").path(percentEncoded: false)
+        let path = folder.path(name)
+        let made = try await run("python3", [script, name, path])
+        try #require(made.exitStatus == 0, "\(made.errorText)")
+        return path
+    }
+
+    private func render(_ name: String, _ rendition: Rendition) async throws -> EncodedRendition {
+        let folder = try TemporaryFolder()
+        return try await Renderers.shared.get().render(rendition, of: file(name, in: folder)).renditions[0]
+    }
+
+    @Test(arguments: PictureCase.all)
+    func othersPicturesBecomeWhatTheySay(_ one: PictureCase) async throws {
+        if case .refusal(let code, let words) = one.right {
+            let folder = try TemporaryFolder()
+            let path = try await file(one.name, in: folder)
+            let refusal = await failure { try await Renderers.shared.get().render(one.rendition, of: path) }
+            #expect(refusal?.code == code)
+            #expect(refusal?.message.contains(words) == true, "\(refusal?.message ?? "")")
+            return
+        }
+        let made = try await render(one.name, one.rendition)
+        switch one.right {
+        case .picture(let edges, let x, let y, let pixel):
+            try #require(made.edges == edges)
+            let found = try await PixelGrid(of: made)[x, y]
+            let isNear = found.count == pixel.count && zip(found, pixel).allSatisfy { abs($0 - $1) <= 2 }
+            #expect(isNear, "\(found), not \(pixel)")
+        case .size(let edges): #expect(made.edges == edges)
+        case .frames(let count): #expect(made.frames == count)
+        case .refusal: break
+        }
+    }
+
+    /// WebP keeps the colours of transparent pixels too.
+    @Test(arguments: ["hidden_colors", "hidden_greys", "noise"])
+    func losslessWebPKeepsEveryPixel(_ name: String) async throws {
+        var rendition = Rendition(width: 64, height: 64, format: .png)
+        let source = try await PixelGrid(of: render(name, rendition))
+        (rendition.format, rendition.encoding.lossless) = (.webp, true)
+        let written = try await PixelGrid(of: render(name, rendition))
+        let isGrey = source.bands < 3
+        let all = source.places.allSatisfy { x, y in
+            let pixel = source[x, y]
+            return written[x, y] == (isGrey ? [pixel[0], pixel[0], pixel[0], pixel[1]] : pixel)
+        }
+        #expect(all)
+    }
+
+    /// A decoder that shrinks colours and alpha apart makes fringes.
+    @Test func edgesOfATransparentWebPKeepTheirColor() async throws {
+        let made = try await PixelGrid(of: render("disc_webp", Rendition(width: 32, height: 32, format: .png)))
+        let visible = made.places.map { made[$0.x, $0.y] }.filter { $0[3] > 40 }
+        #expect(visible.allSatisfy { abs($0[0] - 20) < 16 && abs($0[2] - 120) < 16 })
+    }
+
+    @Test func addressesDoNotStayInXMP() async throws {
+        var rendition = Rendition(width: 16, format: .jpeg)
+        rendition.encoding.keep = [.xmp]
+        let bytes = try await render("xmp_address", rendition).bytes
+        #expect(bytes.firstRange(of: Data("Ann".utf8)) != nil)
+        #expect(bytes.firstRange(of: Data("SECRET".utf8)) == nil)
+        rendition.encoding.keep = [.xmp, .gps]
+        let kept = try await render("xmp_address", rendition).bytes
+        #expect(kept.firstRange(of: Data("SECRET".utf8)) != nil)
+    }
+
+    /// libvips' loader of AVIF leaves text behind that explains nothing.
+    @Test func aFailureIsNotExplainedByAnEarlierPicture() async throws {
+        let folder = try TemporaryFolder()
+        let (before, damaged) = (try await file("avif_p3", in: folder), try await file("noise", in: folder))
+        let cut = try folder.write(Data(contentsOf: URL(filePath: damaged)).prefix(3_000), to: "cut")
+        var words: [String] = []
+        for sources in [[cut], [before, cut]] {
+            try await Renderers.withPool { pool in
+                for source in sources.dropLast() { _ = try await pool.render(Rendition(width: 16), of: source) }
+                words.append(await failure { try await pool.render(Rendition(width: 16), of: cut) }?.message ?? "")
+            }
+        }
+        #expect(words[0] == words[1] && words[0].contains("damaged"))
+    }
+}

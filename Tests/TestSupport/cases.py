@@ -1,0 +1,361 @@
+"""Small pictures as other programs make them: `cases.py NAME PATH` writes the one of this name. A case is a function."""
+import struct
+import subprocess
+import sys
+import zlib
+
+
+def vips(*words):
+    subprocess.run(["vips", *words], check=True, stderr=subprocess.DEVNULL)
+
+
+def png(path, width, height, pixel, chunks=(), late=(), kind=2):
+    """8 bits a channel; kind 0 is grey, 2 RGB, 6 RGB with alpha. A chunk is its type and its payload."""
+    def chunk(name, payload):
+        return struct.pack(">I", len(payload)) + name + payload + struct.pack(">I", zlib.crc32(name + payload))
+    rows = b"".join(b"\0" + b"".join(bytes(pixel(x, y)) for x in range(width)) for y in range(height))
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0))
+    parts = [head, *[chunk(*c) for c in chunks], chunk(b"IDAT", zlib.compress(rows)), *[chunk(*c) for c in late]]
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + b"".join(parts) + chunk(b"IEND", b""))
+
+
+def tiff(path, *pages):
+    """A page is its fields, by tag (numbers, or fractions as pairs), and its one strip of bytes."""
+    file, link = b"II*\0", 4
+    file += b"\0\0\0\0"
+    for fields, strip in pages:
+        at = len(file)
+        file += strip + b"\0" * (len(strip) % 2)
+        entries, values = b"", b""
+        fields = {**fields, 273: [at], 279: [len(strip)]}
+        start = len(file)
+        for tag, numbers in sorted(fields.items()):
+            if isinstance(numbers, bytes):
+                kind, data = 7, numbers
+            elif isinstance(numbers[0], tuple):
+                kind, data = 5, b"".join(struct.pack("<II", *n) for n in numbers)
+            else:
+                kind, data = 4, struct.pack("<%dI" % len(numbers), *numbers)
+                if max(numbers) < 65536 and tag not in (273, 279):
+                    kind, data = 3, struct.pack("<%dH" % len(numbers), *numbers)
+            count = len(data) // {3: 2, 4: 4, 5: 8, 7: 1}[kind]
+            if len(data) > 4:
+                place = start + 6 + 12 * len(fields) + len(values)
+                values += data + b"\0" * (len(data) % 2)
+                data = struct.pack("<I", place)
+            entries += struct.pack("<HHI", tag, kind, count) + data.ljust(4, b"\0")
+        file = file[:link] + struct.pack("<I", start) + file[link + 4:]
+        link = start + 2 + len(entries)
+        file += struct.pack("<H", len(fields)) + entries + b"\0\0\0\0" + values
+    with open(path, "wb") as out:
+        out.write(file)
+
+
+def samples(width, height, bits, kind=1, colors=1, photometric=1, **more):
+    fields = {256: [width], 257: [height], 258: [bits] * colors, 259: [1], 262: [photometric], 277: [colors],
+              278: [height], 339: [kind] * colors}
+    return {**fields, **{int(tag[1:]): value for tag, value in more.items()}}
+
+
+def gif(path, width, height, frames, colors, background=0):
+    """A frame is (left, top, width, height, index, disposal), all of one colour."""
+    file = b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF1, background, 0)
+    file += b"".join(bytes(c) for c in (colors + [(0, 0, 0)] * 4)[:4])
+    for left, top, wide, high, index, disposal in frames:
+        bits, count = 0, 0
+        for _ in range(wide * high):  # a clear code before each pixel keeps codes at three bits
+            for code in (4, index):
+                bits |= code << count
+                count += 3
+        bits |= 5 << count
+        data = bits.to_bytes((count + 10) // 8, "little")
+        file += b"\x21\xf9\x04" + bytes([disposal << 2, 10, 0, 0, 0]) + b"\x2c"
+        file += struct.pack("<HHHHB", left, top, wide, high, 0) + b"\x02"
+        file += b"".join(bytes([len(data[i:i + 255])]) + data[i:i + 255] for i in range(0, len(data), 255)) + b"\0"
+    with open(path, "wb") as out:
+        out.write(file + b";")
+
+
+def grey_profile():
+    curve = b"curv\0\0\0\0\0\0\0\1\2\x33\0\0"
+    white = b"XYZ \0\0\0\0" + struct.pack(">3i", 63190, 65536, 54061)
+    body = struct.pack(">I", 2) + b"kTRC" + struct.pack(">II", 156, 14) + b"wtpt" + struct.pack(">II", 172, 20)
+    head = struct.pack(">I", 192) + b"lcms\x02\x10\0\0mntrGRAYXYZ " + b"\0" * 12 + b"acsp"
+    return head.ljust(128, b"\0") + body + curve + white
+
+
+def with_segment(path, payload, marker=0xE2):
+    jpeg = open(path, "rb").read()
+    segment = bytes([0xFF, marker]) + struct.pack(">H", len(payload) + 2) + payload
+    open(path, "wb").write(jpeg[:2] + segment + jpeg[2:])
+
+
+def ramps(path):
+    png(path + ".png", 64, 16, lambda x, y: (x * 4, 255 - x * 4, 128))
+
+
+def grey_profile_on_rgb_jpeg(path):
+    ramps(path)
+    vips("jpegsave", path + ".png", path, "--Q", "100", "--subsample-mode", "off")
+    with_segment(path, b"ICC_PROFILE\0\1\1" + grey_profile())
+
+
+def grey_profile_on_rgb_tiff(path):
+    strip = bytes(v for _ in range(16) for x in range(64) for v in (x * 4, 255 - x * 4, 128))
+    tiff(path, (samples(64, 16, 8, colors=3, photometric=2, _34675=grey_profile()), strip))
+
+
+def grey_profile_on_cmyk_tiff(path):
+    tiff(path, (samples(8, 8, 8, colors=4, photometric=5, _34675=grey_profile()), bytes([0, 0, 0, 0]) * 64))
+
+
+def cmyk_profile_on_rgb_tiff(path):
+    strip = bytes([200, 100, 50]) * 64
+    profile = grey_profile().replace(b"GRAY", b"CMYK")
+    tiff(path, (samples(8, 8, 8, colors=3, photometric=2, _34675=profile), strip))
+
+
+def level(x, y):
+    return (x * 4, x * 4, x * 4)
+
+
+def gamma(value):
+    return (b"gAMA", struct.pack(">I", value))
+
+
+P3 = (b"cHRM", struct.pack(">8I", 31270, 32900, 68000, 32000, 26500, 69000, 15000, 6000))
+
+
+def gamma_1(path):
+    png(path, 64, 16, level, [gamma(100000)])
+
+
+def gamma_1_grey(path):
+    png(path, 64, 16, lambda x, y: (x * 4,), [gamma(100000)], kind=0)
+
+
+def gamma_usual(path):
+    png(path, 64, 16, level, [gamma(45455)])
+
+
+def gamma_behind_srgb(path):
+    png(path, 64, 16, level, [gamma(100000), (b"sRGB", b"\0")])
+
+
+def gamma_behind_cicp(path):
+    png(path, 64, 16, level, [gamma(100000), (b"cICP", b"\1\x0d\0\1")])
+
+
+def primaries_of_p3(path):
+    png(path, 64, 16, lambda x, y: (234, 51, 35), [gamma(45455), P3])
+
+
+def avif(path, pixel, primaries, transfer, kind=2):
+    png(path + ".png", 64, 64, pixel, kind=kind)
+    vips("heifsave", path + ".png", path, "--compression", "av1", "--Q", "95", "--subsample-mode", "off", "--effort", "0")
+    file = bytearray(open(path, "rb").read())
+    at = file.find(b"nclx")
+    while at >= 0:
+        file[at + 4:at + 8] = struct.pack(">HH", primaries, transfer)
+        at = file.find(b"nclx", at + 4)
+    open(path, "wb").write(file)
+
+
+def avif_p3(path):
+    avif(path, lambda x, y: (234, 51, 35), 12, 13)
+
+
+def avif_pq(path):
+    avif(path, lambda x, y: (148, 148, 148), 9, 16)
+
+
+def avif_hlg(path):
+    avif(path, lambda x, y: (191, 191, 191), 9, 18)
+
+
+def avif_bt601(path):
+    avif(path, lambda x, y: (200, 100, 50), 2, 2)
+
+
+def avif_premultiplied(path):
+    """libheif writes none: a reference of the kind `prem` is added, and all items are moved by its length."""
+    avif(path, lambda x, y: (100, 50, 25, 128), 2, 2, kind=6)
+    file = bytearray(open(path, "rb").read())
+
+    def grow(name, by):
+        at = file.find(name) - 4
+        file[at:at + 4] = struct.pack(">I", struct.unpack(">I", file[at:at + 4])[0] + by)
+        return at
+    at, added = grow(b"iref", 14), struct.pack(">I4sHHH", 14, b"prem", 1, 1, 2)
+    grow(b"meta", 14)
+    file[at + 12:at + 12] = added
+    at = file.find(b"iloc") + 4
+    version, count = file[at], struct.unpack(">H", file[at + 6:at + 8])[0]
+    at += 8
+    for _ in range(count):  # id, in version 1 a method, reference, a base of 0, one extent
+        at += 12 if version else 10
+        offset = struct.unpack(">I", file[at:at + 4])[0]
+        file[at:at + 4] = struct.pack(">I", offset + 14)
+        at += 8
+    open(path, "wb").write(file)
+
+
+def float_grey(path):
+    tiff(path, (samples(64, 8, 32, 3), struct.pack("<64f", *[x / 63 for x in range(64)]) * 8))
+
+
+def float_grey_double(path):
+    tiff(path, (samples(64, 8, 64, 3), struct.pack("<64d", *[x / 63 for x in range(64)]) * 8))
+
+
+def float_grey_half(path):
+    tiff(path, (samples(64, 8, 16, 3), struct.pack("<64e", *[x / 63 for x in range(64)]) * 8))
+
+
+def grey_32_bits(path):
+    tiff(path, (samples(64, 8, 32), struct.pack("<64I", *[x * (2**32 // 64) for x in range(64)]) * 8))
+
+
+def grey_signed(path):
+    tiff(path, (samples(64, 8, 16, 2), struct.pack("<64h", *[x * 512 for x in range(64)]) * 8))
+
+
+def ycbcr(path):
+    tiff(path, (samples(8, 8, 8, colors=3, photometric=6, _530=[1, 1]), bytes([76, 85, 255]) * 64))
+
+
+def ycbcr_video_range(path):
+    white = [(16, 1), (235, 1), (128, 1), (240, 1), (128, 1), (240, 1)]
+    tiff(path, (samples(8, 8, 8, colors=3, photometric=6, _530=[1, 1], _532=white), bytes([235, 128, 128]) * 64))
+
+
+def ycbcr_subsampled(path):
+    tiff(path, (samples(8, 8, 8, colors=3, photometric=6, _530=[2, 2]), bytes([76] * 4 + [85, 255]) * 16))
+
+
+def reduced_first(path):
+    small = (samples(8, 8, 8, colors=3, photometric=2, _254=[1]), bytes([255, 0, 0]) * 64)
+    tiff(path, small, (samples(64, 64, 8, colors=3, photometric=2), bytes([0, 200, 0]) * 4096))
+
+
+def twelve_bits(path):
+    ramps(path)
+    vips("jpegsave", path + ".png", path)
+    file = open(path, "rb").read()
+    at = file.find(b"\xff\xc0")
+    open(path, "wb").write(file[:at] + b"\xff\xc1" + file[at + 2:at + 4] + b"\x0c" + file[at + 5:])
+
+
+def lossless_jpeg(path):
+    ramps(path)
+    vips("jpegsave", path + ".png", path)
+    open(path, "r+b").write(open(path, "rb").read().replace(b"\xff\xc0", b"\xff\xc3", 1))
+
+
+def late_exif(path):
+    exif = b"II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0"
+    png(path, 64, 16, level, late=[(b"eXIf", exif)])
+
+
+def hair_frame(path):
+    def pixel(x, y):
+        is_line = (x in (10, 69) and 10 <= y <= 49) or (y in (10, 49) and 10 <= x <= 69)
+        return (0, 0, 0) if is_line else (255, 255, 255)
+    png(path, 80, 60, pixel)
+
+
+def hair_frame_transparent(path):
+    def pixel(x, y):
+        is_line = (x in (10, 69) and 10 <= y <= 49) or (y in (10, 49) and 10 <= x <= 69)
+        return (0, 0, 0, 255) if is_line else (0, 0, 0, 0)
+    png(path, 80, 60, pixel, kind=6)
+
+
+def one_dot(path):
+    png(path, 20, 20, lambda x, y: (0, 0, 0) if (x, y) == (7, 12) else (255, 255, 255))
+
+
+def narrow(path):
+    png(path, 1, 5000, lambda x, y: (0, 200, 0))
+
+
+def svg(path, head):
+    text = "<svg xmlns='http://www.w3.org/2000/svg' %s><rect width='100%%' height='100%%' fill='#00c800'/></svg>"
+    with open(path, "w") as file:
+        file.write(text % head)
+
+
+def svg_fraction(path):
+    svg(path, "width='24.4' height='10.6'")
+
+
+def svg_inches(path):
+    svg(path, "width='0.02in' height='0.01in'")
+
+
+def svg_view_box(path):
+    svg(path, "viewBox='0 0 0.4 0.3'")
+
+
+def svg_wide(path):
+    svg(path, "width='20000' height='5'")
+
+
+COLORS = [(255, 0, 0), (0, 200, 0), (0, 0, 255)]
+
+
+def gif_repeated(path):
+    whole = (0, 0, 16, 16)
+    gif(path, 16, 16, [(*whole, 0, 0), (*whole, 0, 0), (*whole, 1, 0), (*whole, 1, 0), (*whole, 2, 0)], COLORS)
+
+
+def gif_still_repeated(path):
+    gif(path, 16, 16, [(0, 0, 16, 16, 1, 0)] * 3, COLORS)
+
+
+def gif_uncovered(path):
+    gif(path, 16, 16, [(4, 4, 8, 8, 1, 0)], COLORS)
+
+
+def gif_disposed(path):
+    gif(path, 16, 16, [(0, 0, 16, 16, 1, 2), (8, 8, 8, 8, 2, 0)], COLORS)
+
+
+def hidden_colors(path):
+    png(path, 16, 16, lambda x, y: (x * 16, y * 16, 99, 0 if x < 8 else 255), kind=6)
+
+
+def hidden_greys(path):
+    png(path, 16, 16, lambda x, y: (x * 16, 0 if x < 8 else 255), kind=4)
+
+
+def noise(path):
+    state = [1]
+
+    def pixel(x, y):
+        state[0] = state[0] * 1103515245 + 12345 & 0x7FFFFFFF
+        return (state[0] >> 8 & 255, state[0] >> 12 & 255, state[0] >> 16 & 255)
+    png(path, 48, 48, pixel)
+
+
+def disc_webp(path):
+    png(path + ".png", 256, 256, lambda x, y: (20, 20, 120, 255 if (x - 128)**2 + (y - 128)**2 < 9000 else 0), kind=6)
+    vips("webpsave", path + ".png", path, "--Q", "90")
+
+
+def xmp_address(path):
+    png(path + ".png", 16, 16, level)
+    vips("jpegsave", path + ".png", path)
+    attributes = "photoshop:City='SECRET1' photoshop:Credit='Ann'"
+    elements = "".join("<%s>SECRET</%s>" % (n, n) for n in (
+        "photoshop:State", "photoshop:Country", "Iptc4xmpCore:Location", "Iptc4xmpCore:CountryCode",
+        "Iptc4xmpExt:LocationCreated", "Iptc4xmpExt:LocationShown", "Iptc4xmpExt:City", "Iptc4xmpCore:CiAdrCity"))
+    spaces = " ".join("xmlns:%s='http://ns.example/%s/'" % (n, n) for n in ("photoshop", "Iptc4xmpCore", "Iptc4xmpExt"))
+    packet = "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>" \
+        "<rdf:Description rdf:about='' %s %s>%s</rdf:Description></rdf:RDF></x:xmpmeta>" % (spaces, attributes, elements)
+    with_segment(path, b"http://ns.adobe.com/xap/1.0/\0" + packet.encode(), 0xE1)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](sys.argv[2])
