@@ -132,7 +132,9 @@ struct StoryboardTests {
         preview.encoding.animated = true
         try await Videos.with { pools in
             let picture = try await pools.render([preview, Videos.rendition("2"), Self.sheet(2, 1)], of: path)
-            #expect(picture.renditions.map(\.frames) == [10, 1, 1])
+            // Equal frames are merged.
+            #expect((6...10).contains(picture.renditions[0].frames))
+            #expect(picture.renditions[1...].map(\.frames) == [1, 1])
             try #require(picture.renditions.map(\.edges) == [[80, 60], [160, 120], [160, 60]])
             let bytes = try folder.write(picture.renditions[0].bytes, to: "preview")
             let fields = try await Pictures.tool("vipsheader", ["-a", bytes])
