@@ -2,14 +2,23 @@ internal import Foundation
 
 /// A request's preconditions and range, which decide how much of a response to send (RFC 9110, sections 13 and 14).
 package struct RequestConditions: Hashable, Sendable {
+    /// What the preconditions decide, whatever the range.
+    package enum Verdict: Hashable, Sendable {
+        /// The client already has the bytes: status 304.
+        case notModified
+        /// The representation is not the one that the client wants to go on with: status 412.
+        case preconditionFailed
+    }
+
     /// The part of a representation to send.
     package enum Part: Hashable, Sendable {
-        case notModified
         case whole
         case range(Range<Int>)
         case unsatisfiable
     }
 
+    private let ifMatch: String?
+    private let ifUnmodifiedSince: String?
     private let ifNoneMatch: String?
     private let ifModifiedSince: String?
     private let ifRange: String?
@@ -17,28 +26,33 @@ package struct RequestConditions: Hashable, Sendable {
 
     /// - Parameter field: returns the value of a request header field; repeated fields are joined with commas.
     package init(_ field: (_ name: String) -> String?) {
+        ifMatch = field("If-Match")
+        ifUnmodifiedSince = field("If-Unmodified-Since")
         ifNoneMatch = field("If-None-Match")
         ifModifiedSince = field("If-Modified-Since")
         ifRange = field("If-Range")
         range = field("Range")
     }
 
-    /// Whether the client already has the bytes (sections 13.1.2 and 13.1.3). Entity tags take precedence over dates.
-    package func isNotModified(entityTag: String?, lastModified: String?) -> Bool {
-        if let ifNoneMatch {
-            // A tag that contains a comma never matches here, so its bytes are sent again.
-            let tags = ifNoneMatch.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-            let own = entityTag.map(Self.opaque)
-            return tags.contains("*") || tags.contains { own != nil && Self.opaque($0) == own }
+    /// What the preconditions decide, in the order of section 13.2.2; nil if the representation is to be sent. Entity tags
+    /// take precedence over dates.
+    package func verdict(entityTag: String?, lastModified: String?) -> Verdict? {
+        if let ifMatch {
+            guard Self.list(ifMatch, has: entityTag, comparing: .strongly) else { return .preconditionFailed }
+        } else if let ifUnmodifiedSince, let limit = Self.date(ifUnmodifiedSince),
+            let modified = lastModified.flatMap(Self.date), modified > limit
+        {
+            return .preconditionFailed
         }
-        guard let ifModifiedSince else { return false }
+        if let ifNoneMatch {
+            return Self.list(ifNoneMatch, has: entityTag, comparing: .weakly) ? .notModified : nil
+        }
         // Dates are compared as text, which is correct for clients that echo the date they received.
-        return ifModifiedSince == lastModified
+        return ifModifiedSince != nil && ifModifiedSince == lastModified ? .notModified : nil
     }
 
     /// The part to send of a representation of `length` bytes. Ranges apply to GET only.
     package func part(of length: Int, entityTag: String?, lastModified: String?, isGET: Bool) -> Part {
-        guard !isNotModified(entityTag: entityTag, lastModified: lastModified) else { return .notModified }
         // Section 13.1.5: a range is sent only if the client's other parts come from the same representation.
         guard isGET, let range, allowsRange(entityTag: entityTag, lastModified: lastModified) else { return .whole }
         return switch ByteRange(range, length: length) {
@@ -48,8 +62,23 @@ package struct RequestConditions: Hashable, Sendable {
         }
     }
 
-    /// The opaque tag without its weakness prefix, for weak comparison (section 8.8.3.2).
-    private static func opaque(_ tag: String) -> String { tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag }
+    private enum Comparison {
+        case strongly, weakly
+    }
+
+    /// Whether an entity tag is in a list, or the list is `*` (section 8.8.3.2). A tag may contain a comma.
+    private static func list(_ list: String, has tag: String?, comparing comparison: Comparison) -> Bool {
+        // Every second part stood between quotation marks, and the one before it says whether the tag is weak.
+        let parts = list.split(separator: "\"", omittingEmptySubsequences: false)
+        guard parts.count > 1 else { return list.trimmingCharacters(in: .whitespaces) == "*" }
+        guard let tag, comparison == .weakly || !tag.hasPrefix("W/") else { return false }
+        let own = tag.dropFirst(tag.hasPrefix("W/") ? 2 : 0)
+        return stride(from: 1, to: parts.count - 1, by: 2).contains { index in
+            "\"\(parts[index])\"" == own && (comparison == .weakly || !parts[index - 1].hasSuffix("W/"))
+        }
+    }
+
+    private static func date(_ text: String) -> Date? { HTTPDate.parse(text, now: Date()) }
 
     private func allowsRange(entityTag: String?, lastModified: String?) -> Bool {
         guard let ifRange else { return true }

@@ -84,6 +84,17 @@ struct URLLoadingTests {
         #expect(try await get(uri.url, ["If-None-Match": "\"other\""]).1.statusCode == 200)
     }
 
+    @Test func whoWantsOtherBytesGets412() async throws {
+        let uri = try await client.store(Workbench.picture(3))
+        let tag = try #require(try await get(uri.url).1.value(forHTTPHeaderField: "ETag"))
+        #expect(try await get(uri.url, ["If-Match": tag]).1.statusCode == 200)
+        #expect(try await get(uri.url, ["If-Match": tag, "Range": "bytes=0-9"]).1.statusCode == 206)
+        for field in ["\"other\"", "W/\(tag)", "\"a,b\""] {
+            let (data, response) = try await get(uri.url, ["If-Match": field, "Range": "bytes=0-9"])
+            #expect(response.statusCode == 412 && data.isEmpty)
+        }
+    }
+
     @Test(arguments: [
         ("bytes=0-9", 0..<10), ("bytes=3990-", 3_990..<4_000), ("bytes=-5", 3_995..<4_000),
         ("bytes=10-99999", 10..<4_000), ("bytes=3999-3999", 3_999..<4_000), ("bytes=-99999", 0..<4_000),

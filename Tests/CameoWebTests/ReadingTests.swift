@@ -55,7 +55,12 @@ struct ReadingTests {
     @Test(arguments: [
         ("If-None-Match", "TAG", 304), ("If-None-Match", "W/TAG", 304), ("If-None-Match", "*", 304),
         ("If-None-Match", "\"other\", TAG", 304), ("If-None-Match", "\"other\"", 200),
+        ("If-None-Match", "\"a,b\", TAG", 304), ("If-None-Match", "\"TAG", 200),
         ("If-Modified-Since", "MODIFIED", 304), ("If-Modified-Since", "Mon, 01 Jan 2001 00:00:00 GMT", 200),
+        ("If-Match", "TAG", 200), ("If-Match", "*", 200), ("If-Match", "\"other\", TAG", 200),
+        ("If-Match", "\"a, b\"", 412), ("If-Match", "W/TAG", 412), ("If-Match", "", 412),
+        ("If-Unmodified-Since", "MODIFIED", 200), ("If-Unmodified-Since", "Sun, 06 Nov 2094 08:49:37 GMT", 200),
+        ("If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT", 412), ("If-Unmodified-Since", "yesterday", 200),
     ])
     func conditionsAreKept(name: String, value: String, status: Int) async throws {
         let id = try await bench.makeThumbnail(picture)
@@ -64,11 +69,35 @@ struct ReadingTests {
             .replacingOccurrences(of: "MODIFIED", with: first["Last-Modified"] ?? "")
         let answer = try await bench.get("/thumb/\(id)", [name: value])
         #expect(answer.status == status)
+        if status == 412 {
+            #expect(answer["Content-Type"] == "application/problem+json")
+            return
+        }
         #expect(answer["ETag"] == first["ETag"])
         #expect(answer["Cache-Control"] == first["Cache-Control"])
         if status == 304 {
             #expect(answer.body.isEmpty)
             #expect(answer["Content-Length"] == nil)
+        }
+    }
+
+    /// A download in ranges goes on with the same bytes or not at all, whatever else is asked.
+    @Test func aRangeOfAnotherVersionIsRefused() async throws {
+        let id = try await bench.makeThumbnail(picture)
+        try await bench.keep("https://example.com/a", picture, freshFor: 600)
+        let tag = "\"\(SHA256.digest(of: picture))\""
+        for path in ["/thumb/\(id)", "/blob/\(SHA256.digest(of: picture))", "/source/https%3A%2F%2Fexample.com%2Fa"] {
+            let range = ["Range": "bytes=10-19"]
+            #expect(try await bench.get(path, range.merging(["If-Match": tag]) { $1 }).status == 206)
+            for headers in [
+                ["If-Match": "\"old\""], ["If-Match": "\"old\"", "If-None-Match": tag, "If-Range": tag],
+            ] {
+                #expect(try await bench.get(path, range.merging(headers) { $1 }).status == 412, "\(path)")
+                #expect(try await bench.send("HEAD", path, headers).status == 412, "\(path)")
+            }
+        }
+        for path in ["/", "/placeholder/\(id)"] {
+            #expect(try await bench.get(path, ["If-Match": "\"old\""]).status == 412, "\(path)")
         }
     }
 

@@ -3,8 +3,8 @@ internal import CameoStore
 internal import Foundation
 
 extension Client {
-    /// Responds to a request for a `cameo:` URL like an HTTP server (RFC 9110): GET and HEAD, `If-None-Match`, one
-    /// `Range` with `If-Range`.
+    /// Responds to a request for a `cameo:` URL like an HTTP server (RFC 9110): GET and HEAD, `If-None-Match`,
+    /// `If-Match`, one `Range` with `If-Range`.
     ///
     /// - Throws: ``CameoURLError``; `URLError.timedOut` if a wait is longer than the request's `timeoutInterval`;
     ///   `CancellationError` if the task is cancelled.
@@ -24,9 +24,8 @@ extension Client {
             )
             var headers = ["ETag": content.entityTag, "Cache-Control": content.cacheControl]
             // Before the bytes are read: who has them costs a look at one row.
-            let conditions = RequestConditions(request)
-            guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: nil) else {
-                return try Answer(url, 304, headers)
+            if let verdict = RequestConditions(request).verdict(entityTag: content.entityTag, lastModified: nil) {
+                return try Answer(url, verdict, headers)
             }
             let (data, isFromMemory) = try await bytes(of: content, at: url.absoluteString)
             try Task.checkCancellation()

@@ -61,9 +61,7 @@ struct DashboardHandler {
             .contentType: page.mediaType, .eTag: page.tag, .cacheControl: "no-cache",
             .contentSecurityPolicy: policy,
         ]
-        guard !RequestConditions(request).isNotModified(entityTag: page.tag, lastModified: nil) else {
-            return Response(status: .notModified, headers: headers)
-        }
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
+        return try RequestConditions(request).response(in: headers)
+            ?? Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
     }
 }

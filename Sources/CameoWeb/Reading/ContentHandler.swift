@@ -61,7 +61,7 @@ struct ContentHandler {
         try target.query.allow()
         let thumbnail = try await site.store.thumbnail(try Self.id(name).id)
         let picture = PlaceholderPicture(of: thumbnail)
-        return derived(picture.bytes, as: picture.mediaType, tag: "placeholder-\(thumbnail.blob)")
+        return try derived(picture.bytes, as: picture.mediaType, tag: "placeholder-\(thumbnail.blob)")
     }
 
     /// The WebVTT file of a storyboard, which names its sheet by the name beside it.
@@ -73,19 +73,19 @@ struct ContentHandler {
             throw Problem(.notFound, "the thumbnail is no storyboard of a video")
         }
         let text = track.webVTT(sheet: "\(id).\(thumbnail.format.fileExtension)")
-        return derived(Data(text.utf8), as: "text/vtt; charset=utf-8", tag: "track-\(thumbnail.blob)")
+        return try derived(Data(text.utf8), as: "text/vtt; charset=utf-8", tag: "track-\(thumbnail.blob)")
     }
 
     /// What is computed from the facts of a thumbnail.
-    private func derived(_ bytes: some Sequence<UInt8>, as mediaType: String, tag: String) -> Response {
+    private func derived(_ bytes: some Sequence<UInt8>, as mediaType: String, tag: String)
+        throws(Problem) -> Response
+    {
         let headers: HTTPFields = [
             .contentType: mediaType, .eTag: "\"\(tag)\"", .cacheControl: thumbnailCacheControl,
             .contentSecurityPolicy: Self.policy,
         ]
-        guard !RequestConditions(request).isNotModified(entityTag: "\"\(tag)\"", lastModified: nil) else {
-            return Response(status: .notModified, headers: headers)
-        }
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return try RequestConditions(request).response(in: headers)
+            ?? Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
     /// Parses `ID`, or `ID` with an extension such as `.webp`.
@@ -126,9 +126,7 @@ struct ContentHandler {
         if let modified { headers[.lastModified] = modified }
         let conditions = RequestConditions(request)
         // Checked before the bytes are read: a client that has them costs one row lookup.
-        guard !conditions.isNotModified(entityTag: content.entityTag, lastModified: modified) else {
-            return Response(status: .notModified, headers: headers)
-        }
+        if let response = try conditions.response(in: headers) { return response }
         if let redirect = try await redirect(to: content) { return redirect }
         let bytes = try await site.store.bytes(of: content.digest, through: site.memory)
         if case .file(let file, let count) = bytes {
@@ -146,7 +144,6 @@ struct ContentHandler {
             isGET: request.method == .get
         )
         switch part {
-        case .notModified: return Response(status: .notModified, headers: headers)
         case .whole:
             headers[.contentLength] = "\(count)"
             guard request.method == .get else { return Response(status: .ok, headers: headers) }
@@ -204,6 +201,19 @@ extension RequestConditions {
     init(_ request: Request) {
         self.init { name in HTTPField.Name(name).flatMap { request.headers[$0] } }
     }
+
+    /// The response with these fields to a client that has the content already; nil if the content is to be sent. The
+    /// content is known by its entity tag and date among the fields.
+    ///
+    /// - Throws: ``Problem`` with status 412 if the content is not the one that the client wants to go on with.
+    func response(in headers: HTTPFields) throws(Problem) -> Response? {
+        switch verdict(entityTag: headers[.eTag], lastModified: headers[.lastModified]) {
+        case nil: return nil
+        case .notModified: return Response(status: .notModified, headers: headers)
+        case .preconditionFailed:
+            throw Problem(.preconditionFailed, "the content is not what If-Match or If-Unmodified-Since requires")
+        }
+    }
 }
 
 // DESIGN. A redirect is to be forgotten before its URL ends. So it is fresh for less time than the URL is valid, has no
@@ -223,7 +233,9 @@ extension ContentHandler {
     ///
     /// - Throws: ``StoreError``
     func redirect(to content: StoredContent) async throws(StoreError) -> Response? {
+        // A bucket has other tags and dates, and would judge `If-Match` by them.
         guard let redirects = site.configuration.redirects, Route(target) != .source,
+            request.headers[.ifMatch] == nil, request.headers[.ifUnmodifiedSince] == nil,
             let type = content.mediaType, Self.harmless.contains(type), !site.memory.holds(content.digest)
         else { return nil }
         let terms = TemporaryURLTerms(
