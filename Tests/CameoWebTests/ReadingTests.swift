@@ -269,7 +269,8 @@ struct ReadingTests {
         ("/thumb/00000000000000000000000000000000?wait=31s", 400),
         ("/thumb/00000000000000000000000000000000?wait=-1", 400),
         ("/thumb/00000000000000000000000000000000?wait=nan", 400),
-        ("/thumb/00000000000000000000000000000000?wiat=1", 400),
+        ("/thumb/00000000000000000000000000000000?wait=%zz", 400),
+        ("/source/x?wiat=1", 400), ("/source/x?%zz", 400), ("/jobs?a=%ff", 400), ("/health/live?v=2", 400),
         ("/thumb/00000000000000000000000000000000?wait=0&wait=0", 400),
         ("/thumb/00000000000000000000000000000000?job=0", 400),
         ("/thumb/00000000000000000000000000000000?box=0x0", 400),
@@ -283,6 +284,19 @@ struct ReadingTests {
             #expect(answer["Content-Type"] == "application/problem+json")
             #expect(try answer.json["status"] == .integer(Int64(status)))
         }
+    }
+
+    /// Sites and social networks append items to every URL.
+    @Test func whatOthersAppendToAPicturesURLIsIgnoredAndNamed() async throws {
+        let id = try await bench.makeThumbnail(picture)
+        for path in ["/thumb/\(id)", "/blob/\(SHA256.digest(of: picture))", "/placeholder/\(id)"] {
+            let answer = try await bench.get(path + "?v=2&utm_source=a&fbclid=%ff&v=3&a%0d%0ab%c3%a4&%zz")
+            #expect(answer.status == 200, "\(path)")
+            #expect(answer["Cameo-Ignored-Query"] == "v, utm_source, fbclid, v, a%0D%0Ab%C3%A4, %25zz")
+            #expect(try await bench.get(path)["Cameo-Ignored-Query"] == nil)
+        }
+        let pending = try await bench.get("/thumb/\(String(repeating: "0", count: 32))?wiat=1&box=40x30")
+        #expect(pending.status == 202 && pending["Cameo-Ignored-Query"] == "wiat")
     }
 
     @Test func onlyWhatReadsIsAllowed() async throws {

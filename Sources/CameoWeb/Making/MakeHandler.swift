@@ -21,7 +21,6 @@ struct MakeHandler {
     private static let schemes: Set = ["http", "https", "cameo", "initials"]
 
     func answer(_ context: WebContext) async throws -> Response {
-        try target.query.allow("sig", "expires", "wait")
         let configuration = site.configuration
         guard configuration.allowsUnsigned || !configuration.signingKeys.isEmpty else {
             throw Problem(

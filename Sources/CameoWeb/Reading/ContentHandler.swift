@@ -19,7 +19,6 @@ struct ContentHandler {
         case .thumbnail: return try await thumbnail(name, context)
         case .placeholder: return try await placeholder(name)
         case .blob:
-            try target.query.allow()
             guard name.hasPrefix("sha256-"), let digest = BlobDigest(hex: name.dropFirst(7)) else { throw Self.nothing }
             return try await serve(try await site.store.content(of: .blob(digest)), context)
         default:
@@ -36,7 +35,6 @@ struct ContentHandler {
 
     private func thumbnail(_ name: String, _ context: WebContext) async throws -> Response {
         if name.hasSuffix(".vtt") { return try await track(name.dropLast(".vtt".count)) }
-        try target.query.allow("wait", "job", "box")
         let (id, ending) = try Self.id(name)
         let pending = try PendingThumbnail(id, target.query)
         let wait = try target.query.wait()
@@ -58,7 +56,6 @@ struct ContentHandler {
     }
 
     private func placeholder(_ name: String) async throws -> Response {
-        try target.query.allow()
         let thumbnail = try await site.store.thumbnail(try Self.id(name).id)
         let picture = PlaceholderPicture(of: thumbnail)
         return try derived(picture.bytes, as: picture.mediaType, tag: "placeholder-\(thumbnail.blob)")
@@ -66,7 +63,6 @@ struct ContentHandler {
 
     /// The WebVTT file of a storyboard, which names its sheet by the name beside it.
     private func track(_ name: Substring) async throws -> Response {
-        try target.query.allow("wait", "job", "box")
         guard let id = ThumbnailID(name) else { throw Self.nothing }
         let thumbnail = try await site.store.thumbnail(id)
         guard let track = StoryboardTrack(of: thumbnail) else {

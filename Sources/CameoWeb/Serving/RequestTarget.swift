@@ -13,7 +13,7 @@ struct RequestTarget: Sendable {
 
     /// Parses the text of the request line: a path, or a whole URL as sent to proxies.
     ///
-    /// - Throws: ``Problem`` if the text is too long, the path lacks the base path, or the query is malformed.
+    /// - Throws: ``Problem`` if the text is too long, or the path lacks the base path.
     init(_ text: String, basePath: String) throws(Problem) {
         guard text.utf8.count <= Self.maximumBytes else {
             throw Problem(.uriTooLong, "the path and query have more than \(Self.maximumBytes) bytes")
@@ -28,7 +28,7 @@ struct RequestTarget: Sendable {
             throw Problem(.notFound, "there is nothing at this path")
         }
         self.path = path.dropFirst(basePath.count + 1)
-        query = try QueryItems(parts.count == 2 ? parts[1] : "")
+        query = QueryItems(parts.count == 2 ? parts[1] : "")
     }
 
     /// The first segment, and the rest after its slash; nil if there is no slash.
@@ -51,41 +51,48 @@ struct RequestTarget: Sendable {
 
 /// The items of a query.
 struct QueryItems: Sendable, CustomStringConvertible {
-    private let items: [(name: String, value: String)]
+    /// A value is nil if it, or the name, is malformed.
+    private let items: [(name: String, value: String?)]
 
-    init(_ text: Substring) throws(Problem) {
-        var items: [(String, String)] = []
-        for pair in text.split(separator: "&") {
+    init(_ text: Substring) {
+        items = text.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = parts.count == 2 ? parts[1] : ""
-            items.append((try Self.decoded(parts[0]), try Self.decoded(value)))
+            guard let name = Self.decoded(parts[0]) else { return (String(parts[0]), nil) }
+            return (name, Self.decoded(parts.count == 2 ? parts[1] : ""))
         }
-        self.items = items
     }
 
-    private static func decoded(_ text: Substring) throws(Problem) -> String {
-        try RequestTarget.decoded(text.replacing("+", with: "%20")[...])
+    private static func decoded(_ text: Substring) -> String? {
+        try? RequestTarget.decoded(text.replacing("+", with: "%20")[...])
     }
 
-    /// Rejects repeated and unknown names: a misspelt one would otherwise be ignored silently.
+    /// Rejects repeated, malformed and unknown names: a misspelt one would otherwise be ignored silently.
     func allow(_ names: String...) throws(Problem) { try allow(names) }
 
     func allow(_ names: [String]) throws(Problem) {
-        for (index, item) in items.enumerated() {
-            guard names.contains(item.name) else {
-                let known = names.isEmpty ? "this path accepts none" : "the items are \(names.joined(separator: ", "))"
-                throw Problem(.badRequest, "unknown query item \"\(item.name)\": \(known)")
+        if let name = try unknown(besides: names).first {
+            let known = names.isEmpty ? "this path accepts none" : "the items are \(names.joined(separator: ", "))"
+            throw Problem(.badRequest, "unknown query item \"\(name)\": \(known)")
+        }
+    }
+
+    /// The names of items that are ignored; rejects repeated and malformed ones among those with these names.
+    func unknown(besides names: [String]) throws(Problem) -> [String] {
+        for (index, item) in items.enumerated() where names.contains(item.name) {
+            guard item.value != nil else {
+                throw Problem(.badRequest, "\(item.name): is not percent-encoded UTF-8 text")
             }
             guard !items[..<index].contains(where: { $0.name == item.name }) else {
                 throw Problem(.badRequest, "the query item \"\(item.name)\" occurs twice")
             }
         }
+        return items.map(\.name).filter { !names.contains($0) }
     }
 
     /// The decoded items, for a log.
-    var description: String { items.map { "\($0.name)=\($0.value)" }.joined(separator: " ") }
+    var description: String { items.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: " ") }
 
-    subscript(name: String) -> String? { items.first { $0.name == name }?.value }
+    subscript(name: String) -> String? { items.first { $0.name == name }.flatMap(\.value) }
 
     /// The comma-separated words of an item; empty if the item is absent.
     func list(_ name: String) -> [String] { self[name].map { $0.split(separator: ",").map(String.init) } ?? [] }

@@ -14,6 +14,7 @@ struct WebResponder: HTTPResponder {
 
     func respond(to request: Request, context: WebContext) async throws -> Response {
         var route = Route.unknown
+        var ignored: [String] = []
         var response: Response
         do {
             let target = try RequestTarget(request.head.path ?? "", basePath: site.configuration.basePath)
@@ -21,6 +22,7 @@ struct WebResponder: HTTPResponder {
             if route == .unknown, site.configuration.answersImgproxy, target.firstSegment.rest != nil {
                 route = .imgproxy
             }
+            if let known = route.pictureItems { ignored = try target.query.unknown(besides: known) }
             response = try await answer(request, target, route, context)
         } catch let error as Problem where error.endsConnection {
             response = error.response.ending(context.channel)
@@ -32,6 +34,10 @@ struct WebResponder: HTTPResponder {
             response = problem.response
         }
         response.headers[.xContentTypeOptions] = "nosniff"
+        if !ignored.isEmpty, let name = HTTPField.Name("Cameo-Ignored-Query") {
+            // Proxies refuse long heads.
+            response.headers[name] = String(ignored.map(PercentEncoding.encoded).joined(separator: ", ").prefix(1_000))
+        }
         if request.method == .head { response = response.withoutBody() }
         site.counters.count(route, response.status.code, bytes: response.body.contentLength ?? 0)
         return response
@@ -108,6 +114,18 @@ package enum Route: String, CaseIterable, Sendable {
     /// Begins with a signature.
     case imgproxy
     case unknown
+
+    /// The items of a public picture's query; nil if the route is none. Others are ignored: sites and social networks append
+    /// some to every URL.
+    var pictureItems: [String]? {
+        switch self {
+        case .thumbnail: ["wait", "job", "box"]
+        case .blob, .placeholder: []
+        case .make: ["sig", "expires", "wait"]
+        case .imgproxy: ["wait"]
+        default: nil
+        }
+    }
 
     init(_ target: RequestTarget) {
         let (name, _) = target.firstSegment
