@@ -123,10 +123,52 @@ struct CommandTests {
         let path = folder.path("s")
         let (process, url) = try await start("--listen", "unix:\(path)")
         #expect(url == "unix:\(path)")
-        let answer = try await run("curl", ["-sS", "--unix-socket", path, "http://x/health/live"])
-        #expect(answer.outputText == "{\"status\":\"ok\"}\n")
+        func get() async throws -> String {
+            try await run("curl", ["-sS", "--unix-socket", path, "http://x/health/live"]).outputText
+        }
+        #expect(try await get() == "{\"status\":\"ok\"}\n")
+        // It is nobody else's.
+        let second = try await web("--listen", "unix:\(path)")
+        #expect(second.exitStatus == 1)
+        #expect(second.errorText.contains("cannot listen on unix:\(path): another server listens on it"))
+        #expect(try await get() == "{\"status\":\"ok\"}\n")
         process.send(SIGTERM)
         #expect(await process.ending == .exited(0))
+    }
+
+    /// One that a killed server has left is taken.
+    @Test func aSocketThatNobodyListensOnIsTaken() async throws {
+        let path = folder.path("s")
+        let (killed, _) = try await start("--listen", "unix:\(path)")
+        killed.send(SIGKILL)
+        _ = await killed.ending
+        #expect(FileManager.default.fileExists(atPath: path))
+        // Of many that start at once, one has it.
+        let servers = try (0..<4).map { _ in
+            try ChildProcess(
+                try WebProcess.executable("cameo-web"),
+                ["--store", folder.path("store"), "--listen", "unix:\(path)"]
+            )
+        }
+        defer { for server in servers { server.killGroup() } }
+        try await eventually("one serves") { servers.contains { !$0.standardOutput.isEmpty } }
+        try await eventually("the others are refused") {
+            servers.count { String(decoding: $0.standardError, as: UTF8.self).contains("another server") } == 3
+        }
+        let answer = try await run("curl", ["-sS", "--unix-socket", path, "http://x/health/live"])
+        #expect(answer.outputText == "{\"status\":\"ok\"}\n")
+    }
+
+    @Test func aSocketsPlaceThatIsTakenOtherwiseIsNamed() async throws {
+        let file = try folder.write(Data("mine".utf8), to: "file")
+        for (path, words) in [
+            (file, "not a socket"), (folder.path("nothing/s"), "No such file"), (folder.path("store"), "not a socket"),
+        ] {
+            let result = try await web("--listen", "unix:\(path)")
+            #expect(result.exitStatus == 1)
+            #expect(result.errorText.contains(words), "\(result.errorText)")
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
     }
 
     @Test func anAddressThatIsTakenIsNamed() async throws {

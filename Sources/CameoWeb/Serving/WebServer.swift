@@ -1,9 +1,11 @@
 package import CameoModel
 package import CameoStore
+internal import Foundation
 internal import Hummingbird
 internal import HummingbirdCore
 package import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import ServiceLifecycle
 
 /// Serves a store over HTTP/1.1 until it is told to shut down.
@@ -34,6 +36,8 @@ package struct WebServer: Service {
 
     /// - Throws: ``CannotListen``
     package func run() async throws {
+        let inherited = InheritedSocket()
+        let lock = inherited == nil ? try await lockSocket() : nil
         let application = Application(
             responder: responder,
             server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
@@ -42,7 +46,10 @@ package struct WebServer: Service {
                 backlog: 512,
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections)
             ),
-            onServerRunning: { channel in onReady(url(of: channel)) },
+            onServerRunning: { channel in
+                if let lock { flock(lock.descriptor, LOCK_UN) }
+                onReady(url(of: channel))
+            },
             logger: quietLogger
         )
         do {
@@ -50,8 +57,9 @@ package struct WebServer: Service {
                 defer { group.cancelAll() }
                 group.addTask { [feed = responder.site.feed] in await feed.run() }
                 group.addTask { [history = responder.site.history] in await history.run() }
-                if let socket = InheritedSocket() {
-                    try await socket.serve(responder, idleTimeout: Self.idleTimeout, logger: quietLogger) { channel in
+                if let inherited {
+                    try await inherited.serve(responder, idleTimeout: Self.idleTimeout, logger: quietLogger) {
+                        channel in
                         onReady(url(ofInherited: channel))
                     }
                 } else {
@@ -60,7 +68,30 @@ package struct WebServer: Service {
             }
         } catch let error as IOError {
             throw CannotListen(address: address, reason: "\(Errno(error.errnoCode))")
+        } catch is UnixDomainSocketPathWrongType {
+            throw CannotListen(address: address, reason: "there is a file that is not a socket")
         }
+    }
+
+    /// Makes sure that nobody listens on the socket: the framework would remove it.
+    ///
+    /// - Returns: the socket's folder. It is locked, so that of two servers that start at once, the second finds the first
+    ///   one's socket. Nil for other addresses, and if the folder cannot be locked.
+    /// - Throws: ``CannotListen``
+    private func lockSocket() async throws -> OpenFile? {
+        guard case .unix(let path) = address else { return nil }
+        let folder = try await NIOThreadPool.singleton.runIfActive { () -> OpenFile? in
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            let file = OpenFile(adopting: open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            return flock(file.descriptor, LOCK_EX) == 0 ? file : nil
+        }
+        do {
+            let client = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            try await client.connect(unixDomainSocketPath: path).get().close()
+        } catch let error as IOError where [ECONNREFUSED, ENOENT].contains(error.errnoCode) {
+            return folder
+        }
+        throw CannotListen(address: address, reason: "another server listens on it")
     }
 
     /// An error in listening on the address, which is in use, for example, or not one of this machine's.
