@@ -12,6 +12,8 @@ package struct WebConfiguration: Sendable {
         get { liveTokens.current }
         nonmutating set { liveTokens.replace(by: newValue) }
     }
+    /// The names, besides those of loopback, that a server without tokens answers to.
+    package var hosts: Set<HostName> = []
     /// The keys that sign `/make` URLs; any of them is accepted. If empty, `/make` is off unless ``allowsUnsigned`` is
     /// true.
     package var signingKeys: [SigningKey] = []

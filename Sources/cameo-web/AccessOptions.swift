@@ -21,6 +21,17 @@ struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
+            A name that clients may reach the server by if there are no --tokens; localhost, addresses and Unix sockets \
+            need none. Repeatable.
+            """,
+            valueName: "name"
+        )
+    )
+    var host: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
             A file with a secret of at least 16 bytes that signs /make URLs. Repeatable, so that an old key can \
             overlap with its successor.
             """,
@@ -55,6 +66,9 @@ struct AccessOptions: ParsableArguments {
     var presets: String?
 
     func validate() throws {
+        guard host.isEmpty || tokens == nil else {
+            throw ValidationError("--host: has no effect with --tokens")
+        }
         guard !unsigned || signKey.isEmpty else {
             throw ValidationError("--unsigned and --sign-key are mutually exclusive")
         }
@@ -63,6 +77,14 @@ struct AccessOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` that names the option.
     func apply(to configuration: inout WebConfiguration) throws {
         configuration.tokens = try readTokens()
+        configuration.hosts = Set(
+            try host.map { name in
+                guard let host = HostName(name) else {
+                    throw CommandFailure("--host \(name): must be a name such as pictures.example", .usage)
+                }
+                return host
+            }
+        )
         configuration.signingKeys = try signKey.map { path in
             var secret = [UInt8](try Self.read(path, "--sign-key"))
             if secret.last == UInt8(ascii: "\n") {

@@ -28,6 +28,37 @@ struct HostileTests {
         #expect(try await bench.get("/health/live").status == 200)
     }
 
+    /// The framework answers what it can before the request that is malformed.
+    @Test func whatPrecedesAMalformedRequestIsAnswered() async throws {
+        let port = bench.port
+        let bytes = Data("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\nNONSENSE\r\n\r\n".utf8)
+        let received = try await WebBench.blocking { try RawConnection(port: port).exchange(bytes) }
+        let text = String(decoding: received, as: UTF8.self)
+        #expect(text.matches(of: #/HTTP\/1\.1 (\d+)/#).map { Int($0.1) } == [200, 400])
+        #expect(text.contains("application/problem+json"))
+    }
+
+    @Test(arguments: ["HTTP/1.0\r\n", "HTTP/1.0\r\nConnection: keep-alive\r\nHost: localhost\r\n"])
+    func anOldClientGetsNoChunksAndTheConnectionsEnd(version: String) async throws {
+        for path in ["/health/live", "/", "/metrics"] {
+            let answer = try await bench.exchange(Data("GET \(path) \(version)Expect: x\r\n\r\n".utf8))
+            #expect(answer.status == 200, "\(path)")
+            #expect(answer["Connection"] == "close" && answer["Transfer-Encoding"] == nil)
+        }
+    }
+
+    @Test(arguments: ["close", "Close", "keep-alive, close"])
+    func aConnectionEndsAsItIsAsked(field: String) async throws {
+        let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: \(field)\r\n\r\n"
+        let answer = try await bench.exchange(Data(request.utf8))
+        #expect(answer.status == 200 && answer["Connection"] == "close")
+    }
+
+    @Test func anUnknownExpectationIsRefused() async throws {
+        #expect(try await bench.get("/health/live", ["Expect": "a-cookie"]).status == 417)
+        #expect(try await bench.get("/health/live", ["Expect": "100-Continue"]).status == 200)
+    }
+
     @Test func aHeadThatIsTooLongIsRefused() async throws {
         let long = String(repeating: "a", count: 200_000)
         let field = try? await bench.get("/health/live", ["X-Long": long])
@@ -39,14 +70,49 @@ struct HostileTests {
     }
 
     @Test func requestsOfOneConnectionAreAnsweredInTheirOrder() async throws {
-        let requests = ["/health/live", "/nothing", "/health/live"].map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }
-        let last = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        let requests = ["/health/live", "/nothing", "/health/live"].map {
+            "GET \($0) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        }
+        let last = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         let port = bench.port
         let received = try await WebBench.blocking {
             try RawConnection(port: port).exchange(Data((requests.joined() + last).utf8))
         }
         let statuses = String(decoding: received, as: UTF8.self).matches(of: #/HTTP\/1\.1 (\d+)/#).map { Int($0.1) }
         #expect(statuses == [200, 404, 200, 200])
+    }
+
+    private func get(_ path: String, hosts: [String], from bench: WebBench) async throws -> RawAnswer {
+        let fields = hosts.map { "Host: \($0)\r\n" }.joined()
+        return try await bench.exchange(Data("GET \(path) HTTP/1.1\r\n\(fields)Connection: close\r\n\r\n".utf8))
+    }
+
+    @Test(arguments: [
+        [], ["localhost", "localhost"], [""], ["a b"], ["u@localhost"], ["localhost:x"], ["[::1"], ["/"],
+    ])
+    func aRequestNamesOneHost(hosts: [String]) async throws {
+        let answer = try await get("/health/live", hosts: hosts, from: bench)
+        #expect(answer.status == 400, "\(hosts)")
+    }
+
+    /// A page of a site whose name leads here (DNS rebinding) reads nothing that needs no token.
+    @Test func anotherSitesNameLeadsNowhere() async throws {
+        let host = try #require(HostName("pictures.example"))
+        let named = try await WebBench { $0.hosts = [host] }
+        for (name, status) in [
+            ("localhost", 200), ("LocalHost:8080", 200), ("cameo.localhost.", 200), ("127.0.0.1", 200),
+            ("[::1]:80", 200),
+            ("192.0.2.7:8080", 200), ("evil.example", 421), ("localhost.evil.example", 421), ("notlocalhost", 421),
+            ("127.0.0.1.nip.io", 421), ("0x7f000001", 421), ("2130706433", 421), ("pictures.example", 421),
+        ] {
+            #expect(try await get("/jobs", hosts: [name], from: bench).status == status, "\(name)")
+        }
+        #expect(try await get("/jobs", hosts: ["Pictures.example:443"], from: named).status == 200)
+        #expect(try await get("/jobs", hosts: ["evil.example"], from: named).status == 421)
+        // A token is what such a page does not have.
+        let guarded = try await WebBench { $0.tokens = try AccessTokens(parsing: "a read 0123456789abcdef") }
+        #expect(try await get("/health/live", hosts: ["pictures.example"], from: guarded).status == 200)
+        #expect(try await get("/jobs", hosts: ["evil.example"], from: guarded).status == 401)
     }
 
     @Test func thePageIsItsOwnServersAlone() async throws {

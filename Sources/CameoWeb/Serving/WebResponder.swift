@@ -17,6 +17,10 @@ struct WebResponder: HTTPResponder {
         var ignored: [String] = []
         var response: Response
         do {
+            guard request.headers[.expect].map({ $0.lowercased() == "100-continue" }) ?? true else {
+                throw Problem(.expectationFailed, "the only expectation is 100-continue")
+            }
+            try HostName.check(request, on: context.channel, site.configuration)
             let target = try RequestTarget(request.head.path ?? "", basePath: site.configuration.basePath)
             route = Route(target)
             if route == .unknown, site.configuration.answersImgproxy, target.firstSegment.rest != nil {
