@@ -45,9 +45,11 @@ struct MakeHandler {
         within patience: Duration,
         _ context: WebContext
     ) async throws -> Response {
-        // file: is excluded: clients must not be able to probe this machine's files.
-        guard let scheme = URIScheme.of(source), Self.schemes.contains(scheme) else {
-            let known = Self.schemes.sorted().joined(separator: ", ")
+        // file: is excluded: clients must not be able to probe this machine's files. What the store holds is for those who
+        // may read it, or whom they gave a signed URL.
+        let schemes = site.configuration.allowsUnsigned ? Self.schemes.subtracting(["cameo"]) : Self.schemes
+        guard let scheme = URIScheme.of(source), schemes.contains(scheme) else {
+            let known = schemes.sorted().joined(separator: ", ")
             throw Problem(
                 .badRequest,
                 "the source must be a percent-encoded URI with one of the schemes \(known)",
