@@ -50,6 +50,14 @@ struct ImgproxyTests {
         #expect(request["queue"] == "web")
     }
 
+    @Test func aCacheMayMergeSlashesOrAppendOne() async throws {
+        let url = try signed("/w:300/plain/\(Self.plain)")
+        for other in [url, url.replacing("://", with: ":/"), url + "/"] {
+            #expect(try await bench.get("\(other)?wait=0").status == 202, "\(other)")
+        }
+        #expect(try await bench.store.jobs(JobFilter()).map(\.source) == [Self.plain])
+    }
+
     @Test(arguments: [
         ("rs:fill:300:400", Rendition(width: 300, height: 400, fit: .cover, format: .source)),
         (

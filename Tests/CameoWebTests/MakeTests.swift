@@ -104,6 +104,55 @@ struct MakeTests {
         #expect(try await bench.get(other).status == 202)
     }
 
+    @Test func whatOthersAppendIsNotSigned() async throws {
+        let answer = try await bench().get(try signed("64x64", source) + "&fbclid=x&v=2")
+        #expect(answer.status == 202 && answer["Cameo-Ignored-Query"] == "fbclid, v")
+    }
+
+    /// Caches do that to paths, whose signature then covers what the URL was.
+    @Test func aCacheMayMergeSlashesOrAppendOne() async throws {
+        let bench = try await bench()
+        for source in [
+            "https://example.com/cat.png", "http://example.com/a/",
+            "cameo://thumb/\(String(repeating: "0", count: 32))",
+        ] {
+            let url = try signed("64x64", source)
+            let path = "/make/64x64/\(source)"
+            let query = url.split(separator: "?")[1]
+            for other in [path, path.replacing("://", with: ":/"), path + "/", path.replacing("://", with: ":/") + "/"]
+            {
+                let answer = try await bench.get("\(other)?\(query)")
+                #expect(answer.status == 202, "\(other): \(answer.text)")
+            }
+            #expect(try await bench.get("\(path)x/?\(query)").status == 403)
+        }
+        // One job a source.
+        await #expect(throws: StoreError.noSuchJob(4)) { try await bench.store.job(4) }
+        #expect(try await bench.store.job(1).source == "https://example.com/cat.png")
+        let unsigned = try await WebBench { $0.allowsUnsigned = true }
+        #expect(try await unsigned.get("/make/64x64/https:/example.com/http:/b").status == 202)
+        #expect(try await unsigned.store.job(1).source == "https://example.com/http:/b")
+    }
+
+    /// What only a token may read can be had made by signed URLs alone.
+    @Test func withoutSignaturesNothingIsMadeOfTheStore() async throws {
+        let bench = try await WebBench { configuration in
+            configuration.allowsUnsigned = true
+            configuration.answersImgproxy = true
+        }
+        try await bench.keep("https://example.com/private", picture, freshFor: 600)
+        let original = "cameo://source/https%3A%2F%2Fexample.com%2Fprivate"
+        for source in [original, original.replacing("cameo", with: "CaMeO"), original.replacing("://", with: ":/")] {
+            let encoded = PercentEncoding.encoded(source)
+            for path in ["/make/64x64/\(encoded)", "/unsafe/w:64/plain/\(encoded)"] {
+                let answer = try await bench.get("\(path)?wait=0")
+                #expect(answer.status == 400, "\(path)")
+                #expect(try answer.json["code"] == "source.unsupportedScheme")
+            }
+        }
+        #expect(try await self.bench().get(try signed("64x64", original)).status == 202)
+    }
+
     @Test func twoKeysAreInUseWhileOneIsReplaced() async throws {
         let old = Array("an-old-key-0123456789".utf8)
         let bench = try await bench { $0.signingKeys.append(try #require(SigningKey(old))) }

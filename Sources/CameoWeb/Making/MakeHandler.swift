@@ -7,7 +7,7 @@ internal import Hummingbird
 // DESIGN. `/make/RENDITION/SOURCE` is for the first view of a picture: an existing thumbnail is served as it is, and a
 // missing one becomes a job. URLs must be signed; otherwise anyone who finds the server could make it render every size
 // of every picture. The signature covers the decoded rendition, source and expiry, joined with line feeds, so a proxy
-// that re-encodes the URL does not break it. It does not cover `wait`, which is the client's choice.
+// that re-encodes the URL does not break it, nor does one that merges slashes or appends one. It does not cover `wait`, which is the client's choice.
 
 /// Makes thumbnails on first request.
 struct MakeHandler {
@@ -32,8 +32,8 @@ struct MakeHandler {
         guard let rest, !rest.isEmpty else {
             throw Problem(.notFound, "nothing here: the path is /make/RENDITION/SOURCE")
         }
-        let (text, source) = (try RequestTarget.decoded(first), try RequestTarget.decoded(rest))
-        if !configuration.allowsUnsigned { try verify(text, source) }
+        let text = try RequestTarget.decoded(first)
+        let source = try verified(try RequestTarget.decoded(rest), as: text)
         let rendition = try RenditionName.rendition(text, configuration.presets)
         return try await make(source, as: rendition, within: try target.query.wait(), context)
     }
@@ -59,18 +59,32 @@ struct MakeHandler {
         return try await answer(try thumbnailRequest(source, rendition), rendition, patience, context)
     }
 
-    private func verify(_ rendition: String, _ source: String) throws(Problem) {
-        let expires = target.query["expires"]
-        let message = Array("\(rendition)\n\(source)\n\(expires ?? "")".utf8)
-        guard let signature = target.query["sig"] else {
+    /// What a part of a URL was when it was signed; nil if it was not. On its way, a cache may have merged the slashes after
+    /// the source's scheme, or appended one.
+    static func original(of text: String, isSigned: (String) -> Bool) -> String? {
+        let texts = [text.replacing(#/(^|\/plain\/)(https?|cameo):\/(?!\/)/#) { "\($0.1)\($0.2)://" }, text]
+        // All are tried, so that the response time does not reveal which one matched.
+        return (texts + texts.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }).filter(isSigned).first
+    }
+
+    /// The source that was signed.
+    private func verified(_ text: String, as rendition: String) throws(Problem) -> String {
+        let configuration = site.configuration
+        let (signature, expires) = (target.query["sig"], target.query["expires"])
+        guard configuration.allowsUnsigned || signature != nil else {
             throw Problem(.forbidden, "the URL is not signed: it has no sig=")
         }
-        // Every key is tried, so that the response time does not reveal which one matched.
-        let verified = site.configuration.signingKeys.map { $0.verifies(signature, of: message) }
-        guard verified.contains(true) else { throw Problem(.forbidden, "the URL's signature is wrong") }
-        guard let expires else { return }
+        let source = Self.original(of: text) { source in
+            let message = Array("\(rendition)\n\(source)\n\(expires ?? "")".utf8)
+            // Every key is tried, for the same reason.
+            let verified = configuration.signingKeys.map { $0.verifies(signature ?? "", of: message) }
+            return configuration.allowsUnsigned || verified.contains(true)
+        }
+        guard let source else { throw Problem(.forbidden, "the URL's signature is wrong") }
+        guard !configuration.allowsUnsigned, let expires else { return source }
         guard let time = Int64(expires) else { throw Problem(.badRequest, "expires must be seconds since 1970") }
         guard Int64(Date().timeIntervalSince1970) <= time else { throw Problem(.gone, "the URL has expired") }
+        return source
     }
 
     private func thumbnailRequest(_ source: String, _ rendition: Rendition) throws(InvalidRequest) -> ThumbnailRequest {

@@ -16,12 +16,13 @@ struct ImgproxyHandler {
         let (signature, rest) = target.firstSegment
         guard let rest else { throw Problem(.notFound, "there is nothing at this path") }
         let configuration = site.configuration
-        // Every key is tried, so that the response time does not reveal which one matched.
-        let verified = configuration.imgproxyKeys.map { $0.verifies(signature, of: "/\(rest)") }
-        guard configuration.allowsUnsigned || verified.contains(true) else {
-            throw Problem(.forbidden, "the URL's signature is wrong")
+        let original = MakeHandler.original(of: "/\(rest)") { path in
+            // Every key is tried, so that the response time does not reveal which one matched.
+            let verified = configuration.imgproxyKeys.map { $0.verifies(signature, of: path) }
+            return configuration.allowsUnsigned || verified.contains(true)
         }
-        let path = try ImgproxyPath(parsing: rest)
+        guard let original else { throw Problem(.forbidden, "the URL's signature is wrong") }
+        let path = try ImgproxyPath(parsing: original.dropFirst())
         if let expires = path.options.expires, expires < Int64(Date().timeIntervalSince1970) {
             throw Problem(.gone, "the URL has expired")
         }
