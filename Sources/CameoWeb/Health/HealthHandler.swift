@@ -27,7 +27,11 @@ struct HealthHandler {
         let checks = await site.readiness.checks(site)
         let isReady = checks.allSatisfy { $0.reason == nil }
         var members: [String: JSONValue] = [:]
-        for check in checks { members[check.name] = check.reason.map { .string($0) } ?? "ok" }
+        let mayRead = site.configuration.tokens.allow(.read, to: request)
+        for check in checks {
+            let isPrivate = check.isOfStore && !mayRead
+            members[check.name] = check.reason.map { .string(isPrivate ? Problem.ofStore : $0) } ?? "ok"
+        }
         return Response(
             json: ["status": isReady ? "ok" : "failing", "checks": .object(members)],
             status: isReady ? .ok : .serviceUnavailable
@@ -90,6 +94,8 @@ final class Readiness: Sendable {
         let name: String
         /// Why the check fails; nil if it passes.
         let reason: String?
+        /// Whether the reason is an error of the store, which may name files and addresses.
+        var isOfStore = false
     }
 
     private static let lifetime = Duration.seconds(1)
@@ -109,7 +115,7 @@ final class Readiness: Sendable {
             _ = try await store.nextSourceSeen()
             return Check(name: "store", reason: nil)
         } catch {
-            return Check(name: "store", reason: error.description)
+            return Check(name: "store", reason: error.description, isOfStore: true)
         }
     }
 
@@ -118,7 +124,7 @@ final class Readiness: Sendable {
         do throws(StoreError) {
             report = try await site.store.status()
         } catch {
-            return [Check(name: "status", reason: error.description)]
+            return [Check(name: "status", reason: error.description, isOfStore: true)]
         }
         // The rules of `cameo-status health`.
         return HealthReport(report, workers: 1, maxLag: site.configuration.maximumLag).checks.map { check in

@@ -111,18 +111,14 @@ package struct AccessTokens: Sendable {
         return token.name
     }
 
+    /// Whether ``demand(_:of:)`` would succeed.
+    func allow(_ scope: Scope, to request: Request) -> Bool { (try? demand(scope, of: request)) != nil }
+
     /// The scopes that the request has, so that a page can show only what they allow. An unknown token counts as none.
     func access(of request: Request) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for scope in Scope.allCases {
-            let isAllowed: Bool
-            do throws(Problem) {
-                try demand(scope, of: request)
-                isAllowed = true
-            } catch {
-                isAllowed = false
-            }
-            members[scope.rawValue] = .bool(isAllowed)
+            members[scope.rawValue] = .bool(allow(scope, to: request))
         }
         return .object(members)
     }

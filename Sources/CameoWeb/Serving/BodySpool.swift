@@ -57,8 +57,10 @@ struct BodySpool {
 
     private static func failure(_ error: Errno) -> Problem {
         let status: HTTPResponse.Status = [ENOSPC, EDQUOT].contains(error.code) ? .outOfSpace : .serviceUnavailable
-        var problem = Problem(status, "the upload cannot be kept in \(folder): \(error)")
-        problem.endsConnection = true
-        return problem
+        return Problem(
+            status,
+            "the upload cannot be kept in \(folder): \(error)",
+            public: "the upload cannot be kept"
+        )
     }
 }

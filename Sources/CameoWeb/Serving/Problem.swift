@@ -6,20 +6,39 @@ internal import Hummingbird
 /// An error response: a problem document (RFC 9457), with Cameo's failure code if there is one.
 struct Problem: Error {
     let status: HTTPResponse.Status
-    let detail: String
+    private(set) var detail: String
+    /// What strangers are told in place of a detail that may name files, addresses or signed URLs; nil: the detail.
+    private var publicDetail: String?
     let code: JobFailure.Code?
     /// The field of the request that is at fault; nil if there is none.
     let field: String?
     var headers = HTTPFields()
-    /// Whether to stop reading from the connection, as the rest of the request may have any length.
-    var endsConnection = false
+    /// Whether the client or a source is at fault, whatever the status says.
+    var isOthersFault = false
 
-    init(_ status: HTTPResponse.Status, _ detail: String, code: JobFailure.Code? = nil, field: String? = nil) {
+    init(
+        _ status: HTTPResponse.Status,
+        _ detail: String,
+        public publicDetail: String? = nil,
+        code: JobFailure.Code? = nil,
+        field: String? = nil
+    ) {
         self.status = status
         self.detail = detail
+        self.publicDetail = publicDetail
         self.code = code
         self.field = field
     }
+
+    /// The problem for somebody who may not read jobs and the status.
+    var forStrangers: Problem {
+        var problem = self
+        problem.detail = publicDetail ?? detail
+        return problem
+    }
+
+    /// What strangers are told of an error of the store.
+    static let ofStore = "the store does not answer; who may read is told why"
 
     init(_ error: InvalidRequest) {
         self.init(
@@ -33,13 +52,14 @@ struct Problem: Error {
     init(_ error: StoreError) {
         switch error {
         case .noSuchJob, .noSuch, .notFound: self.init(.notFound, error.description)
-        case .damagedBlob, .unreadableBlob: self.init(.internalServerError, error.description, code: .storeFailed)
-        case .full: self.init(.outOfSpace, error.description, code: .storeFull)
+        case .damagedBlob, .unreadableBlob:
+            self.init(.internalServerError, error.description, public: Self.ofStore, code: .storeFailed)
+        case .full: self.init(.outOfSpace, error.description, public: Self.ofStore, code: .storeFull)
         case .missing, .cannotOpen, .unknownEngine, .needsFolder, .notAStore, .newerSchema, .olderSchema,
             .networkFileSystem,
             .readOnly,
             .busy, .unreachable, .denied, .leaseLost, .invalidBackupTarget, .refused, .damagedDatabase, .failed:
-            self.init(.serviceUnavailable, error.description, code: .storeFailed)
+            self.init(.serviceUnavailable, error.description, public: Self.ofStore, code: .storeFailed)
         }
     }
 
@@ -58,7 +78,9 @@ struct Problem: Error {
                 .renderCrashed, .renderTimedOut, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .unknown:
                 .unprocessableContent
             }
-        self.init(status, failure.message, code: failure.code)
+        let publicDetail = "the thumbnail could not be made; who may read is told more than the code"
+        self.init(status, failure.message, public: publicDetail, code: failure.code)
+        isOthersFault = true
     }
 
     /// Makes a problem from any error that a handler throws.
@@ -78,16 +100,21 @@ struct Problem: Error {
         return problem
     }
 
-    var response: Response {
+    static let mediaType = "application/problem+json"
+
+    var json: JSONValue {
         var members: [String: JSONValue] = [
             "type": "about:blank", "title": .string(status.reasonPhrase), "status": .integer(Int64(status.code)),
             "detail": .string(detail),
         ]
         if let code { members["code"] = .string(code.rawValue) }
         if let field { members["field"] = .string(field) }
-        var response = Response(json: .object(members), status: status, mediaType: "application/problem+json")
+        return .object(members)
+    }
+
+    var response: Response {
+        var response = Response(json: json, status: status, mediaType: Self.mediaType)
         for header in headers { response.headers.append(header) }
-        if endsConnection { response.headers[.connection] = "close" }
         return response
     }
 }

@@ -28,14 +28,17 @@ struct WebResponder: HTTPResponder {
             }
             if let known = route.pictureItems { ignored = try target.query.unknown(besides: known) }
             response = try await answer(request, target, route, context)
-        } catch let error as Problem where error.endsConnection {
-            response = error.response.ending(context.channel)
         } catch {
             let problem = Problem(erased: error)
-            if problem.status.kind == .serverError {
-                site.logger.error("cannot answer", metadata: ["route": "\(route.rawValue)", "reason": "\(error)"])
+            if problem.status.kind == .serverError || problem.isOthersFault {
+                site.logger.log(
+                    level: problem.isOthersFault ? .info : .error,
+                    "cannot answer",
+                    metadata: ["route": "\(route.rawValue)", "reason": "\((error as? Problem)?.detail ?? "\(error)")"]
+                )
             }
-            response = problem.response
+            let mayRead = site.configuration.tokens.allow(.read, to: request)
+            response = mayRead ? problem.response : problem.forStrangers.response
         }
         response.headers[.xContentTypeOptions] = "nosniff"
         if !ignored.isEmpty, let name = HTTPField.Name("Cameo-Ignored-Query") {
