@@ -33,7 +33,7 @@ public struct Job: Hashable, Codable, Sendable, Identifiable {
     /// The job that superseded this cancelled one, because it was already waiting for the same thumbnails.
     public let supersededBy: Int64?
     /// The request as enqueued. It may be invalid, because the table accepts a little more than a worker does.
-    public let request: JSONValue
+    public private(set) var request: JSONValue
     /// The requested thumbnails, in the order of the renditions; empty if the request is invalid.
     public let thumbnails: [RequestedThumbnail]
     /// Every attempt, oldest first; nil in lists of jobs.
@@ -83,6 +83,35 @@ public struct Job: Hashable, Codable, Sendable, Identifiable {
     public var source: String? {
         guard case .object(let members) = request, case .string(let source)? = members["source"] else { return nil }
         return source
+    }
+
+    /// The job for everyone who may see jobs: "…" in place of the values of the request's headers and of the passwords in its
+    /// URLs.
+    package var withoutSecrets: Job {
+        guard case .object(var members) = request else { return self }
+        if case .object(let headers)? = members["headers"] {
+            members["headers"] = .object(headers.mapValues { _ in "…" })
+        } else if members["headers"] != nil {
+            members["headers"] = "…"
+        }
+        if let source { members["source"] = .string(SourceName.withoutPassword(source)) }
+        members["renditions"] = members["renditions"].map(Self.withoutPasswords)
+        var job = self
+        job.request = .object(members)
+        return job
+    }
+
+    private static func withoutPasswords(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .array(let values): return .array(values.map(withoutPasswords))
+        case .object(var members):
+            members = members.mapValues(withoutPasswords)
+            if case .string(let source)? = members["source"] {
+                members["source"] = .string(SourceName.withoutPassword(source))
+            }
+            return .object(members)
+        default: return value
+        }
     }
 
     /// The metadata that the producer attached to the request.

@@ -33,6 +33,20 @@ package enum SourceName {
         return String(decoding: Array(bytes[..<min(slashes.endIndex, at)]) + Array(rest), as: UTF8.self)
     }
 
+    /// The source with "…" in place of the user name and password of a URL, and otherwise unchanged. Where it is unclear what
+    /// of a malformed URL they are, ``withoutCredentials(_:)``.
+    package static func withoutPassword(_ source: String) -> String {
+        if case .source(let name)? = CameoURI(source) { return CameoURI.source(withoutPassword(name)).text }
+        guard let scheme = URIScheme.of(source), source.dropFirst(scheme.count).hasPrefix("://") else { return source }
+        let start = source.index(source.startIndex, offsetBy: scheme.count + 3)
+        let authority = source[start...].prefix { !"/\\?#".contains($0) }
+        if let at = authority.lastIndex(of: "@") { return source[..<start] + "…" + source[at...] }
+        // An IPv6 address has colons too.
+        let end = authority[(authority.lastIndex(of: "]") ?? authority.startIndex)...]
+        let port = end.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first ?? ""
+        return port.allSatisfy(\.isNumber) ? source : withoutCredentials(source)
+    }
+
     private static func printable(_ text: String, limit: Int) -> String {
         var result = ""
         var count = 0

@@ -39,7 +39,7 @@ struct JobCommand: AsyncParsableCommand {
             job = try await store.jobInPlace(of: id)
         }
         if json {
-            try Output.message(job)
+            try Output.message(job.withoutSecrets)
         } else {
             Output.lines(JobText.lines(job, escape: TerminalText.escaped))
         }

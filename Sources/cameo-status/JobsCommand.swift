@@ -51,7 +51,7 @@ struct JobsCommand: AsyncParsableCommand {
         try await selection.expectBatch(in: store)
         let jobs = try await store.jobs(filter)
         if json {
-            for job in jobs { try Output.message(job) }
+            for job in jobs { try Output.message(job.withoutSecrets) }
         } else if csv {
             let text = JobList(jobs).csv(escape: Output.outputIsTerminal ? TerminalText.escaped : { $0 })
             Output.bytes(Data(text.utf8))

@@ -14,7 +14,7 @@ package struct HookDelivery: Hashable, Codable, Sendable {
     package let endedAt: Date
     package let queue: String
     package let batch: String?
-    /// The source as requested; nil for a picture that is in the request itself, and if the request is invalid.
+    /// The source as requested, without a password; nil for a picture that is in the request itself, and if the request is invalid.
     package let source: String?
     /// The requested thumbnails, with their details if they exist at the time of the delivery.
     package let thumbnails: [RequestedThumbnail]
@@ -38,7 +38,7 @@ package struct HookDelivery: Hashable, Codable, Sendable {
         endedAt = end.at
         queue = job.queue
         batch = job.batch
-        source = job.source.flatMap { InlinePicture.isIn($0) ? nil : $0 }
+        source = job.source.flatMap { InlinePicture.isIn($0) ? nil : SourceName.withoutPassword($0) }
         thumbnails = job.thumbnails
         failure = end.failure
         metadata = job.metadata.isEmpty ? nil : job.metadata

@@ -1,17 +1,12 @@
 internal import CameoModel
 internal import Foundation
 
-/// A job as served over HTTP: the wire format, with this server's paths added to each thumbnail, and the values of the
-/// request's headers masked, as they may contain passwords.
+/// A job as served over HTTP: the wire format without secrets, with this server's paths added to each thumbnail.
 struct JobView {
     let json: JSONValue
 
     init(_ job: Job, _ site: Site) throws {
-        var members = try Self.members(of: job)
-        if case .object(var request)? = members["request"], case .object(let headers)? = request["headers"] {
-            request["headers"] = .object(headers.mapValues { _ in "…" })
-            members["request"] = .object(request)
-        }
+        var members = try Self.members(of: job.withoutSecrets)
         members["thumbnails"] = .array(try job.thumbnails.map { try Self.thumbnail($0, of: job.id, site) })
         json = .object(members)
     }
