@@ -100,7 +100,7 @@ struct JobTests {
     @Test func aFormIsTakenAsBrowsersSendIt() async throws {
         let headers = bearer("producer").merging(["Content-Type": "multipart/form-data; boundary=\"xYz\""]) { $1 }
         // The bytes of a picture may have anything in them.
-        let tricky = picture + Data("\r\n--xY\r\n\r\n--".utf8)
+        let tricky = picture + Data("\r\n--xY\r\n--xYz2\r\n--xYz-\r\n--xYz--2\r\n\r\n--".utf8)
         let fields = [("picture", tricky), ("preset", Data("gallery".utf8)), ("key", Data("user:1".utf8))]
         let answer = try await bench.send("POST", "/jobs", headers, body: form(fields))
         #expect(answer.status == 201, "\(answer.text)")

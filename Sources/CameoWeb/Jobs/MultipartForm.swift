@@ -14,29 +14,37 @@ struct MultipartForm {
         let delimiter = Data("\r\n--\(boundary)".utf8)
         // The first delimiter need not follow a line break.
         let opening = delimiter.dropFirst(2)
-        guard let first = body.starts(with: opening) ? opening.count : body.range(of: delimiter)?.upperBound else {
+        guard var line = Self.line(of: body.starts(with: opening) ? opening : delimiter, in: body) else {
             throw Self.malformed("the boundary does not occur in it")
         }
-        var rest = body[first...]
         var parts: [(String, Data)] = []
-        while !rest.starts(with: Data("--".utf8)) {
-            guard let line = rest.range(of: Data("\r\n".utf8)), let end = rest.range(of: delimiter) else {
-                throw Self.malformed("a part has no end")
-            }
+        while !line.isLast {
+            let rest = body[line.next...]
+            guard let end = Self.line(of: delimiter, in: rest) else { throw Self.malformed("a part has no end") }
             guard parts.count < Self.maximumParts else {
                 throw Self.malformed("it has more than \(Self.maximumParts) parts")
             }
-            let part = try Self.part(
-                line.upperBound <= end.lowerBound
-                    ? rest[line.upperBound..<end.lowerBound] : rest[end.lowerBound..<end.lowerBound]
-            )
+            let part = try Self.part(rest[..<end.start])
             guard !parts.contains(where: { $0.0 == part.name }) else {
                 throw Self.malformed("the part \"\(part.name)\" occurs twice")
             }
             parts.append((part.name, part.data))
-            rest = rest[end.upperBound...]
+            line = end
         }
         self.parts = parts
+    }
+
+    /// The next line that is a delimiter. A line of a picture may begin like one.
+    private static func line(of delimiter: Data, in body: Data) -> (start: Int, next: Int, isLast: Bool)? {
+        var rest = body
+        while let found = rest.range(of: delimiter) {
+            rest = body[found.upperBound...]
+            let isLast = rest.starts(with: Data("--".utf8))
+            let end = rest.dropFirst(isLast ? 2 : 0).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            if end.starts(with: Data("\r\n".utf8)) { return (found.lowerBound, end.startIndex + 2, isLast) }
+            if isLast, end.isEmpty { return (found.lowerBound, end.startIndex, isLast) }
+        }
+        return nil
     }
 
     var names: [String] { parts.map(\.name) }
@@ -47,12 +55,19 @@ struct MultipartForm {
         let gap = Data("\r\n\r\n".utf8)
         guard let end = bytes.prefix(maximumHeader).range(of: gap) else { throw malformed("a part has no header") }
         let header = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+        var name: String?
         for line in header.lines {
-            let pair = line.split(separator: ":", maxSplits: 1)
-            guard pair.count == 2, pair[0].lowercased() == "content-disposition" else { continue }
-            guard let name = MediaTypeField(String(pair[1]))["name"] else { break }
-            return (name, bytes[end.upperBound...])
+            let pair = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            switch (pair.first?.lowercased(), pair.last) {
+            case ("content-disposition", let value?): name = MediaTypeField(value)["name"]
+            case ("content-encoding", let value?), ("content-transfer-encoding", let value?):
+                guard ["identity", "binary", "8bit", "7bit"].contains(value.lowercased()) else {
+                    throw Problem(.unsupportedMediaType, "a part is encoded as \(value): it must have no coding")
+                }
+            default: break
+            }
         }
+        if let name { return (name, bytes[end.upperBound...]) }
         throw malformed("a part has no name")
     }
 
