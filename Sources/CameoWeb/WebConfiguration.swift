@@ -31,10 +31,12 @@ package struct WebConfiguration: Sendable {
     package var thumbnailAge = Duration.seconds(60)
     /// The most bytes in an uploaded picture.
     package var maximumUpload = 104_857_600
-    /// The most bytes of uploads that are in progress at once.
+    /// The most bytes of uploads in progress that have arrived.
     package var maximumUploadsInFlight = 1_073_741_824
     /// How long a request's body may take to arrive; the default fits 100 MiB at 3 Mbit/s.
     package var bodyPatience = Duration.seconds(300)
+    /// A body of which less than 1 KiB/s arrives for so long is ended.
+    package var bodyPace = Duration.seconds(10)
     /// The maximum size in bytes of recently read thumbnails that are held in memory; 0 holds none.
     package var memoryCapacity = BlobMemory.standardCapacity
     /// Where large blobs are read from; nil: from this server.

@@ -196,20 +196,21 @@ struct OperatingTests {
 
 /// The lines that a server has logged at `notice` and above.
 final class RecordedLog: Sendable {
-    private let recorded = Mutex<[String]>([])
+    private let recorded = Mutex<[(level: Logger.Level, line: String)]>([])
 
-    var lines: [String] { recorded.withLock { $0 } }
+    var lines: [String] { recorded.withLock { $0.map(\.line) } }
+    var levels: [Logger.Level] { recorded.withLock { $0.map(\.level) } }
 
-    var logger: Logger {
-        Logger(label: "test") { _ in Handler(log: self) }
-    }
+    var logger: Logger { logger(from: .notice) }
+
+    func logger(from level: Logger.Level) -> Logger { Logger(label: "test") { _ in Handler(log: self, level) } }
 
     private struct Handler: LogHandler {
         let log: RecordedLog
         var metadata = Logger.Metadata()
-        var logLevel = Logger.Level.notice
+        var logLevel: Logger.Level
 
-        init(log: RecordedLog) { self.log = log }
+        init(log: RecordedLog, _ level: Logger.Level) { (self.log, logLevel) = (log, level) }
 
         subscript(metadataKey key: String) -> Logger.Metadata.Value? {
             get { metadata[key] }
@@ -218,7 +219,8 @@ final class RecordedLog: Sendable {
 
         func log(event: LogEvent) {
             let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-            log.recorded.withLock { $0.append((["\(event.message)"] + fields).joined(separator: " ")) }
+            let line = (["\(event.message)"] + fields).joined(separator: " ")
+            log.recorded.withLock { $0.append((event.level, line)) }
         }
     }
 }

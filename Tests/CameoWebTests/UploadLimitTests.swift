@@ -1,6 +1,8 @@
 import CameoModel
 import CameoWeb
 import Foundation
+import Logging
+import TestSupport
 import Testing
 
 /// What a body may be, and how many at once.
@@ -9,20 +11,103 @@ struct UploadLimitTests {
     private static let token = "producer enqueue producer-0123456789abcdef"
     private static let authorization = "Bearer producer-0123456789abcdef"
 
-    /// Uploads wait on the disk, so only so many at once.
+    /// Uploads wait on the disk, so only so many bytes at once.
     @Test func uploadsInProgressAreBounded() async throws {
         let budget = UploadBudget(limit: 100)
-        func isAdmitted(_ bytes: Int) async -> Bool { (try? await budget.hold(bytes) { true }) ?? false }
-        try await budget.hold(60) {
-            #expect(await isAdmitted(40))
-            #expect(await !isAdmitted(41))
-            // One that fails gives its place back.
-            await #expect(throws: CancellationError.self) { try await budget.hold(40) { throw CancellationError() } }
-            #expect(await isAdmitted(40))
+        let first = budget.share()
+        try first.grow(by: 60)
+        do {
+            let second = budget.share()
+            try second.grow(by: 40)
+            #expect(throws: (any Error).self) { try second.grow(by: 1) }
+            #expect(throws: (any Error).self) { try first.grow(by: 1) }
+            #expect(second.count == 40)
         }
-        // One alone is admitted, however large.
-        try await budget.hold(1_000) { #expect(await !isAdmitted(1)) }
-        #expect(await isAdmitted(100))
+        // What ends gives its place back; one alone is admitted, however large.
+        try first.grow(by: 1_000)
+        #expect(throws: (any Error).self) { try budget.share().grow(by: 1) }
+    }
+
+    private func head(_ fields: String) -> Data {
+        let lines = "POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nConnection: close\r\n"
+        return Data("\(lines)Authorization: \(Self.authorization)\r\n\(fields)\r\n\r\n".utf8)
+    }
+
+    /// Room is taken by what has arrived, not by what is announced or possible.
+    @Test func whatHasNotArrivedTakesNoRoom() async throws {
+        let bench = try await WebBench { configuration in
+            configuration.maximumUploadsInFlight = 1_000_000
+            configuration.tokens = try AccessTokens(parsing: Self.token)
+        }
+        let port = bench.port
+        let silent = try await WebBench.blocking { try (0..<11).map { _ in try RawConnection(port: port) } }
+        for connection in silent { connection.send(head("Content-Length: 100000000")) }
+        let picture = WebBench.picture(bytes: 5_000)
+        let chunk = Data("1388\r\n".utf8) + picture + Data("\r\n".utf8)
+        let chunked = try await WebBench.blocking { try (0..<30).map { _ in try RawConnection(port: port) } }
+        for connection in chunked { connection.send(head("Transfer-Encoding: chunked") + chunk) }
+        for connection in chunked {
+            let answer = try await WebBench.blocking { try connection.exchange(Data("0\r\n\r\n".utf8)) }
+            #expect(try RawAnswer(answer).status == 201)
+        }
+        withExtendedLifetime(silent) {}
+    }
+
+    /// A client holds a body back until it is asked for it, and sends none that is refused.
+    @Test func aBodyThatIsHeldBackIsAskedFor() async throws {
+        let bench = try await WebBench { $0.tokens = try AccessTokens(parsing: Self.token) }
+        let (port, picture) = (bench.port, WebBench.picture())
+        let fields = "Content-Length: \(picture.count)\r\nExpect: 100-continue"
+        let connection = try await WebBench.blocking { try RawConnection(port: port) }
+        connection.send(head(fields))
+        let interim = try await WebBench.blocking { try connection.receive() }
+        #expect(interim == Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        let answer = try await WebBench.blocking { try connection.exchange(picture) }
+        #expect(try RawAnswer(answer).status == 201)
+        for (refused, status) in [
+            (fields + "\r\nContent-Encoding: gzip", 415), ("Content-Length: 999999999\r\nExpect: 100-continue", 413),
+        ] {
+            let answer = try await bench.exchange(head(refused))
+            #expect(answer.status == status && answer["Connection"] == "close")
+        }
+        // A client of HTTP/1.0 knows no interim answers.
+        let old = String(decoding: head(fields), as: UTF8.self).replacing("HTTP/1.1", with: "HTTP/1.0")
+        #expect(try await bench.exchange(Data(old.utf8) + picture).status == 201)
+    }
+
+    /// Whoever has no token does not go on sending after the answer.
+    @Test func aStrangersBodyIsNotReadOn() async throws {
+        let bench = try await WebBench { $0.tokens = try AccessTokens(parsing: Self.token) }
+        let answer = try await bench.exchange(
+            Data("POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 1000\r\n\r\nx".utf8)
+        )
+        #expect(answer.status == 401 && answer["Connection"] == "close")
+    }
+
+    /// What clients and sources do wrong is no error of this server.
+    @Test func othersMistakesAreNoErrors() async throws {
+        let log = RecordedLog()
+        let bench = try await WebBench(logger: log.logger(from: .info)) { configuration in
+            configuration.tokens = try AccessTokens(parsing: Self.token)
+        }
+        let port = bench.port
+        let upload = try await WebBench.blocking { try RawConnection(port: port) }
+        upload.send(head("Content-Length: 1000") + Data("the beginning".utf8))
+        upload.end()
+        try await eventually("it is noticed") { log.lines.contains { $0.contains("broke off") } }
+        let receipt = try await bench.enqueue(Rendition(width: 64))
+        try await bench.discard(try await bench.register(), .sourceUnreachable)
+        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
+        #expect(try await bench.get("/thumb/\(id)?job=1").status == 502)
+        #expect(log.levels.allSatisfy { $0 <= .info }, "\(log.lines)")
+    }
+
+    @Test(arguments: ["FFFFFFFFFFFFFFFFF\r\nx", "zz\r\nx"])
+    func aMalformedBodyIsTheClientsFault(chunk: String) async throws {
+        let bench = try await WebBench { $0.tokens = try AccessTokens(parsing: Self.token) }
+        let answer = try await bench.exchange(head("Transfer-Encoding: chunked") + Data(chunk.utf8))
+        #expect(answer.status == 400)
+        #expect(answer["Content-Type"] == "application/problem+json")
     }
 
     @Test func aTooLongBodyIsRefusedByName() async throws {
@@ -55,11 +140,18 @@ struct UploadLimitTests {
             configuration.bodyPatience = .milliseconds(200)
             configuration.tokens = try AccessTokens(parsing: Self.token)
         }
-        let head = """
-            POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 1000\r\n\
-            Authorization: \(Self.authorization)\r\n\r\n
-            """
-        #expect(try await bench.exchange(Data((head + "the beginning").utf8)).status == 408)
+        #expect(try await bench.exchange(head("Content-Length: 1000") + Data("the beginning".utf8)).status == 408)
         #expect(try await bench.get("/health/live").status == 200)
+    }
+
+    /// One of which little arrives is given up long before it has had its time.
+    @Test func aBodyThatTricklesIsGivenUp() async throws {
+        let bench = try await WebBench { configuration in
+            configuration.bodyPace = .milliseconds(100)
+            configuration.tokens = try AccessTokens(parsing: Self.token)
+        }
+        for fields in ["Content-Length: 1000", "Transfer-Encoding: chunked"] {
+            #expect(try await bench.exchange(head(fields) + Data("5\r\n".utf8)).status == 408, "\(fields)")
+        }
     }
 }

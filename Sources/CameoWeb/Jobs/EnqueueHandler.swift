@@ -10,6 +10,7 @@ struct EnqueueHandler {
     let site: Site
     let request: Request
     let target: RequestTarget
+    let context: WebContext
 
     func answer() async throws -> Response {
         let name = try site.configuration.tokens.demand(.enqueue, of: request)
@@ -35,7 +36,9 @@ struct EnqueueHandler {
 
     private func receipt(_ key: IdempotencyKey?) async throws -> EnqueueReceipt {
         let type = MediaTypeField(request.headers[.contentType] ?? "")
-        let body = RequestBodyReader(request, patience: site.configuration.bodyPatience)
+        let body = try RequestBodyReader(request, context, site)
+        // Its bytes count until the store has them.
+        defer { withExtendedLifetime(body) {} }
         let maximum = site.configuration.maximumUpload
         switch type.essence {
         case "application/json":
@@ -46,15 +49,11 @@ struct EnqueueHandler {
             try target.query.allow()
             // The request and the boundary lines come on top of the picture.
             let limit = maximum + ThumbnailRequest.maximumBytes + 65_536
-            return try await site.uploads.hold(body.size(atMost: limit)) {
-                let (asked, picture) = try await form(type, body, atMost: limit)
-                return try await enqueue(asked, picture, key)
-            }
+            let (asked, picture) = try await form(type, body, atMost: limit)
+            return try await enqueue(asked, picture, key)
         case _ where type.essence.hasPrefix("image/") || type.essence == "application/octet-stream":
             let asked = try PictureOptions(target.query, site.configuration.presets)
-            return try await site.uploads.hold(body.size(atMost: maximum)) {
-                try await enqueue(asked, try await body.read(atMost: maximum, "a picture"), key)
-            }
+            return try await enqueue(asked, try await body.read(atMost: maximum, "a picture"), key)
         default:
             throw Problem(
                 .unsupportedMediaType,

@@ -11,6 +11,7 @@ struct JobsHandler {
     let site: Site
     let request: Request
     let target: RequestTarget
+    let context: WebContext
 
     private static let limitRange: ClosedRange<Int64> = 1...200
 
@@ -18,7 +19,8 @@ struct JobsHandler {
         guard let rest = target.firstSegment.rest else {
             switch request.method {
             case .get, .head: return try await list()
-            case .post: return try await EnqueueHandler(site: site, request: request, target: target).answer()
+            case .post:
+                return try await EnqueueHandler(site: site, request: request, target: target, context: context).answer()
             default: throw Problem.methodNotAllowed("GET, HEAD, POST")
             }
         }

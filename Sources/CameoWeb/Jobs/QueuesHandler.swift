@@ -10,6 +10,7 @@ struct QueuesHandler {
     let site: Site
     let request: Request
     let target: RequestTarget
+    let context: WebContext
 
     private static let maximumBody = 4_096
     private static let nothing = Problem(
@@ -50,7 +51,7 @@ struct QueuesHandler {
         case .background, .foreground:
             try await site.store.setBackground(change == .background, queue: queue, unknown: .refused)
         case .limit:
-            let body = RequestBodyReader(request, patience: site.configuration.bodyPatience)
+            let body = try RequestBodyReader(request, context, site)
             let bytes = try await body.read(atMost: Self.maximumBody, "a limit")
             let limit = try QueueLimit(parsing: bytes)
             if let concurrency = limit.concurrency {

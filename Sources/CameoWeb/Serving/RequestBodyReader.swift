@@ -7,51 +7,82 @@ internal import NIOCore
 /// Reads the body of a request.
 struct RequestBodyReader {
     private let request: Request
-    private let patience: Duration
+    private let channel: any Channel
+    private let site: Site
+    /// What has arrived counts as an upload as long as this reader.
+    private let share: UploadBudget.Share
 
-    init(_ request: Request, patience: Duration) {
-        self.request = request
-        self.patience = patience
+    /// - Throws: ``Problem`` if the body is a coding or a part of what is sent: nothing here decodes or completes it.
+    init(_ request: Request, _ context: WebContext, _ site: Site) throws(Problem) {
+        (self.request, channel, self.site) = (request, context.channel, site)
+        share = site.uploads.share()
+        for field in [HTTPField.Name.contentEncoding, .transferEncoding] {
+            let codings = request.headers[values: field].joined(separator: ",").lowercased().split(separator: ",")
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            guard let unknown = codings.first(where: { !["", "identity", "chunked"].contains($0) }) else { continue }
+            var problem = Problem(.unsupportedMediaType, "\(field): \(unknown): the body must have no coding")
+            problem.headers[.acceptEncoding] = "identity"
+            throw problem
+        }
+        guard request.headers[.contentRange] == nil else {
+            throw Problem(.badRequest, "Content-Range: must be absent, as a body is taken whole")
+        }
     }
 
-    /// The number of bytes that the body may take: as announced, or the limit.
-    func size(atMost limit: Int) -> Int {
-        request.headers[.contentLength].flatMap { Int($0) }.map { min(max(0, $0), limit) } ?? limit
-    }
-
-    /// Reads the whole body. A body that is too long or too slow closes the connection. `what` names the content in the
+    /// Reads the whole body. `what` names the content in the
     /// message, such as "a picture".
     func read(atMost limit: Int, _ what: String) async throws -> Data {
-        if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > limit {
-            throw Self.tooLarge(what, limit)
-        }
-        let (body, patience) = (request.body, patience)
+        let announced = request.headers[.contentLength].flatMap { Int($0) }
+        if let announced, announced > limit { throw Self.tooLarge(what, limit) }
+        channel.triggerUserOutboundEvent(HTTP1Rules.BodyIsWanted(), promise: nil)
+        let (body, share, configuration) = (request.body, share, site.configuration)
         return try await withThrowingTaskGroup(of: Data.self) { group in
             defer { group.cancelAll() }
             group.addTask {
                 var spool = BodySpool()
-                for try await buffer in body {
-                    guard spool.count + buffer.readableBytes <= limit else { throw Self.tooLarge(what, limit) }
-                    try await spool.append(buffer.readableBytesView)
+                do {
+                    for try await buffer in body {
+                        guard spool.count + buffer.readableBytes <= limit else { throw Self.tooLarge(what, limit) }
+                        try share.grow(by: buffer.readableBytes)
+                        try await spool.append(buffer.readableBytesView)
+                    }
+                } catch  where !(error is Problem || error is CancellationError) {
+                    throw Self.brokenOff
                 }
+                guard spool.count == announced ?? spool.count else { throw Self.brokenOff }
                 return try await spool.contents()
             }
-            group.addTask {
-                try await Task.sleep(for: patience)
-                var problem = Problem(
-                    .requestTimeout,
-                    "the body did not arrive within \(patience.milliseconds) ms"
-                )
-                problem.endsConnection = true
-                throw problem
-            }
+            group.addTask { try await Self.watch(share, configuration) }
             return try await group.next() ?? Data()
         }
     }
 
-    static func tooLarge(_ what: String, _ limit: Int) -> Problem {
-        var problem = Problem(.contentTooLarge, "\(what) may have at most \(limit) bytes", code: .sourceTooLarge)
-        problem.endsConnection = true
+    /// That a body breaks off is the client's doing.
+    private static var brokenOff: Problem {
+        var problem = Problem(.badRequest, "the body is malformed or broke off")
+        problem.isOthersFault = true
         return problem
+    }
+
+    /// Waits for a body that takes too long.
+    ///
+    /// - Throws: ``Problem`` with status 408.
+    private static func watch(_ share: UploadBudget.Share, _ configuration: WebConfiguration) async throws -> Never {
+        let (patience, pace) = (configuration.bodyPatience, configuration.bodyPace)
+        let end = ContinuousClock.now + patience
+        var seen = 0
+        repeat {
+            try await Task.sleep(until: min(end, .now + pace))
+            defer { seen = share.count }
+            guard ContinuousClock.now < end, Double(share.count - seen) >= pace.seconds * 1_024 else { break }
+        } while true
+        let limits = "less than 1 KiB/s arrived, or not all within \(patience.milliseconds) ms"
+        var problem = Problem(.requestTimeout, "the body is too slow: \(limits)")
+        problem.isOthersFault = true
+        throw problem
+    }
+
+    static func tooLarge(_ what: String, _ limit: Int) -> Problem {
+        Problem(.contentTooLarge, "\(what) may have at most \(limit) bytes", code: .sourceTooLarge)
     }
 }

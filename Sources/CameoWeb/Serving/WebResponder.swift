@@ -56,6 +56,7 @@ struct WebResponder: HTTPResponder {
         _ route: Route,
         _ context: WebContext
     ) async throws -> Response {
+        let jobs = JobsHandler(site: site, request: request, target: target, context: context)
         switch route {
         case .thumbnail, .blob, .source, .placeholder:
             try Self.check(request, allows: .get, .head)
@@ -79,17 +80,18 @@ struct WebResponder: HTTPResponder {
             try Self.check(request, allows: .get, .head)
             try target.query.allow()
             return Response(text: try site.api.text, contentType: "application/json")
-        case .jobs: return try await JobsHandler(site: site, request: request, target: target).answer()
+        case .jobs: return try await jobs.answer()
         case .events:
             try Self.check(request, allows: .get, .head)
             return try await EventsHandler(site: site, request: request, target: target).answer(context)
         case .batches:
             try Self.check(request, allows: .get, .head)
             return try await BatchesHandler(site: site, request: request, target: target).answer()
-        case .queues: return try await QueuesHandler(site: site, request: request, target: target).answer()
+        case .queues:
+            return try await QueuesHandler(site: site, request: request, target: target, context: context).answer()
         case .failures:
             try Self.check(request, allows: .get, .head)
-            return try await JobsHandler(site: site, request: request, target: target).failures()
+            return try await jobs.failures()
         case .make:
             try Self.check(request, allows: .get, .head)
             return try await MakeHandler(site: site, request: request, target: target).answer(context)
