@@ -6,6 +6,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -94,7 +95,7 @@ let package = Package(
             name: "CameoWeb",
             dependencies: [
                 "CameoModel", "CameoStore", "CameoHTTPCache", "CameoReport", hummingbird, hummingbirdCore,
-                httpTypes, nio, nioPosix, logging, lifecycle,
+                httpTypes, nio, nioHTTP1, nioPosix, logging, lifecycle,
             ],
             resources: [
                 "dashboard.html", "dashboard.css", "batches.js", "changes.js", "dashboard.js", "elements.js",

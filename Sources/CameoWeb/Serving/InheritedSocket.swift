@@ -39,7 +39,7 @@ struct InheritedSocket: Sendable {
                 response.headers[.date] = HTTPDate.text(of: Date())
                 try await writer.write(response: response.head, body: response.body)
             },
-            configuration: .init(idleTimeout: idleTimeout)
+            configuration: HTTP1Rules.configuration(idleTimeout: idleTimeout)
         )
         let connections = Connections()
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

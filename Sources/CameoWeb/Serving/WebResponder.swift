@@ -145,21 +145,3 @@ package enum Route: String, CaseIterable, Sendable {
         }
     }
 }
-
-extension Response {
-    /// How long a client that is still sending has to read the response: closing the connection at once could discard
-    /// it (RFC 9112, section 9.6).
-    private static var lingering: TimeAmount { .seconds(2) }
-
-    /// Returns the response with a body that closes the connection once it is sent.
-    fileprivate func ending(_ channel: any Channel) -> Response {
-        var response = self
-        let body = body
-        response.body = ResponseBody(contentLength: body.contentLength) { writer in
-            try await body.write(writer)
-            channel.close(mode: .output, promise: nil)
-            channel.eventLoop.scheduleTask(in: Self.lingering) { channel.close(promise: nil) }
-        }
-        return response
-    }
-}

@@ -40,7 +40,7 @@ package struct WebServer: Service {
         let lock = inherited == nil ? try await lockSocket() : nil
         let application = Application(
             responder: responder,
-            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            server: .http1(configuration: HTTP1Rules.configuration(idleTimeout: Self.idleTimeout)),
             configuration: ApplicationConfiguration(
                 address: address.bindAddress,
                 backlog: 512,

@@ -1,0 +1,145 @@
+internal import CameoModel
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import NIOHTTP1
+
+/// What HTTP/1 asks of a server besides framing (RFC 9112), and the framework leaves out: it stands between the parser and
+/// the framework, on each connection.
+final class HTTP1Rules: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Tells a client that holds its body back to send it (RFC 9110, section 10.1.1). Others are told nothing.
+    struct BodyIsWanted: Sendable {}
+
+    /// Puts the rules in their place.
+    final class Installer: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = Any
+
+        func handlerAdded(context: ChannelHandlerContext) {
+            do {
+                let pipeline = context.pipeline.syncOperations
+                let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+                try pipeline.addHandler(HTTP1Rules(), position: .after(parser))
+            } catch {
+                context.close(promise: nil)
+            }
+        }
+    }
+
+    static func configuration(idleTimeout: TimeAmount) -> HTTP1Channel.Configuration {
+        .init(additionalChannelHandlers: [Installer()], idleTimeout: idleTimeout)
+    }
+
+    private struct Exchange {
+        /// HTTP/1.0: its client knows no chunks.
+        let isOld: Bool
+        /// Whether the client wants no other response on the connection. The framework ends it.
+        let isLast: Bool
+        var holdsBodyBack: Bool
+        var isRead = false
+    }
+
+    /// How long a client that is still sending has to read the response: closing the connection at once could discard it
+    /// (RFC 9112, section 9.6).
+    private static var lingering: TimeAmount { .seconds(2) }
+
+    /// The requests whose responses have not ended, oldest first.
+    private var exchanges: [Exchange] = []
+    /// Whether the connection ends with the response that is being written.
+    private var isEnding = false
+    /// What is wrong with the request after those; nil if nothing is.
+    private var refusal: HTTPParserError?
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(var head):
+            let isOld = head.version == .http1_0
+            let expects = head.headers["Expect"].contains { $0.lowercased() == "100-continue" }
+            let isLast = isOld || !head.isKeepAlive
+            exchanges.append(Exchange(isOld: isOld, isLast: isLast, holdsBodyBack: expects && !isOld))
+            if isOld {
+                head.headers.remove(name: "Expect")
+                // Only browsers can be led here by another name, and they speak HTTP/1.1.
+                if !head.headers.contains(name: "Host") { head.headers.add(name: "Host", value: "localhost") }
+            }
+            // The framework knows no other spelling.
+            if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+            context.fireChannelRead(wrapInboundOut(.head(head)))
+        case .body:
+            exchanges.indices.last.map { exchanges[$0].holdsBodyBack = false }
+            context.fireChannelRead(data)
+        case .end:
+            exchanges.indices.last.map { exchanges[$0].isRead = true }
+            context.fireChannelRead(data)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError, exchanges.allSatisfy(\.isRead) else {
+            // Whoever reads the body answers.
+            context.fireErrorCaught(error)
+            return
+        }
+        refusal = error
+        if exchanges.isEmpty { refuse(context) }
+    }
+
+    private func refuse(_ context: ChannelHandlerContext) {
+        guard let refusal else { return }
+        let problem = Problem(.badRequest, "the request is malformed: \(refusal)")
+        let text = ByteBuffer(string: problem.json.canonicalText + "\n")
+        let headers: HTTPHeaders = [
+            "Content-Type": Problem.mediaType, "Content-Length": "\(text.readableBytes)", "Connection": "close",
+        ]
+        let head = HTTPResponseHead(version: .http1_1, status: .badRequest, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(text))), promise: nil)
+        end(with: wrapOutboundOut(.end(nil)), context, promise: nil)
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is BodyIsWanted else {
+            context.triggerUserOutboundEvent(event, promise: promise)
+            return
+        }
+        promise?.succeed()
+        guard exchanges.first?.holdsBodyBack == true else { return }
+        exchanges[0].holdsBodyBack = false
+        let head = HTTPResponseHead(version: .http1_1, status: .continue)
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            let exchange = exchanges.first
+            // What a client goes on sending after its answer, at whatever pace, nobody needs.
+            isEnding = exchange?.isRead == false
+            if exchange?.isOld == true { head.version = .http1_0 }
+            if isEnding || exchange?.isLast == true { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body: context.write(data, promise: promise)
+        case .end:
+            if !exchanges.isEmpty { exchanges.removeFirst() }
+            guard !isEnding else {
+                end(with: data, context, promise: promise)
+                return
+            }
+            context.writeAndFlush(data, promise: promise)
+            if exchanges.isEmpty { refuse(context) }
+        }
+    }
+
+    private func end(with last: NIOAny, _ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+        let sent = promise ?? context.eventLoop.makePromise()
+        sent.futureResult.whenComplete { [channel = context.channel] _ in
+            channel.close(mode: .output, promise: nil)
+            channel.eventLoop.scheduleTask(in: Self.lingering) { channel.close(promise: nil) }
+        }
+        context.writeAndFlush(last, promise: sent)
+    }
+}
