@@ -3,6 +3,7 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import TestSupport
 import Testing
 
 /// Jobs over HTTP.
@@ -11,6 +12,7 @@ struct JobTests {
     private static let secrets = [
         "viewer": "viewer-0123456789abcdef", "producer": "producer-0123456789abcdef",
         "operator": "operator-0123456789abcdef", "hashed": "hashed-0123456789abcdef",
+        "stopper": "stopper-0123456789abcdef",
     ]
     private let bench: WebBench
     private let picture = WebBench.picture()
@@ -24,6 +26,7 @@ struct JobTests {
                     producer read,enqueue  producer-0123456789abcdef
 
                     operator read,operate  operator-0123456789abcdef
+                    stopper  operate       stopper-0123456789abcdef
                     hashed   enqueue       \(SHA256.digest(of: Array("hashed-0123456789abcdef".utf8)))
                     """
             )
@@ -125,6 +128,119 @@ struct JobTests {
         for body in ["", "--xYz", "--xYz\r\n\r\n", "--xYz\r\nA: b\r\n\r\nx\r\n--xYz--", "nothing"] {
             #expect(try await bench.send("POST", "/jobs", headers, body: Data(body.utf8)).status == 400, "\(body)")
         }
+    }
+
+    @Test func aJobShowsNoSecrets() async throws {
+        let overlay = #""overlay":{"source":"http://o:hunter2@h/w@2x.png"}"#
+        for source in ["https://u:hunter2@example.com/a@2x.png", "cameo://source/https%3A%2F%2Fu%3Ahunter2%40h%2F"] {
+            let body = #"{"source":"\#(source)","headers":{"X-A":"hunter2"},"renditions":[{"width":64,\#(overlay)}]}"#
+            #expect(try await bench.send("POST", "/jobs", json(), body: Data(body.utf8)).status == 201)
+        }
+        // What no request may be is shown to those who look for the reason.
+        try await bench.sql(
+            #"INSERT INTO job(request) VALUES (json('{"source":"a","renditions":[{}],"headers":["X-A: hunter2"]}'));"#
+        )
+        try await bench.discard(try await bench.register())
+        for path in ["/jobs", "/jobs/1", "/jobs/2", "/jobs/3", "/failures", "/status"] {
+            let answer = try await bench.get(path, bearer("viewer"))
+            #expect(answer.status == 200 && !answer.text.contains("hunter2"), "\(path): \(answer.text)")
+        }
+        let request = try await bench.get("/jobs/1", bearer("viewer")).json["request"]
+        #expect(request["source"] == "https://…@example.com/a@2x.png")
+        #expect(request["headers"] == ["X-A": "…"])
+    }
+
+    /// A failure may name files, addresses and signed URLs.
+    @Test func strangersAreToldTheCodeOfAFailureAlone() async throws {
+        let receipt = try await bench.enqueue(Rendition(width: 64))
+        try await bench.discard(try await bench.register(), .sourceUnreachable)
+        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
+        let path = "/thumb/\(id)?job=\(try #require(receipt.id))"
+        for target in [path, path + "&wait=1s"] {
+            for headers in [[:], bearer("hashed"), bearer("unknown")] {
+                let answer = try await bench.get(target, headers)
+                #expect(answer.status == 502)
+                #expect(try answer.json["code"] == "source.unreachable")
+                #expect(!answer.text.contains("as the test wants it"))
+            }
+            #expect(try await bench.get(target, bearer("viewer")).text.contains("as the test wants it"))
+        }
+        try await bench.sql("ALTER TABLE task RENAME TO gone;")
+        let other = "/thumb/\(String(repeating: "0", count: 32))?job=1"
+        for path in [other, "/health/ready", "/blob/sha256-\(String(repeating: "0", count: 64))"] {
+            let (stranger, reader) = (try await bench.get(path), try await bench.get(path, bearer("viewer")))
+            #expect(stranger.status == reader.status)
+            #expect(
+                !stranger.text.contains("task") && !stranger.text.contains(bench.folder.path("")),
+                "\(stranger.text)"
+            )
+            if path == "/health/ready" { #expect(reader.text.contains("task")) }
+        }
+    }
+
+    @Test func whoMayOnlyOperateSeesNoJob() async throws {
+        for change in ["cancel", "retry"] {
+            #expect(try await bench.send("POST", "/jobs", json(), body: request).status == 201)
+            let answer = try await bench.send("POST", "/jobs/1/\(change)", bearer("stopper"))
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(try answer.json["id"] == 1 && !answer.text.contains("example.com"))
+        }
+        let answer = try await bench.send("POST", "/jobs/1/cancel", bearer("operator"))
+        #expect(try answer.json["request"]["source"] == "https://example.com/a.png")
+    }
+
+    @Test func aFormsQuotedWordsMayHaveAnythingInThem() async throws {
+        let type = #"multipart/form-data; boundary="x; y=\"z""#
+        func post(_ field: String, _ extra: String = "") async throws -> RawAnswer {
+            let head = #"--x; y="z"# + " \r\nContent-Disposition: form-data; \(field)\r\n\(extra)\r\n"
+            let tail = "\r\n" + #"--x; y="z--"#
+            let headers = bearer("producer").merging(["Content-Type": type]) { $1 }
+            return try await bench.send("POST", "/jobs", headers, body: Data(head.utf8) + picture + Data(tail.utf8))
+        }
+        for field in [
+            #"name="picture"; filename="x; name=evil.png""#, #"filename="a\"; name=\"b"; name=picture"#,
+            #"name="picture"; name="request""#,
+        ] {
+            let answer = try await post(field)
+            #expect(answer.status == 201, "\(field): \(answer.text)")
+        }
+        #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
+        #expect(try await post("name=picture", "Content-Transfer-Encoding: binary\r\n").status == 201)
+        for coding in ["Content-Transfer-Encoding: base64", "content-encoding: gzip"] {
+            #expect(try await post("name=picture", coding + "\r\n").status == 415)
+        }
+    }
+
+    /// Nothing decodes or completes a body.
+    @Test func aCodedOrPartialBodyIsRefused() async throws {
+        for (headers, status) in [
+            (["Content-Encoding": "gzip"], 415), (["Content-Encoding": "identity, br"], 415),
+            (["Content-Encoding": "aws-chunked"], 415), (["Transfer-Encoding": "gzip, chunked"], 415),
+            (["Content-Range": "bytes 0-9/20"], 400), (["Content-Encoding": "Identity"], 201),
+        ] {
+            for type in ["image/webp", "application/json", "multipart/form-data; boundary=xYz"] {
+                var (all, body) = (bearer("producer").merging(headers) { $1 }, picture)
+                all["Content-Type"] = type
+                if type == "application/json" {
+                    body = Data(#"{"source":"initials:AB","renditions":[{"width":9}]}"#.utf8)
+                }
+                if type.hasPrefix("multipart") { body = form([("picture", picture)]) }
+                let answer: RawAnswer
+                if headers["Transfer-Encoding"] == nil {
+                    answer = try await bench.send("POST", "/jobs", all, body: body)
+                } else {
+                    let chunk = Data("\(String(body.count, radix: 16))\r\n".utf8) + body + Data("\r\n0\r\n\r\n".utf8)
+                    let head = "POST /jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    let fields = all.map { "\($0): \($1)\r\n" }.joined()
+                    answer = try await bench.exchange(Data("\(head)\(fields)\r\n".utf8) + chunk)
+                }
+                #expect(answer.status == status, "\(headers) \(type): \(answer.text)")
+                if status == 415 { #expect(answer["Accept-Encoding"] == "identity") }
+            }
+        }
+        let limit = ["Content-Encoding": "gzip"].merging(bearer("operator")) { $1 }
+        let body = Data(#"{"concurrency":4}"#.utf8)
+        #expect(try await bench.send("POST", "/queues/default/limit", limit, body: body).status == 415)
     }
 
     @Test(arguments: [

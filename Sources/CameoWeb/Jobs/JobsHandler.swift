@@ -138,7 +138,11 @@ struct JobsHandler {
                 "by": "\(name)", "change": "\(change)", "job": .stringConvertible(id), "state": "\(before.rawValue)",
             ]
         )
-        return Response(json: try JobView(try await site.store.jobInPlace(of: id), site).json)
+        let job = try await site.store.jobInPlace(of: id)
+        guard site.configuration.tokens.allow(.read, to: request) else {
+            return Response(json: ["id": .integer(job.id), "state": .string(job.state.rawValue)])
+        }
+        return Response(json: try JobView(job, site).json)
     }
 
     /// Changes all jobs that match the query's filter.
