@@ -84,6 +84,8 @@ struct ImgproxyTests {
         ("w:300/bg:255:0:10", Rendition(width: 300, format: .source, background: Color("#ff000a"))),
         ("w:300/background:ff000a", Rendition(width: 300, format: .source, background: Color("#ff000a"))),
         ("w:300/f:png/q:70/mb:5000", Rendition(width: 300, format: .png)),
+        ("f:webp", Rendition(width: 16_383, height: 16_383, format: .webp)),
+        ("rs:fill:0:0:1:1/g:no/dpr:2/q:70/f:jpg", Rendition(width: 16_383, height: 16_383, format: .jpeg, quality: 70)),
         ("w:300/ar:1/sm:1/scp:true/cb:v7", Rendition(width: 300, format: .source)),
     ])
     func optionsMeanWhatTheyMeanToImgproxy(options: String, rendition: Rendition) async throws {
@@ -128,7 +130,7 @@ struct ImgproxyTests {
         ("/crop:100:100/w:300", "\"crop\""), ("/pd:10/w:300", "\"pd\""), ("/wm:0.5/w:300", "\"wm\""),
         ("/preset:small", "\"preset\""), ("/w:300/g:no:10:0", "offsets"), ("/w:300/g:obj:face", "gravity \"obj\""),
         ("/w:300/ar:0", "cannot be turned off"), ("/w:300/f:heic", "format \"heic\""), ("/w:many", "\"w\""),
-        ("/w:300/t:10:ff0000", "ff0000"), ("/w:300/rot:45", "multiple of 90"), ("/rt:fill", "width or a height"),
+        ("/w:300/t:10:ff0000", "ff0000"), ("/w:300/rot:45", "multiple of 90"),
         ("/rs:force:300", "force"), ("/rs:fill:300:400:0:1", "extend"), ("/w:300/bg:red", "not a colour"),
         ("/w:300/unknown:1", "\"unknown\""), ("/w:99999", "width"), ("/w:300/blur:1000", "blur"),
     ])

@@ -42,7 +42,8 @@ struct PendingThumbnail: Sendable {
     }
 
     private static func box(of rendition: Rendition) -> Box? {
-        guard let edge = rendition.width ?? rendition.height else { return nil }
+        // The largest box is that of a picture which keeps its own size.
+        guard let edge = rendition.width ?? rendition.height, edge < Rendition.edgeRange.upperBound else { return nil }
         return Box(width: rendition.width ?? edge, height: rendition.height ?? edge)
     }
 

@@ -97,7 +97,12 @@ struct ImgproxyOptions {
     /// - Throws: ``Problem`` for options that do not go together; `InvalidRequest` for numbers out of range.
     func rendition() throws -> Rendition {
         guard width > 0 || height > 0 else {
-            throw Problem(.badRequest, "imgproxy URL: a width or a height is required")
+            // The picture keeps its size, up to the largest that a box may have.
+            let edge = Rendition.edgeRange.upperBound
+            var conversion = self
+            (conversion.width, conversion.height, conversion.type, conversion.dpr) = (edge, edge, .fit, 1)
+            (conversion.enlarge, conversion.extend) = (false, false)
+            return try conversion.rendition()
         }
         let hasBox = width > 0 && height > 0
         guard type != .force || hasBox else {
