@@ -70,6 +70,9 @@ struct ServerOptions: ParsableArguments {
     )
     var maxLag: DurationArgument?
 
+    @Option(help: ArgumentHelp("How long responses in progress may go on at shutdown.", valueName: "time"))
+    var grace = DurationArgument(.seconds(25))
+
     func validate() throws {
         guard basePath.isEmpty || basePath.wholeMatch(of: #/(\/[A-Za-z0-9._~-]+)+/#) != nil, !basePath.contains("/.")
         else {

@@ -12,9 +12,6 @@ internal import UnixSignals
 struct WebApp {
     let command: CameoWebCommand
 
-    /// How long responses in progress may take once the server is shutting down.
-    private static let grace = Duration.seconds(10)
-
     init(_ command: CameoWebCommand) {
         self.command = command
     }
@@ -75,7 +72,7 @@ struct WebApp {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: quiet
         )
-        configuration.maximumGracefulShutdownDuration = Self.grace
+        configuration.maximumGracefulShutdownDuration = command.server.grace.duration
         return ServiceGroup(configuration: configuration)
     }
 
