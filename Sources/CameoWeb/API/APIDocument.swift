@@ -2,8 +2,9 @@ internal import CameoModel
 internal import Synchronization
 
 // DESIGN. The paths are written in `openapi.json`. The messages are those of `proto-json/`, from the very files (they
-// are linked into this folder), as components: only their references are rewritten. Three of them are served with this
-// server's paths added; these are derived here, so that no message is described twice.
+// are linked into this folder), as components: what they define within them becomes a component too, and their references are
+// rewritten, as generators of clients follow only those to whole components. Three of them are served with this server's
+// paths added; these are derived here, so that no message is described twice.
 
 /// The OpenAPI 3.1 description of this server.
 enum APIDocument {
@@ -20,11 +21,19 @@ enum APIDocument {
             guard case .string(let title)? = schema["title"] else { throw Malformed(name: name) }
             return Schema(file: "\(name).schema.json", title: title, json: schema)
         }
-        let titles = Dictionary(uniqueKeysWithValues: schemas.map { ($0.file, $0.title) })
-        document = rewritten(document, in: nil, titles)
+        let own = document["components"]?["schemas"]?.members ?? [:]
+        let references = References(schemas, besides: own.keys)
+        document = references.rewritten(document, in: nil)
         var components: [String: JSONValue] = [:]
         for schema in schemas {
-            var members = rewritten(schema.json, in: schema.file, titles).members
+            var members = references.rewritten(schema.json, in: schema.file).members
+            for (name, definition) in members.removeValue(forKey: "$defs")?.members ?? [:] {
+                let component = references.names["\(schema.file)#/$defs/\(name)"] ?? name
+                // Generators name types by titles.
+                var definition = definition
+                definition.set(.string(component), at: "title")
+                components[component] = definition
+            }
             members["$schema"] = nil
             members["$id"] = nil
             components[schema.title] = .object(members)
@@ -54,29 +63,54 @@ enum APIDocument {
         ("thumbnail-request", PackageResources.thumbnail_request_schema_json),
     ]
 
-    /// Turns references between files, and within a file, into references to components.
-    private static func rewritten(_ json: JSONValue, in file: String?, _ titles: [String: String]) -> JSONValue {
-        switch json {
-        case .array(let values): return .array(values.map { rewritten($0, in: file, titles) })
-        case .object(var members):
-            if case .string(let reference)? = members["$ref"] {
-                members["$ref"] = .string(component(reference, in: file, titles))
-            }
-            return .object(members.mapValues { rewritten($0, in: file, titles) })
-        default: return json
-        }
-    }
+    /// Turns references between files, and within a file, into references to components. What is not a component of its own
+    /// is put in the reference's place.
+    private struct References {
+        private let schemas: [String: JSONValue]
+        /// The components by what the files call them: a file, or a file and `#/$defs/` and a name.
+        private(set) var names: [String: String] = [:]
 
-    private static func component(_ reference: String, in file: String?, _ titles: [String: String]) -> String {
-        let parts = reference.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = parts[0].isEmpty ? file : String(parts[0])
-        guard let name, let title = titles[name] else { return reference }
-        return "#/components/schemas/\(title)" + (parts.count == 2 ? parts[1] : "")
+        init(_ schemas: [Schema], besides known: some Sequence<String>) {
+            self.schemas = Dictionary(uniqueKeysWithValues: schemas.map { ($0.file, $0.json) })
+            var taken = Set(known).union(schemas.map(\.title))
+            for schema in schemas {
+                names[schema.file] = schema.title
+                for (name, definition) in (schema.json["$defs"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
+                    guard case .string(let title)? = definition["title"] else { continue }
+                    let component = taken.contains(title) ? schema.title + title : title
+                    taken.insert(component)
+                    names["\(schema.file)#/$defs/\(name)"] = component
+                }
+            }
+        }
+
+        func rewritten(_ json: JSONValue, in file: String?) -> JSONValue {
+            switch json {
+            case .array(let values): return .array(values.map { rewritten($0, in: file) })
+            case .object(var members):
+                guard case .string(let reference)? = members["$ref"] else {
+                    return .object(members.mapValues { rewritten($0, in: file) })
+                }
+                let parts = reference.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+                guard let target = parts[0].isEmpty ? file : String(parts[0]), let schema = schemas[target] else {
+                    return json
+                }
+                let path = parts.count == 2 ? String(parts[1]) : ""
+                if let name = names[path.isEmpty ? target : "\(target)#\(path)"] {
+                    members["$ref"] = .string("#/components/schemas/\(name)")
+                    return .object(members)
+                }
+                members["$ref"] = nil
+                let part = path.split(separator: "/").reduce(schema) { $0[String($1)] ?? [:] }
+                return .object(rewritten(part, in: target).members.merging(members) { $1 })
+            default: return json
+            }
+        }
     }
 
     /// The messages that are served with paths on this server.
     private static func served(_ components: [String: JSONValue]) -> [String: JSONValue] {
-        var thumbnail = components["Job"]?["$defs"]?["requestedThumbnail"] ?? [:]
+        var thumbnail = components["RequestedThumbnail"] ?? [:]
         thumbnail.set("ServedThumbnail", at: "title")
         for (name, description) in [
             ("url", "The path of the thumbnail."), ("blobURL", "The path of its current bytes, which never change."),
@@ -92,7 +126,6 @@ enum APIDocument {
         for (name, title) in [("ServedJob", "Job"), ("ServedReceipt", "EnqueueReceipt")] {
             var message = components[title] ?? [:]
             message.set(.string(name), at: "title")
-            message.set(nil, at: "$defs")
             message.set(["$ref": "#/components/schemas/ServedThumbnail"], at: "properties", "thumbnails", "items")
             served[name] = message
         }
