@@ -170,7 +170,8 @@ struct CredentialTests {
         try await reader.origin.script(path, ScriptedAnswer(status, ["\(name): \(challenge)"], body: "who are you?"))
         let loaded = try await reader.get(path)
         #expect(loaded.status == status && loaded.text == "who are you?")
-        #expect(loaded[name]?.trimmingCharacters(in: .whitespaces) == challenge)
+        // A proxy's is for one connection, and not passed on.
+        #expect(loaded[name]?.trimmingCharacters(in: .whitespaces) == (status == 401 ? challenge : nil))
     }
 
     /// A session's delegate is not asked: the protocol hands the answer over.
