@@ -14,7 +14,10 @@ package enum SourceName {
         case "file": printable(PercentEncoding.readable(source, keeping: "/"), limit: maximumLength)
         case nil where PlainBase64.matches(source): printable(source, limit: maximumBase64Length)
         default:
-            printable(PercentEncoding.readable(withoutCredentials(source), keeping: reserved), limit: maximumLength)
+            printable(
+                PercentEncoding.readable(withoutCredentials(withoutPassword(source)), keeping: reserved),
+                limit: maximumLength
+            )
         }
     }
 
@@ -36,7 +39,10 @@ package enum SourceName {
     /// The source with "…" in place of the user name and password of a URL, and otherwise unchanged. Where it is unclear what
     /// of a malformed URL they are, ``withoutCredentials(_:)``.
     package static func withoutPassword(_ source: String) -> String {
-        if case .source(let name)? = CameoURI(source) { return CameoURI.source(withoutPassword(name)).text }
+        if case .source(let name)? = CameoURI(source) {
+            let shown = withoutPassword(name)
+            return shown == name ? source : CameoURI.source(shown).text
+        }
         guard let scheme = URIScheme.of(source), source.dropFirst(scheme.count).hasPrefix("://") else { return source }
         let start = source.index(source.startIndex, offsetBy: scheme.count + 3)
         let authority = source[start...].prefix { !"/\\?#".contains($0) }

@@ -15,6 +15,7 @@ struct SourceNameTests {
         // What is malformed may show less.
         ("http://user:hun/ter2@host/a", "http://host/a"), ("http://user:hunter2?@host/", "http://host/"),
         ("cameo://source/https%3A%2F%2Fu%3Ahunter2%40h%2Fa", "cameo://source/https%3A%2F%2F%E2%80%A6%40h%2Fa"),
+        ("cameo://source/https://h/a@2x", "cameo://source/https://h/a@2x"),
         ("data:text/plain,//u:p@h", "data:text/plain,//u:p@h"), ("/srv/a:b@2x.png", "/srv/a:b@2x.png"),
         ("file:///srv/a@2x.png", "file:///srv/a@2x.png"), ("initials:A@B", "initials:A@B"), ("", ""),
     ])

@@ -183,7 +183,7 @@ struct JobTests {
             #expect(try await bench.send("POST", "/jobs", json(), body: request).status == 201)
             let answer = try await bench.send("POST", "/jobs/1/\(change)", bearer("stopper"))
             #expect(answer.status == 200, "\(answer.text)")
-            #expect(try answer.json["id"] == 1 && !answer.text.contains("example.com"))
+            #expect(try answer.json["state"] != .null && !answer.text.contains("example.com"))
         }
         let answer = try await bench.send("POST", "/jobs/1/cancel", bearer("operator"))
         #expect(try answer.json["request"]["source"] == "https://example.com/a.png")
