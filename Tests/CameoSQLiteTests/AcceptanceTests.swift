@@ -77,7 +77,7 @@ struct AcceptanceTests {
         try await fixture.register()
         try await fixture.enqueue(3)
         try insert((0..<700).map { Self.request("other\($0)") })
-        #expect(try await store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1])
+        #expect(try await store.claim(limit: 1, for: "w1").count == 1)
         #expect(try await accepted() - 3 <= 20)
         _ = try await store.sweep(for: "w1")
         #expect(try await accepted() > 100)

@@ -205,7 +205,8 @@ struct RestoreTests {
     }
 
     @Test func theBackupTakesThePlaceOfTheStoreWhichIsKept() async throws {
-        let (_, store, backup) = try await folders()
+        let (folder, store, backup) = try await folders()
+        defer { withExtendedLifetime(folder) {} }
         let report = try await SQLiteStore.restore(backup, to: store)
         #expect((report.content.jobs, report.content.damaged) == (1, []))
         #expect(report.note?.store == store)
@@ -247,7 +248,8 @@ struct RestoreTests {
     }
 
     @Test func oneFolderInTheOtherIsRefused() async throws {
-        let (_, store, backup) = try await folders()
+        let (folder, store, backup) = try await folders()
+        defer { withExtendedLifetime(folder) {} }
         for target in [backup, "\(backup)/store", "\(store)/../backup"] {
             await #expect(throws: StoreError.self) { try await SQLiteStore.restore(backup, to: target) }
         }
