@@ -53,6 +53,7 @@ struct ExportFixture {
             INSERT INTO job(request) VALUES ('{"source": "file:///pictures/by SQL.jpg", "renditions": [{"width": 9}]}');
             INSERT INTO job(request) VALUES ('{"source": "file:///pictures/bad.jpg", "renditions": [{"wide": 9}]}');
             INSERT INTO upload(data, request) VALUES (x'0102', '{"renditions": [{"width": 9}]}');
+            INSERT INTO batch_removed SELECT id, 4, '', 2 FROM batch WHERE name = 'first';
             """,
             of: store
         )
