@@ -17,6 +17,7 @@ package enum ProcessPriority {
     /// Raises the limit on open files, which shells set to 1,024, if it is lower.
     ///
     /// - Returns: the limit, which is lower than what was wanted if the hard limit is.
+    @discardableResult
     package static func allowOpenFiles(_ wanted: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }

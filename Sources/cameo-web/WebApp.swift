@@ -18,7 +18,8 @@ struct WebApp {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        Self.allowManyFiles()
+        // Each connection is one.
+        ProcessPriority.allowOpenFiles(65_536)
         let logger = command.log.logger(LiveLevel(command.log.level(quiet: false)), label: "cameo-web")
         var configuration = try configuration
         let store = try command.storeOptions.open()
@@ -74,14 +75,6 @@ struct WebApp {
         )
         configuration.maximumGracefulShutdownDuration = command.server.grace.duration
         return ServiceGroup(configuration: configuration)
-    }
-
-    /// Raises the limit on open files: each connection is one, and shells allow 1,024.
-    private static func allowManyFiles() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, 65_536)
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }
 
