@@ -14,7 +14,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Why no descriptor can be opened now; nil if one can.
     package static var ofDescriptors: Errno? {
-        let descriptor = dup(STDIN_FILENO)
+        let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
         guard descriptor < 0 else {
             close(descriptor)
             return nil

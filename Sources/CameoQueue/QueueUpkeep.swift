@@ -161,7 +161,7 @@ private struct EndedJobs: IndexWalk {
             WHERE state = ?1 AND finalized_at < ?2 AND finalized_at >= ?3 AND (finalized_at, id) > (?3, ?4)
             ORDER BY finalized_at, id LIMIT ?6
             """,
-            [state.code, limit, last?.endedAt ?? 0, last?.id ?? 0, unfinishedBatches, count]
+            [state.code, limit, last?.endedAt ?? .min, last?.id ?? .min, unfinishedBatches, count]
         )
         .map { row in try Entry(id: row["id"], endedAt: row["finalized_at"], isRemovable: row["is_removable"]) }
     }

@@ -52,7 +52,7 @@ extension SQLiteStore {
         }
         let unfinished = StoreDirectory(unfinished: "\(target).partial-\(UUID().uuidString.prefix(8))")
         do {
-            let locks = try [source.path, target].compactMap(lockUnused)
+            let locks = try [lockUnused(source.path, mayBeReadOnly: true), lockUnused(target, mayBeReadOnly: false)]
             defer { withExtendedLifetime(locks) {} }
             try copy(source, to: unfinished, like: target, report)
             let content = try await checked(unfinished, report)
@@ -78,12 +78,12 @@ extension SQLiteStore {
     /// Locks the database of a folder against every other program.
     ///
     /// - Returns: nil if the folder has none.
-    private static func lockUnused(_ folder: String) throws -> OpenFile? {
+    private static func lockUnused(_ folder: String, mayBeReadOnly: Bool) throws -> OpenFile? {
         let database = StoreDirectory(unfinished: folder).database
         // A lock to write needs a descriptor that can write; what may only be read has nobody who writes it.
         let descriptor = open(database, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
-            guard [ENOENT, EROFS, EACCES].contains(errno) else { throw Errno() }
+            guard errno == ENOENT || mayBeReadOnly && [EROFS, EACCES].contains(errno) else { throw Errno() }
             return nil
         }
         let file = OpenFile(adopting: descriptor)
