@@ -130,3 +130,26 @@ enum LockDown {
         #endif
     }
 }
+
+/// What a locked-down child may still do, because its libraries need it.
+package struct ChildNeeds {
+    /// The folders that stay readable.
+    package var readableFolders: [String]
+    /// Whether anonymous memory may become executable.
+    package var generatesCode: Bool
+
+    package init(readableFolders: [String] = [], generatesCode: Bool = false) {
+        self.readableFolders = readableFolders
+        self.generatesCode = generatesCode
+    }
+}
+
+/// Ends the program before it has served a job.
+package enum Refusal {
+    /// Writes one sentence to standard error and exits with code 2.
+    package static func end(_ sentence: String) -> Never {
+        let line = Array("\(sentence)\n".utf8)
+        write(STDERR_FILENO, line, line.count)
+        exit(2)
+    }
+}

@@ -1,5 +1,42 @@
 package import CameoModel
 
+/// Fetches sources of certain URI schemes.
+package protocol SourceProvider: Sendable {
+    /// The supported URI schemes, in lower case.
+    var schemes: [String] { get }
+
+    /// Whether concurrent fetches of the same source share one result.
+    var sharesFetches: Bool { get }
+
+    /// - Parameter request: its target has one of the schemes, in any case.
+    /// - Returns: the bytes, complete and hashed.
+    /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled.
+    func open(_ request: SourceRequest) async throws -> FetchedSource
+
+    /// Ends the provider's threads. Fetches under way end with `CancellationError`.
+    func shutdown()
+}
+
+extension SourceProvider {
+    /// Sharing is worthwhile only over a network.
+    package var sharesFetches: Bool { false }
+}
+
+/// A request for one source.
+package struct SourceRequest: Sendable {
+    /// The URI as requested, under which responses are cached.
+    package let uri: String
+    /// The URI to fetch from: the requested one, or the one that the operator rewrote it to.
+    package let target: String
+    /// Headers to send, if the target's scheme has headers.
+    package let headers: [String: String]
+    /// The start of the fetch. Without a ticket, the fetch is not shared and bypasses the cache.
+    package let ticket: FetchTicket?
+    package let purpose: FetchPurpose
+    /// The clock that is told about every wait for a slot.
+    package let clock: WorkClock
+}
+
 /// The bytes of a source, ready for a renderer.
 package struct FetchedSource: Sendable {
     /// The opened file for `file:`, otherwise a sealed memory file. Its offset is 0.
@@ -91,4 +128,26 @@ struct OpenedFile: Sendable {
     /// The file's name in messages.
     let name: String
     let snapshot: FileSnapshot
+}
+
+/// How the bytes of a source were obtained.
+package enum SourceArrival: Hashable, Sendable {
+    /// They were fetched from the source.
+    case fetched
+    /// They came from the cache, after the server confirmed them (304).
+    case revalidated
+    /// They came fresh from the cache. `age` is computed by RFC 9111, section 4.2.3.
+    case cached(age: Duration)
+    /// They came stale from the cache, because the server could not be asked. `trouble` gives the reason.
+    case stale(age: Duration, trouble: String)
+
+    /// A single word for logs.
+    package var name: String {
+        switch self {
+        case .fetched: "fetched"
+        case .revalidated: "revalidated"
+        case .cached: "cached"
+        case .stale: "stale"
+        }
+    }
 }

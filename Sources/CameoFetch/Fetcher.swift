@@ -161,3 +161,28 @@ struct DataSource: SourceProvider {
         .fetch(.sourceTooLarge, "\(name) has \(bytes) bytes, more than the allowed \(maximumBytes)")
     }
 }
+
+/// Too many fetches wait for one host already; one more would only block its job's slot.
+package struct HostBusy: Error, Hashable, Sendable {
+    package let host: String
+    /// The approximate time until a slot may be free.
+    package let delay: Duration
+}
+
+extension JobFailure {
+    /// A failure at stage `fetch`. If `isRetryable` is nil, the code decides.
+    static func fetch(
+        _ code: Code,
+        _ message: String,
+        isRetryable: Bool? = nil,
+        retryAfter: Duration? = nil
+    ) -> JobFailure {
+        JobFailure(code, at: .fetch, message, isRetryable: isRetryable, retryAfter: retryAfter)
+    }
+
+    /// A failure of this machine, not of the source: it has run out of memory or descriptors.
+    package static func fetch(_ name: String, lacking resource: Errno) -> JobFailure {
+        let message = "this machine has no room for \(name) while it is rendered: \(resource)"
+        return JobFailure(.storeFailed, at: .fetch, message, isRetryable: true, isShortage: true)
+    }
+}

@@ -1,4 +1,5 @@
 package import CameoModel
+internal import Glibc
 
 /// Why no rendition was made. The case is decided by Cameo's own checks, the stage and libvips' result code; libvips'
 /// text is only an explanation.
@@ -99,4 +100,16 @@ extension ImagingError {
     private static let formats = "JPEG, PNG, GIF, WebP, TIFF, HEIF, AVIF or SVG"
 
     private static func explained(_ detail: String) -> String { detail.isEmpty ? "" : " (\(detail))" }
+}
+
+/// The process's address space, which RLIMIT_AS bounds.
+enum AddressSpace {
+    /// Whether an allocation of this size would succeed now.
+    static func hasRoom(for bytes: Int) -> Bool {
+        guard bytes > 0, let piece = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            piece != MAP_FAILED
+        else { return bytes <= 0 }
+        munmap(piece, bytes)
+        return true
+    }
 }

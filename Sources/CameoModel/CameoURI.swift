@@ -47,3 +47,90 @@ public enum CameoURI: Hashable, Codable, Sendable, RawRepresentable, LosslessStr
     /// The ``text``.
     public var description: String { text }
 }
+
+/// The id of a thumbnail: 32 lower-case hexadecimal digits. It is a function of scope, source and rendition alone
+/// (invariant I3), so it is known before the thumbnail is made. `proto-json/README.md` documents it for other
+/// languages.
+public struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
+    /// 32 lower-case hexadecimal digits.
+    public let text: String
+
+    /// - Parameter text: 32 lower-case hexadecimal digits; anything else returns nil.
+    public init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 32, text.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
+        self.text = String(text)
+    }
+
+    /// Takes the first 128 bits of SHA-256 over the RFC 8785 form of
+    /// `{"v":1,"scope":…,"source":…,"rendition":{…}}`; `scope` is omitted if there is none.
+    package init(source: SourceIdentity, scope: RequestScope?, rendition: Rendition) {
+        var members: [String: JSONValue] = [
+            "v": .integer(1),
+            "source": .string(source.text),
+            "rendition": .object(rendition.definition),
+        ]
+        if let scope { members["scope"] = .string(scope.text) }
+        text = SHA256.shortHex(of: JSONValue.object(members))
+    }
+
+    /// The digits.
+    public var description: String { text }
+}
+
+/// The identity of a source in a thumbnail's id: its URI as requested or, for an inline picture, the blob URI of its
+/// bytes, so that the same picture uploaded in another way has the same thumbnails.
+package struct SourceIdentity: Hashable, Sendable {
+    package let text: String
+
+    package init(of source: String) throws(InvalidRequest) {
+        if InlinePicture.isIn(source) {
+            text = CameoURI.blob(SHA256.digest(of: try InlinePicture(parsing: source).bytes)).text
+        } else {
+            text = source
+        }
+    }
+}
+
+/// A digest of the credentials in a request's headers, so that one tenant's private picture never answers another's
+/// request. Any header may be a credential, so every header counts.
+package struct RequestScope: Hashable, Sendable {
+    package let text: String
+
+    /// Covers names (in lower case) and values. Returns nil if there are no headers.
+    package init?(headers: [String: String]) {
+        guard !headers.isEmpty else { return nil }
+        let pairs = headers.map { ($0.key.lowercased(), JSONValue.string($0.value)) }
+        text = SHA256.shortHex(of: .object(Dictionary(pairs, uniquingKeysWith: { first, _ in first })))
+    }
+}
+
+/// The key of a cached original.
+package struct SourceKey: Hashable, Sendable {
+    /// The URI exactly as requested, before any rewriting.
+    package let uri: String
+    /// The scope of the credentials used for the fetch; nil if there were none.
+    package let scope: RequestScope?
+
+    package init(uri: String, scope: RequestScope?) {
+        self.uri = uri
+        self.scope = scope
+    }
+}
+
+/// The part of a URI before its first colon (RFC 3986, section 3.1).
+///
+/// Like all URI and path parsing here, this works on bytes: a Swift `Character` merges a colon, slash or "@" with a
+/// combining accent that follows it, but the kernel and libcurl do not.
+package enum URIScheme {
+    /// The scheme in lower case; nil if the text does not begin with one.
+    package static func of(_ text: String) -> String? {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let scheme = text.utf8[..<colon]
+        guard let first = scheme.first, isLetter(first),
+            scheme.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) })
+        else { return nil }
+        return String(decoding: scheme, as: UTF8.self).lowercased()
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+}

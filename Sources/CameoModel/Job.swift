@@ -120,3 +120,164 @@ public struct Job: Hashable, Codable, Sendable, Identifiable {
         return data
     }
 }
+
+/// The state of a job, in the terms of River and Oban.
+public enum JobState: String, Codable, CodingKeyRepresentable, CaseIterable, Sendable {
+    /// Due at a later time that the producer chose.
+    case scheduled
+    /// Due now and waiting for a worker.
+    case available
+    /// A worker holds its claim token.
+    case running
+    /// Failed and due again after its back-off, or postponed because the source's host is busy.
+    case retryable
+    /// All its thumbnails are in the store.
+    case completed
+    /// Failed for good, with a named reason.
+    case discarded
+    /// Cancelled before completion.
+    case cancelled
+
+    /// Whether a job leaves this state only by a manual retry.
+    public var isFinal: Bool {
+        switch self {
+        case .scheduled, .available, .running, .retryable: false
+        case .completed, .discarded, .cancelled: true
+        }
+    }
+}
+
+extension [JobState: Int] {
+    /// The counts, with 0 for each missing state.
+    var complete: Self { merging(JobState.allCases.map { ($0, 0) }) { count, _ in count } }
+}
+
+/// One attempt at a job: its outcome and its timings.
+public struct JobAttempt: Hashable, Codable, Sendable {
+    /// How an attempt ended.
+    public enum Outcome: String, Codable, CaseIterable, Sendable {
+        case running, completed, retryable, discarded, cancelled
+        /// Released by a worker that shut down; not counted as an attempt.
+        case released
+        /// The worker died or its lease expired; not counted as an attempt.
+        case interrupted
+        /// An outcome that a newer version defines.
+        case unknown
+
+        /// Decodes any word; an unrecognised one becomes ``unknown``.
+        public init(from decoder: any Decoder) throws {
+            self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+        }
+    }
+
+    /// How far a download has come.
+    public struct Transfer: Hashable, Codable, Sendable {
+        /// Bytes received, with those of an earlier attempt that were kept.
+        public let receivedBytes: Int
+        /// The size of the whole; nil if the server has not said it.
+        public let totalBytes: Int?
+
+        package init(receivedBytes: Int, totalBytes: Int?) {
+            self.receivedBytes = receivedBytes
+            self.totalBytes = totalBytes
+        }
+    }
+
+    /// 1 for the first attempt; released and interrupted attempts have numbers too.
+    public let number: Int
+    /// The id of the worker that ran the job.
+    public let worker: String
+    /// When the job was claimed.
+    public let startedAt: Date
+    /// When the attempt ended; nil while it runs.
+    public let finishedAt: Date?
+    /// How the attempt ended.
+    public let outcome: Outcome
+    /// The failure; nil unless the attempt failed.
+    public let failure: JobFailure?
+    /// Time spent waiting for the source's host or for memory.
+    public let throttledMilliseconds: Int?
+    /// Time spent fetching the source and overlays, without waiting.
+    public let fetchMilliseconds: Int?
+    /// Time spent waiting for a renderer.
+    public let queueMilliseconds: Int?
+    /// Time spent rendering, and storing.
+    public let renderMilliseconds, storeMilliseconds: Int?
+    /// Bytes fetched, and bytes of thumbnails stored.
+    public let sourceBytes, outputBytes: Int?
+    /// The download of a running attempt at its worker's last heartbeat, which comes every 10 seconds.
+    public let transfer: Transfer?
+
+    package init(
+        number: Int,
+        worker: String,
+        startedAt: Date,
+        finishedAt: Date?,
+        outcome: Outcome,
+        failure: JobFailure?,
+        timings: AttemptTimings,
+        transfer: Transfer? = nil
+    ) {
+        self.number = number
+        self.worker = worker
+        self.startedAt = startedAt
+        self.finishedAt = finishedAt
+        self.outcome = outcome
+        self.failure = failure
+        throttledMilliseconds = timings.throttledMilliseconds
+        fetchMilliseconds = timings.fetchMilliseconds
+        queueMilliseconds = timings.queueMilliseconds
+        renderMilliseconds = timings.renderMilliseconds
+        storeMilliseconds = timings.storeMilliseconds
+        sourceBytes = timings.sourceBytes
+        outputBytes = timings.outputBytes
+        self.transfer = transfer
+    }
+}
+
+/// The timings (milliseconds) and sizes (bytes) of one attempt; nil for a step that was not reached.
+package struct AttemptTimings: Hashable, Sendable {
+    package var throttledMilliseconds: Int?
+    package var fetchMilliseconds: Int?
+    package var queueMilliseconds: Int?
+    package var renderMilliseconds: Int?
+    package var storeMilliseconds: Int?
+    /// Bytes fetched for the source and overlays together.
+    package var sourceBytes: Int?
+    package var outputBytes: Int?
+
+    package init() {}
+}
+
+/// One change of a job's state. JSON form: `proto-json/job-change.schema.json`.
+public struct JobChange: Hashable, Codable, Sendable {
+    /// The change's position among all changes of the store, in commit order. A reader continues after the last one that
+    /// it has seen.
+    public let cursor: Int64
+    /// The job's id.
+    public let job: Int64
+    /// The state that the job entered.
+    public let state: JobState
+    /// The time of the change.
+    public let at: Date
+    /// The job's queue; nil if the job has been removed.
+    public let queue: String?
+    /// The batches of the job's request and of those that joined it; nil if there are none.
+    public let batches: [String]?
+
+    package init(
+        cursor: Int64,
+        job: Int64,
+        state: JobState,
+        at: Date,
+        queue: String? = nil,
+        batches: [String]? = nil
+    ) {
+        self.cursor = cursor
+        self.job = job
+        self.state = state
+        self.at = at
+        self.queue = queue
+        self.batches = batches
+    }
+}

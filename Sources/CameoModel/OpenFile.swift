@@ -68,3 +68,88 @@ extension OpenFile {
         guard cameo_memfd_seal(descriptor) == 0 else { throw Errno() }
     }
 }
+
+/// Paths as the system sees them: bytes. Foundation's standardisation is not used because it expands a leading `~`,
+/// which is a valid file name.
+package enum FilePaths {
+    private static let slash = UInt8(ascii: "/")
+
+    /// Makes a path absolute and resolves `.`, `..` and doubled slashes lexically; symbolic links are not followed.
+    package static func absolute(_ path: String) -> String {
+        String(decoding: absolute(Array(path.utf8)), as: UTF8.self)
+    }
+
+    package static func absolute(_ path: [UInt8]) -> [UInt8] {
+        let full = path.first == slash ? path : workingDirectory() + [slash] + path
+        var parts: [ArraySlice<UInt8>] = []
+        for part in full.split(separator: slash) where !part.elementsEqual(".".utf8) {
+            if part.elementsEqual("..".utf8) { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return [slash] + parts.joined(separator: [slash])
+    }
+
+    /// The path as text for a message, with each byte that is not valid UTF-8 written as `\xE9`.
+    package static func readable(_ path: some Sequence<UInt8>) -> String {
+        var rest = Array(path)[...]
+        if let text = String(validating: rest, as: UTF8.self) { return text }
+        var text = ""
+        while let first = rest.first {
+            if let length = (1...4).first(where: { String(validating: rest.prefix($0), as: UTF8.self) != nil }) {
+                text += String(decoding: rest.prefix(length), as: UTF8.self)
+                rest = rest.dropFirst(length)
+            } else {
+                text += "\\x" + Hexadecimal.encode([first]).uppercased()
+                rest = rest.dropFirst()
+            }
+        }
+        return text
+    }
+
+    private static func workingDirectory() -> [UInt8] {
+        guard let path = getcwd(nil, 0) else { return [] }
+        defer { free(path) }
+        return Array(UnsafeRawBufferPointer(start: path, count: strlen(path)))
+    }
+}
+
+// Which of the two modules owns timespec depends on the order in which a build loads them.
+
+/// A file's size and its modification and change times: if they differ, the file was written to.
+package struct FileSnapshot: Hashable, Sendable {
+    /// Bytes.
+    package let size: Int
+    private let modified: [Int]
+    private let changed: [Int]
+
+    package init(_ status: stat) {
+        size = Int(status.st_size)
+        modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    }
+}
+
+/// The error number of a failed system call.
+package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
+    package let code: Int32
+
+    /// - Parameter code: defaults to the current `errno`; capture it before another call can overwrite it.
+    package init(_ code: Int32 = errno) {
+        self.code = code
+    }
+
+    /// Whether this machine has run out of descriptors or memory.
+    package var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
+
+    /// Why no descriptor can be opened now; nil if one can.
+    package static var ofDescriptors: Errno? {
+        let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return nil
+        }
+        let error = Errno()
+        return error.isShortage ? error : nil
+    }
+
+    package var description: String { String(cString: strerror(code)) }
+}

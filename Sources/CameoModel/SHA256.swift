@@ -39,3 +39,67 @@ package struct SHA256: ~Copyable, @unchecked Sendable {
         String(digest(of: json.canonicalBytes).hex.prefix(32))
     }
 }
+
+/// The name of immutable bytes: their SHA-256, written as 64 lower-case hexadecimal digits.
+public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
+    /// 64 lower-case hexadecimal digits.
+    public let hex: String
+
+    /// - Parameter hex: 64 lower-case hexadecimal digits; anything else returns nil.
+    public init?(hex: some StringProtocol) {
+        guard hex.utf8.count == 64, hex.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
+        self.hex = String(hex)
+    }
+
+    init(bytes: [UInt8]) {
+        hex = Hexadecimal.encode(bytes)
+    }
+
+    /// `sha256-` followed by the digits.
+    public var description: String { "sha256-\(hex)" }
+}
+
+/// A secret key for HMAC-SHA256 (RFC 2104).
+package struct HMACKey: Hashable, Sendable {
+    private static let block = 64
+    private let inner, outer: [UInt8]
+
+    package init(_ secret: [UInt8]) {
+        var key = secret.count > Self.block ? Self.digest(secret) : secret
+        key += [UInt8](repeating: 0, count: Self.block - key.count)
+        inner = key.map { $0 ^ 0x36 }
+        outer = key.map { $0 ^ 0x5C }
+    }
+
+    /// The authentication code of a message, 32 bytes.
+    package func code(of message: some Sequence<UInt8>) -> [UInt8] {
+        Self.digest(outer + Self.digest(inner + Array(message)))
+    }
+
+    private static func digest(_ bytes: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        bytes.withUnsafeBytes { hash.update($0) }
+        return hash.bytes()
+    }
+}
+
+/// Lower-case hexadecimal, the only spelling that Cameo writes or accepts in digests and ids.
+package enum Hexadecimal {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
+            var index = 0
+            for byte in bytes {
+                buffer[index] = digits[Int(byte >> 4)]
+                buffer[index + 1] = digits[Int(byte & 15)]
+                index += 2
+            }
+            return index
+        }
+    }
+
+    package static func isLowercaseDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+}

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// The name of a source in messages: recognizable, readable, short, on one line, and without credentials.
 package enum SourceName {
     private static let maximumLength = 300
@@ -63,5 +65,116 @@ package enum SourceName {
             count += 1
         }
         return result
+    }
+}
+
+/// The kind of a source, which the worker knows before it reads the bytes.
+package enum SourceKind: String, CaseIterable, Hashable, Sendable {
+    /// Any file. Its format is determined by its first bytes.
+    case file
+    /// An ``Initials/canonicalText`` written by the worker itself. The bytes never decide this, or any submitted file
+    /// could pass as one.
+    case initials
+    /// A video or, for a renderer, the frame of one: an uncompressed PNG that the worker has had made.
+    case video
+    /// A video of which only the parts are there that were asked for. What is missing are holes of its file.
+    case partialVideo
+
+    package var isVideo: Bool { self == .video || self == .partialVideo }
+}
+
+/// A `file:` URI (RFC 8089, without its shorter forms). Its path is bytes and need not be valid text.
+package struct FileURI: Hashable, Sendable {
+    private static let slash = UInt8(ascii: "/")
+
+    /// An absolute path without `.`, `..`, empty components, NUL or a trailing slash (except `/` itself).
+    package let path: [UInt8]
+
+    /// - Parameter path: a relative path is resolved against the working directory.
+    package init(path: [UInt8]) {
+        self.path = FilePaths.absolute(path)
+    }
+
+    /// - Throws: the reason why the URI names no local file, phrased to follow the URI in a sentence.
+    package init(parsing source: String) throws(InvalidRequest) {
+        func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
+        let rest = source.utf8.dropFirst("file:".utf8.count)
+        guard rest.starts(with: "//".utf8) else { throw refuse("is not written as file:///folder/picture.jpg") }
+        let authority = rest.dropFirst(2).prefix { $0 != Self.slash }
+        let host = String(decoding: authority, as: UTF8.self)
+        guard host.isEmpty || host.lowercased() == "localhost" else {
+            throw refuse("names a host; only local files, file:///folder/picture.jpg, can be read")
+        }
+        let encoded = rest[authority.endIndex...]
+        guard encoded.first == Self.slash else { throw refuse("has no absolute path") }
+        guard !encoded.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
+            throw refuse("has a ? or #; in a file name, write them as %3F and %23")
+        }
+        guard let bytes = PercentEncoding.decoded(encoded) else {
+            throw refuse("has a % that is not followed by two hexadecimal digits")
+        }
+        guard !bytes.contains(0) else { throw refuse("has a NUL, which no file name can contain") }
+        path = FilePaths.absolute(bytes)
+    }
+
+    /// The URI, with everything but RFC 3986's unreserved characters and `/` percent-encoded.
+    package var text: String { "file://" + PercentEncoding.encoded(path, keeping: [Self.slash]) }
+}
+
+/// A picture embedded in a URI (RFC 2397): `data:image/png;base64,…`.
+package struct DataURI: Hashable, Sendable {
+    /// The declared media type in lower case, without parameters; nil if none is declared.
+    package let mediaType: String?
+    package let bytes: Data
+
+    /// Whether a URI has the scheme `data:`, in any case.
+    package static func isDataURI(_ uri: String) -> Bool {
+        String(decoding: uri.utf8.prefix(5), as: UTF8.self).lowercased() == "data:"
+    }
+
+    /// Accepts base64 with or without padding, in the standard or the URL-safe alphabet, and percent-encoding.
+    ///
+    /// Works on bytes, because a Swift `Character` merges a comma with a combining accent that follows it.
+    package init(parsing uri: String) throws(InvalidRequest) {
+        func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
+        let text = uri.utf8
+        guard Self.isDataURI(uri), let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
+            throw refuse("a data: URI needs a comma before its data")
+        }
+        let header = text[..<comma].dropFirst(5)
+            .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: ["\u{20}"]).lowercased() }
+        let type = header.first ?? ""
+        mediaType = type.isEmpty ? nil : type
+        guard let payload = PercentEncoding.decoded(text[text.index(after: comma)...]).map({ Data($0) }) else {
+            throw refuse("a data: URI has a % that is not followed by two hexadecimal digits")
+        }
+        if header.dropFirst().contains("base64") {
+            guard let decoded = Base64Text.decoded(payload) else {
+                throw refuse("the data: URI's base64 is malformed")
+            }
+            bytes = decoded
+        } else {
+            bytes = payload
+        }
+    }
+}
+
+/// A picture whose bytes are in the source itself: a `data:` URI, or bare base64.
+package struct InlinePicture: Hashable, Sendable {
+    /// The media type that a `data:` URI declares; see ``DataURI/mediaType``.
+    package let mediaType: String?
+    package let bytes: Data
+
+    /// Whether a source looks like an inline picture. It may still be malformed.
+    package static func isIn(_ source: String) -> Bool { DataURI.isDataURI(source) || PlainBase64.matches(source) }
+
+    package init(parsing source: String) throws(InvalidRequest) {
+        if DataURI.isDataURI(source) {
+            let uri = try DataURI(parsing: source)
+            (mediaType, bytes) = (uri.mediaType, uri.bytes)
+        } else {
+            (mediaType, bytes) = (nil, try PlainBase64(parsing: source).bytes)
+        }
     }
 }

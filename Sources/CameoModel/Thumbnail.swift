@@ -66,3 +66,99 @@ extension Rendition.Format {
         }
     }
 }
+
+/// What is known about a thumbnail beyond its size and format, and about its source.
+package struct ThumbnailFacts: Hashable, Sendable {
+    package let hasAlpha: Bool
+    /// 1 for a still picture.
+    package let frames: Int
+    package let placeholder: Placeholder
+    package let source: PictureFacts
+    /// Whether the source was truncated, so that the thumbnail shows only part of it.
+    package let isTruncated: Bool
+
+    package init(hasAlpha: Bool, frames: Int, placeholder: Placeholder, source: PictureFacts, isTruncated: Bool) {
+        self.hasAlpha = hasAlpha
+        self.frames = frames
+        self.placeholder = placeholder
+        self.source = source
+        self.isTruncated = isTruncated
+    }
+}
+
+extension Placeholder {
+    /// The colour as `#rrggbb`; a dominant colour is always opaque.
+    package var dominantColorText: String { String(dominantColor.description.prefix(7)) }
+}
+
+/// A renderer's output for one rendition.
+package struct EncodedRendition: Sendable {
+    package let bytes: Data
+    /// Width and height are in pixels, of one frame.
+    package let width: Int
+    package let height: Int
+    /// The format of the bytes; never `auto` or `source`.
+    package let format: Rendition.Format
+    package let hasAlpha: Bool
+    /// 1 for a still picture.
+    package let frames: Int
+    package let placeholder: Placeholder
+    /// The facts of the frame that it shows, if the source is a video: each rendition may show another.
+    package var source: PictureFacts?
+
+    package init(
+        bytes: Data,
+        width: Int,
+        height: Int,
+        format: Rendition.Format,
+        hasAlpha: Bool,
+        frames: Int,
+        placeholder: Placeholder
+    ) {
+        self.bytes = bytes
+        self.width = width
+        self.height = height
+        self.format = format
+        self.hasAlpha = hasAlpha
+        self.frames = frames
+        self.placeholder = placeholder
+    }
+}
+
+/// What decoding revealed about a source.
+package struct PictureFacts: Hashable, Sendable {
+    package let format: PictureFormat
+    /// Width and height are in pixels, of the first page, upright.
+    package let width: Int
+    package let height: Int
+    package let pages: Int
+    package let hasAlpha: Bool
+    /// Set if the source is a video, of which `width` and `height` are a frame's.
+    package var video: VideoFacts?
+    /// Whether the pages are frames in time and there is more than one.
+    package var isAnimated: Bool { format.isAnimatable && pages > 1 }
+
+    package init(format: PictureFormat, width: Int, height: Int, pages: Int, hasAlpha: Bool, video: VideoFacts? = nil) {
+        self.format = format
+        self.width = width
+        self.height = height
+        self.pages = pages
+        self.hasAlpha = hasAlpha
+        self.video = video
+    }
+}
+
+/// A preview to show before a thumbnail has loaded.
+package struct Placeholder: Hashable, Sendable {
+    /// ThumbHash (https://evanw.github.io/thumbhash/), base64 with padding.
+    package let thumbHash: String
+    /// BlurHash (https://blurha.sh), 4 × 3 components, or 3 × 4 for a portrait picture.
+    package let blurHash: String
+    package let dominantColor: Color
+
+    package init(thumbHash: String, blurHash: String, dominantColor: Color) {
+        self.thumbHash = thumbHash
+        self.blurHash = blurHash
+        self.dominantColor = dominantColor
+    }
+}

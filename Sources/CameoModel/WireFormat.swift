@@ -54,3 +54,8 @@ extension WireFormat {
         return Date(timeIntervalSince1970: Double(time.secondsSince1970 - offset) + fraction)
     }
 }
+
+/// The version of this build, as shown by the commands and recorded in workers' rows.
+package enum CameoVersion {
+    package static let current = "0.2.0"
+}

@@ -1,4 +1,31 @@
 package import CameoModel
+package import Glibc
+
+/// The protocol between worker and renderer.
+///
+/// DESIGN: one stream socket per renderer, at descriptor 3 in the child. Every message is a ``FrameHeader`` and a JSON
+/// text; encoded pictures follow their message raw, so that nothing is copied or escaped.
+///
+///     child  → parent   hello      protocol and renderer version; the parent sends nothing before it arrives
+///     parent → child    job        the renditions, with the descriptors of the source and its overlays beside the
+///                              first byte (SCM_RIGHTS)
+///     child  → parent   picture    what was made, followed by the encoded bytes of each rendition, in order
+///                    or refusal    why nothing was made; of a partial video, what is missing
+///
+/// One job runs at a time. The parent trusts no answer: it checks lengths, counts, dimensions and magic bytes.
+package enum RendererProtocol {
+    /// The protocol version, raised with every change that an older peer would misread.
+    package static let version = 6
+    package static let socketDescriptor: Int32 = 3
+    /// The first part of every renderer version, raised when the pixels that Cameo makes of a picture change.
+    package static let imagingVersion = "cameo-5"
+    /// The most bytes of a message's JSON text.
+    package static let maximumMessageBytes = 1 << 20
+    /// The most bytes of one encoded rendition, unless the job sets a lower limit.
+    package static let maximumOutputBytes = 64 << 20
+    /// The most bytes of all renditions of a job, unless the job sets a lower limit.
+    package static let maximumTotalOutputBytes = 128 << 20
+}
 
 /// The renderer's first message: it is ready, and describes itself.
 package struct HelloMessage: RenderMessage, Hashable {
@@ -51,5 +78,56 @@ package struct HelloMessage: RenderMessage, Hashable {
             "sandbox": sandbox.json,
             "lacks": .array(lacks.map { .string($0.description) }),
         ])
+    }
+}
+
+/// The command line by which a worker starts `cameo-renderer`:
+/// `cameo-renderer serve <protocol version> <parent's pid> <memory limit> <allowed formats, with commas, or ->`.
+package struct RendererArguments: Hashable, Sendable {
+    /// The protocol version; the child refuses any but its own.
+    package var protocolVersion: Int
+    /// The worker's process; the renderer ends with it.
+    package var parent: pid_t
+    /// The limit of the address space in bytes (RLIMIT_AS).
+    package var memoryLimitBytes: Int
+    /// The formats of `PictureFormat.optional` that may be decoded.
+    package var allowedFormats: Set<PictureFormat>
+
+    private static let noFormats = "-"
+
+    package init(
+        protocolVersion: Int = RendererProtocol.version,
+        parent: pid_t,
+        memoryLimitBytes: Int,
+        allowedFormats: Set<PictureFormat> = []
+    ) {
+        self.protocolVersion = protocolVersion
+        self.parent = parent
+        self.memoryLimitBytes = memoryLimitBytes
+        self.allowedFormats = allowedFormats
+    }
+
+    /// - Parameter arguments: the arguments without the program's name. Nil unless a worker spelled them.
+    package init?(_ arguments: some Collection<String>) {
+        let words = Array(arguments)
+        guard words.count == 5, words[0] == "serve", let version = Int(words[1]), let parent = pid_t(words[2]),
+            let limit = Int(words[3]), parent > 0, limit > 0
+        else { return nil }
+        var formats: Set<PictureFormat> = []
+        for name in words[4].split(separator: ",", omittingEmptySubsequences: false) where words[4] != Self.noFormats {
+            guard let format = PictureFormat(rawValue: String(name)), PictureFormat.optional.contains(format) else {
+                return nil
+            }
+            formats.insert(format)
+        }
+        self.init(protocolVersion: version, parent: parent, memoryLimitBytes: limit, allowedFormats: formats)
+    }
+
+    package var words: [String] {
+        let formats = allowedFormats.map(\.rawValue).sorted().joined(separator: ",")
+        return [
+            "serve", "\(protocolVersion)", "\(parent)", "\(memoryLimitBytes)",
+            formats.isEmpty ? Self.noFormats : formats,
+        ]
     }
 }

@@ -1,4 +1,68 @@
-internal import CameoModel
+package import CameoModel
+
+/// A message between worker and renderer.
+package protocol RenderMessage: Sendable {
+    static var kind: FrameHeader.Kind { get }
+    var json: JSONValue { get }
+    init(json: JSONValue) throws(MalformedMessage)
+}
+
+extension RenderMessage {
+    /// The whole frame: header and JSON text.
+    package var frame: [UInt8] {
+        let text = Array(json.canonicalText.utf8)
+        return FrameHeader(kind: Self.kind, length: text.count).bytes + text
+    }
+
+    /// Decodes the bytes that follow the frame header.
+    package init(decoding text: some Sequence<UInt8>) throws(MalformedMessage) {
+        let json: JSONValue
+        do throws(JSONSyntaxError) {
+            json = try JSONValue(parsing: text)
+        } catch {
+            throw MalformedMessage("a \(Self.kind) message is not JSON: \(error)")
+        }
+        try self.init(json: json)
+    }
+}
+
+/// The eight bytes before every message: its kind and the length of its JSON text, both 32-bit little-endian.
+package struct FrameHeader: Hashable, Sendable {
+    package enum Kind: UInt32, CaseIterable, Sendable {
+        case hello = 0x314C_4548, job = 0x3142_4F4A, picture = 0x3143_4950, refusal = 0x3146_4552
+    }
+
+    package static let byteCount = 8
+
+    package var kind: Kind
+    package var length: Int
+
+    package init(kind: Kind, length: Int) {
+        self.kind = kind
+        self.length = length
+    }
+
+    /// - Parameter bytes: exactly ``byteCount`` bytes from the peer.
+    /// - Throws: for an unknown kind and for a length over ``RendererProtocol/maximumMessageBytes``.
+    package init(decoding bytes: some Collection<UInt8>) throws(MalformedMessage) {
+        guard bytes.count == Self.byteCount else {
+            throw MalformedMessage("a frame header has \(Self.byteCount) bytes, not \(bytes.count)")
+        }
+        let words = [bytes.prefix(4), bytes.dropFirst(4)].map {
+            $0.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        }
+        guard let kind = Kind(rawValue: words[0]) else { throw MalformedMessage("unknown message kind \(words[0])") }
+        guard words[1] <= RendererProtocol.maximumMessageBytes else {
+            let limit = RendererProtocol.maximumMessageBytes
+            throw MalformedMessage("a message of \(words[1]) bytes is over the limit of \(limit)")
+        }
+        self.init(kind: kind, length: Int(words[1]))
+    }
+
+    package var bytes: [UInt8] {
+        [kind.rawValue, UInt32(length)].flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+    }
+}
 
 /// Reads the members of one JSON object from a message, with a range for every number.
 struct MessageReader {
@@ -50,5 +114,14 @@ struct MessageReader {
     func value(_ key: String) throws(MalformedMessage) -> JSONValue {
         guard let value = members[key] else { throw MalformedMessage("\(key) is missing") }
         return value
+    }
+}
+
+/// A message that the receiver cannot accept, and the reason.
+package struct MalformedMessage: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
     }
 }

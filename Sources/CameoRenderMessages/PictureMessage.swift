@@ -81,3 +81,97 @@ extension PictureMessage {
         }
     }
 }
+
+extension PictureFacts {
+    init(json: JSONValue) throws(MalformedMessage) {
+        let reader = try MessageReader(json)
+        self.init(
+            format: try reader.choice("format", PictureFormat.self),
+            width: try reader.integer("width", in: 1...10_000_000),
+            height: try reader.integer("height", in: 1...10_000_000),
+            pages: try reader.integer("pages", in: 1...10_000_000),
+            hasAlpha: try reader.bool("hasAlpha"),
+            video: try reader.optional("video").map { json throws(MalformedMessage) in try VideoFacts(json: json) }
+        )
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "format": .string(format.rawValue),
+            "width": .integer(Int64(width)),
+            "height": .integer(Int64(height)),
+            "pages": .integer(Int64(pages)),
+            "hasAlpha": .bool(hasAlpha),
+        ]
+        if let video { members["video"] = video.json }
+        return .object(members)
+    }
+}
+
+extension VideoFacts {
+    init(json: JSONValue) throws(MalformedMessage) {
+        let reader = try MessageReader(json)
+        func seconds(_ key: String) throws(MalformedMessage) -> Double? {
+            guard reader.optional(key) != nil else { return nil }
+            return Double(try reader.integer(key, in: 0...Int(Int64.max >> 12))) / 1_000
+        }
+        let rotation = try reader.integer("rotation", in: 0...270)
+        guard Self.rotations.contains(rotation) else { throw MalformedMessage("rotation must be a quarter turn") }
+        self.init(
+            duration: try seconds("durationMilliseconds"),
+            time: try seconds("timeMilliseconds"),
+            codec: try reader.choice("codec", Codec.self),
+            rotation: rotation,
+            hasAudio: try reader.bool("hasAudio")
+        )
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "codec": .string(codec.rawValue),
+            "rotation": .integer(Int64(rotation)),
+            "hasAudio": .bool(hasAudio),
+        ]
+        for (key, seconds) in [("durationMilliseconds", duration), ("timeMilliseconds", time)] {
+            if let seconds { members[key] = .integer(Int64((seconds * 1_000).rounded())) }
+        }
+        return .object(members)
+    }
+}
+
+extension Placeholder {
+    init(json: JSONValue) throws(MalformedMessage) {
+        let reader = try MessageReader(json)
+        guard let color = Color(try reader.string("dominantColor", maximumBytes: 16)) else {
+            throw MalformedMessage("dominantColor must be a colour")
+        }
+        let thumbHash = try reader.string("thumbHash", maximumBytes: 36)
+        guard Self.isThumbHash(thumbHash) else { throw MalformedMessage("thumbHash must be base64") }
+        let blurHash = try reader.string("blurHash", maximumBytes: 128)
+        guard Self.isBlurHash(blurHash) else { throw MalformedMessage("blurHash must be 6…128 base-83 digits") }
+        self.init(thumbHash: thumbHash, blurHash: blurHash, dominantColor: color)
+    }
+
+    /// Whether the text has four or more base64 digits and at most two `=`, as the queue's tables and JSON Schema
+    /// require.
+    private static func isThumbHash(_ text: String) -> Bool {
+        let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
+        let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        return digits.count >= 4 && text.utf8.count - digits.count <= 2 && digits.allSatisfy(letters.contains)
+    }
+
+    /// Whether the text has only digits of BlurHash
+    /// (https://github.com/woltapp/blurhash/blob/master/Algorithm.md#base-83).
+    private static func isBlurHash(_ text: String) -> Bool {
+        let digits = Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
+        return (6...128).contains(text.utf8.count) && text.utf8.allSatisfy(digits.contains)
+    }
+
+    var json: JSONValue {
+        .object([
+            "thumbHash": .string(thumbHash),
+            "blurHash": .string(blurHash),
+            "dominantColor": .string(dominantColor.description),
+        ])
+    }
+}

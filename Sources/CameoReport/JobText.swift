@@ -59,3 +59,55 @@ package enum JobText {
         return line
     }
 }
+
+/// The progress of a batch, for people to read on a terminal.
+package enum BatchText {
+    /// The lines of the report. `escape` makes text from outside safe to show.
+    package static func lines(_ report: BatchReport, escape: (String) -> String) -> [String] {
+        let share = Int(100 * Double(report.finished) / Double(max(1, report.total)))
+        var lines = [
+            "batch \(escape(report.name)): \(report.finished) of \(AmountText.count(report.total, "job")) "
+                + "\(report.finished == 1 ? "has" : "have") ended (\(share) %)"
+        ]
+        for state in JobState.allCases where report.count(state) > 0 {
+            lines.append("  " + state.rawValue.padded(to: 12) + String(report.count(state)).leftPadded(to: 10))
+        }
+        for failure in report.failures {
+            lines.append("  " + failure.code.rawValue.padded(to: 24) + "\(failure.count) discarded")
+        }
+        if !report.isFinished {
+            let rest = report.secondsLeft.map { ", about \(AmountText.duration($0)) left" } ?? ""
+            lines.append("last minute: \(report.finishedLastMinute) ended\(rest)")
+        }
+        return lines
+    }
+}
+
+/// Facts about sources and thumbnails, for people to read.
+enum PictureText {
+    /// `4032x3024 JPEG`, followed by what is unusual: alpha, several frames or pages, truncation. Nil for a thumbnail whose
+    /// source is not known.
+    static func source(of thumbnail: RequestedThumbnail) -> String? {
+        guard let source = thumbnail.source else { return nil }
+        var words = [
+            "\(source.width)x\(source.height) \(PictureFormat(rawValue: source.format)?.name ?? source.format)"
+        ]
+        if source.hasAlpha { words.append("alpha") }
+        if source.pages > 1 { words.append("\(source.pages) \(source.isAnimated ? "frames" : "pages")") }
+        if thumbnail.truncated == true { words.append("truncated") }
+        return words.joined(separator: ", ")
+    }
+
+    /// `64x48 webp, alpha, 1234 bytes, #a1b2c3`; nil for a thumbnail that does not exist yet.
+    static func thumbnail(_ thumbnail: RequestedThumbnail) -> String? {
+        guard let width = thumbnail.width, let height = thumbnail.height, let format = thumbnail.format else {
+            return nil
+        }
+        var words = ["\(width)x\(height) \(format)"]
+        if thumbnail.hasAlpha == true { words.append("alpha") }
+        if let frames = thumbnail.frames, frames > 1 { words.append("\(frames) frames") }
+        words.append("\(thumbnail.bytes ?? 0) bytes")
+        if let color = thumbnail.dominantColor { words.append(color) }
+        return words.joined(separator: ", ")
+    }
+}

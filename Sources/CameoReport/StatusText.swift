@@ -191,3 +191,148 @@ package struct StatusText {
 
     private func cut(_ line: String) -> String { columns.map { line.cut(toColumns: $0) } ?? line }
 }
+
+extension StatusReport {
+    /// Why due jobs are not worked on, each with the command that helps; empty if a worker may take them.
+    package var standstills: [String] {
+        let waiting = queues.filter { ($0.jobs[.available] ?? 0) > 0 }
+        guard !waiting.isEmpty else { return [] }
+        let isWorkedOn = workers.contains { $0.isAlive && $0.stopping == nil }
+        return (isWorkedOn ? [] : ["no worker runs: start cameo-worker"])
+            + waiting.filter(\.paused).map { "the queue \($0.name) is paused: cameo-admin resume \($0.name)" }
+    }
+}
+
+extension HealthReport {
+    /// Judges a store by its status: so many `workers` must be alive and not about to end, and no due job of a queue that is
+    /// neither paused nor a background queue may have waited longer than `maxLag`, where there is such a limit.
+    package init(_ status: StatusReport, workers: Int, maxLag: Duration?) {
+        var checks = [Self.workers(status, workers)]
+        if let maxLag { checks.append(Self.lag(status, maxLag)) }
+        self.init(checks: checks)
+    }
+
+    private static func workers(_ status: StatusReport, _ wanted: Int) -> Check {
+        let alive = status.workers.filter { $0.isAlive && $0.stopping == nil }
+        let lacks = alive.compactMap { worker in WorkerText.lacks(worker).map { "; \(worker.host) \($0)" } }
+        return Check(
+            name: .workers,
+            isHealthy: alive.count >= wanted,
+            detail: "\(AmountText.count(alive.count, "worker")) alive, at least \(wanted) wanted"
+                + Set(lacks).sorted().joined()
+        )
+    }
+
+    private static func lag(_ status: StatusReport, _ limit: Duration) -> Check {
+        let waiting = status.queues.filter { !$0.paused && !$0.isBackground && $0.oldestWaitingSeconds != nil }
+        let limitText = AmountText.duration(limit / .seconds(1))
+        guard let oldest = waiting.max(by: { $0.oldestWaitingSeconds ?? 0 < $1.oldestWaitingSeconds ?? 0 }),
+            let seconds = oldest.oldestWaitingSeconds
+        else { return Check(name: .lag, isHealthy: true, detail: "no job waits, at most \(limitText) allowed") }
+        return Check(
+            name: .lag,
+            isHealthy: seconds <= limit / .seconds(1),
+            detail:
+                "a job of the queue \(oldest.name) has waited \(AmountText.duration(seconds)), at most \(limitText) allowed"
+        )
+    }
+}
+
+/// A queue, for people to read on a terminal.
+package enum QueueText {
+    /// The queue in one line. `escape` makes text from outside safe to show.
+    package static func line(_ queue: StatusReport.Queue, escape: (String) -> String) -> String {
+        var parts = [JobState.available, .running, .retryable, .scheduled].map { state in
+            "\(queue.jobs[state] ?? 0) \(state.rawValue)"
+        }
+        if let limit = queue.maxRunning { parts[1] += " of at most \(limit)" }
+        if let seconds = queue.oldestWaitingSeconds { parts.append("oldest waits \(AmountText.duration(seconds))") }
+        if let rate = queue.rate { parts.append("starts at most \(rate)") }
+        if queue.isBackground { parts.append("background") }
+        if let time = queue.opensAt { parts.append(opening(time)) }
+        if queue.paused { parts.append("paused") }
+        return escape(queue.name).padded(to: 12) + " " + parts.joined(separator: ", ")
+    }
+
+    /// That a queue waits for quiet hours, and until when.
+    static func opening(_ time: Date) -> String { "waits for quiet hours until \(WireFormat.text(of: time))" }
+}
+
+/// A worker, for people to read on a terminal.
+package enum WorkerText {
+    /// The worker in one line. `escape` makes text from outside safe to show.
+    package static func line(_ worker: StatusReport.Worker, escape: (String) -> String) -> String {
+        "\(escape(worker.id)) on \(escape(worker.host)) (pid \(worker.pid), \(worker.version)): \(state(worker))"
+    }
+
+    /// What the worker does, and how it was asked to end.
+    static func state(_ worker: StatusReport.Worker) -> String {
+        let state = worker.isAlive ? "runs \(worker.running) of \(worker.concurrency) jobs" : "dead"
+        let quiet = worker.quietHours.map { ", background jobs \($0)" } ?? ""
+        let queues = worker.queues.map { ", of \($0.joined(separator: ", "))" } ?? ""
+        let lacks = lacks(worker).map { ", \($0)" } ?? ""
+        switch worker.stopping {
+        case .drain: return "\(state), was asked to finish and end"
+        case .now: return "\(state), was asked to end now"
+        case nil: return state + queues + quiet + lacks
+        }
+    }
+
+    /// What the worker's host cannot do: `cannot write AVIF`. What a newer version reported is shown as it stands.
+    static func lacks(_ worker: StatusReport.Worker) -> String? {
+        worker.lacks.map { lacks in "cannot " + lacks.map { HostLack($0)?.activity ?? $0 }.joined(separator: ", ") }
+    }
+}
+
+/// The deliveries of a hook, for people to read on a terminal.
+package enum HookText {
+    /// The hook in one line, and one for each of its latest failures. `escape` makes text from outside safe to show.
+    package static func lines(_ report: HookReport, escape: (String) -> String) -> [String] {
+        var parts = ["\(report.waiting) waiting", "\(report.delivered) delivered", "\(report.failed) failed"]
+        if report.running > 0 { parts.insert("\(report.running) running", at: 1) }
+        if let seconds = report.oldestWaitingSeconds {
+            parts.append("oldest waits \(AmountText.duration(seconds))")
+        }
+        if !report.isKnown, report.waiting > 0 { parts.append("no live worker knows this hook") }
+        if !report.queues.isEmpty { parts.append("for the queues \(report.queues.joined(separator: ", "))") }
+        if let trouble = report.trouble { parts.append("last trouble: \(trouble)") }
+        return [escape(report.name).padded(to: 12) + " " + escape(parts.joined(separator: ", "))]
+            + report.failures.map { failure in
+                "  \(failure.id)  job \(failure.job), given up after \(AmountText.count(failure.tries, "try", plural: "tries")): "
+                    + escape(failure.reason)
+            }
+    }
+}
+
+/// Durations and amounts for people to read.
+package enum AmountText {
+    /// `850 ms`, `4.2 s`, `3 min`, `5 h`, `2 d`.
+    package static func duration(_ seconds: Double) -> String {
+        switch seconds {
+        case ..<1: "\(Int(seconds * 1_000)) ms"
+        case ..<100: String(format: "%.1f s", seconds)
+        case ..<7_200: "\(Int(seconds / 60)) min"
+        case ..<172_800: "\(Int(seconds / 3_600)) h"
+        default: "\(Int(seconds / 86_400)) d"
+        }
+    }
+
+    /// `512 B`, `3.4 KiB`, `12.0 MiB`.
+    package static func bytes(_ count: Int) -> String {
+        var amount = Double(count)
+        var unit = "B"
+        for next in ["KiB", "MiB", "GiB", "TiB"] where amount >= 1_024 {
+            amount /= 1_024
+            unit = next
+        }
+        return unit == "B" ? "\(count) B" : String(format: "%.1f %@", amount, unit)
+    }
+
+    /// `3.4`. The caller adds the unit, as in `3.4/s`.
+    package static func rate(_ rate: Double) -> String { String(format: "%.1f", rate) }
+
+    /// `1 job`, `2 jobs`; `2 retries` if the plural is given.
+    package static func count(_ count: Int, _ noun: String, plural: String? = nil) -> String {
+        "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
+    }
+}

@@ -1,5 +1,6 @@
 package import CameoModel
 internal import CameoStore
+internal import Hummingbird
 
 /// The settings of a server.
 package struct WebConfiguration: Sendable {
@@ -47,4 +48,16 @@ package struct WebConfiguration: Sendable {
     package var historyPace = Duration.seconds(60)
 
     package init() {}
+}
+
+extension ListenAddress {
+    /// The default, which other machines cannot reach.
+    package static let standard = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
+
+    var bindAddress: BindAddress {
+        switch self {
+        case .tcp(let host, let port): .hostname(host, port: port)
+        case .unix(let path): .unixDomainSocket(path: path)
+        }
+    }
 }

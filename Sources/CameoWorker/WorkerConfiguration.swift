@@ -2,6 +2,7 @@ package import CameoFetch
 package import CameoModel
 package import CameoStore
 package import Foundation
+internal import Glibc
 
 /// The settings of a worker.
 package struct WorkerConfiguration: Sendable {
@@ -51,4 +52,50 @@ package struct WorkerConfiguration: Sendable {
 
     /// The most jobs of background queues at once. The other half of the worker is left to jobs that arrive meanwhile.
     var backgroundConcurrency: Int { max(1, concurrency / 2) }
+}
+
+/// A worker's clock and its pauses, passed in so that a test can set them.
+package struct WorkerTime: Sendable {
+    package var now: @Sendable () -> ContinuousClock.Instant
+    /// The processor time that this process has used.
+    package var used: @Sendable () -> Duration
+    /// Returns after the duration; throws `CancellationError` when its task is cancelled before.
+    package var sleep: @Sendable (Duration) async throws -> Void
+
+    /// Returns after the duration, or at once when its task is cancelled.
+    func pause(_ duration: Duration) async {
+        if duration > .zero { try? await sleep(duration) }
+    }
+
+    package static let system = WorkerTime(
+        now: { .now },
+        used: {
+            var time = timespec()
+            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        },
+        sleep: { try await Task.sleep(for: $0) }
+    )
+}
+
+// DESIGN. Writes that wait together are committed together, and a commit costs a sync and the pages that it touches, however
+// many jobs it serves. The jobs of a busy worker end one by one, so each of its writes waits a few milliseconds for the next
+// beat, where it meets the others. Measured with tiny pictures: a third of the bytes written, at the same rate. A job that
+// runs alone does not wait.
+
+/// A steady beat at which the writes of a busy worker meet.
+struct Cadence: Sendable {
+    private let start: ContinuousClock.Instant
+    private let period: Duration
+    private let time: WorkerTime
+
+    init(period: Duration, time: WorkerTime) {
+        (self.start, self.period, self.time) = (time.now(), period, time)
+    }
+
+    /// Returns at the next beat, or at once when the task is cancelled.
+    func beat() async {
+        let passed = start.duration(to: time.now())
+        await time.pause(period * ((passed / period).rounded(.down) + 1) - passed)
+    }
 }

@@ -1,6 +1,9 @@
 package import ArgumentParser
+internal import CameoModel
 internal import CommandSupport
+internal import Foundation
 package import Logging
+internal import Synchronization
 
 /// The format and level of the log.
 package struct LogOptions: ParsableArguments {
@@ -48,5 +51,88 @@ package struct LogOptions: ParsableArguments {
             logger.warning("log lines were dropped, because nobody read them", metadata: ["lines": "\(lines)"])
         }
         return logger
+    }
+}
+
+/// A log level that all copies of a logger share and that can be changed at run time.
+package final class LiveLevel: Sendable {
+    private let current: Mutex<Logger.Level>
+
+    package init(_ level: Logger.Level) {
+        current = Mutex(level)
+    }
+
+    package var level: Logger.Level {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+}
+
+/// Logs each event as a line for people: `12:00:00.000 warning  will retry  job=7 code=source.timeout …`.
+struct TextLogHandler: LogHandler {
+    let live: LiveLevel
+    private var own: Logger.Level?
+    var logLevel: Logger.Level {
+        get { own ?? live.level }
+        set { own = newValue }
+    }
+    var metadata: Logger.Metadata = [:]
+
+    init(_ live: LiveLevel) {
+        self.live = live
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let fields = all.sorted { $0.key < $1.key }.map { "\($0.key)=\(Self.quoted("\($0.value)"))" }
+        let time = WireFormat.text(of: Date())
+        let level = event.level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+        Output.error("\(time) \(level) \(TerminalText.escaped("\(event.message)"))  \(fields.joined(separator: " "))")
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let safe = TerminalText.escaped(text)
+        return safe.contains(" ") ? "\"\(safe)\"" : safe
+    }
+}
+
+/// Logs each event as a line of JSON: an object with `time`, `level`, `message` and the metadata as numbers and strings.
+struct JSONLogHandler: LogHandler {
+    let live: LiveLevel
+    private var own: Logger.Level?
+    var logLevel: Logger.Level {
+        get { own ?? live.level }
+        set { own = newValue }
+    }
+    var metadata: Logger.Metadata = [:]
+
+    init(_ live: LiveLevel) {
+        self.live = live
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var members = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues(Self.json)
+        members["time"] = .string(WireFormat.text(of: Date()))
+        members["level"] = .string(event.level.rawValue)
+        members["message"] = .string("\(event.message)")
+        Output.error(JSONValue.object(members).canonicalText)
+    }
+
+    /// A value that was logged as an integer is a number; a text is a string, even if it consists of digits.
+    private static func json(_ value: Logger.Metadata.Value) -> JSONValue {
+        if case .stringConvertible(let value) = value, let number = value as? any BinaryInteger {
+            return Int64(exactly: number).map(JSONValue.integer) ?? .string("\(number)")
+        }
+        return .string("\(value)")
     }
 }

@@ -1,7 +1,10 @@
 package import ArgumentParser
-internal import CameoModel
+internal import CLinux
+package import CameoModel
 internal import CameoStore
 internal import Foundation
+internal import Glibc
+internal import Synchronization
 
 /// Runs a command to its exit code: parses, runs, and prints thrown errors to standard error. A malformed command line
 /// is reported with `Error:` and the usage; any other error with the command's name.
@@ -200,5 +203,115 @@ enum SettingsFile {
             if name.hasPrefix(prefix) { variables[name] = String(value) }
         }
         return variables
+    }
+}
+
+/// The exit codes of the commands, on which scripts may rely.
+package enum ExitStatus: Int32, Sendable {
+    case done = 0
+    /// A job failed, or something requested does not exist.
+    case failed = 1
+    case usage = 2
+    /// The work did not finish in the given time.
+    case timedOut = 3
+    /// The store cannot be opened or written.
+    case store = 4
+}
+
+/// An error that a command reports before it exits, one line per fault. A malformed command line is a `ValidationError`
+/// instead, which is reported with the usage.
+package struct CommandFailure: Error {
+    package let messages: [String]
+    package let status: ExitStatus
+
+    package init(_ message: String, _ status: ExitStatus) {
+        self.init([message], status)
+    }
+
+    package init(_ messages: [String], _ status: ExitStatus) {
+        self.messages = messages
+        self.status = status
+    }
+}
+
+/// Output of a program that runs on, such as its log: whoever writes never waits for a reader. A thread of its own writes
+/// to the descriptor. When nobody reads and a megabyte waits, further texts are dropped, and counted until it flows again.
+final class UnreadOutput: Sendable {
+    private struct State {
+        var waiting = Data()
+        var dropped = 0
+        var isWriting = false
+    }
+
+    private static let limit = 1 << 20
+    private let descriptor: Int32
+    private let state = Mutex(State())
+    private let news = DispatchSemaphore(value: 0)
+
+    /// - Parameters:
+    ///   - descriptor: where the texts go.
+    ///   - dropped: says how many texts were lost, once it flows again.
+    init(to descriptor: Int32, dropped: @escaping @Sendable (Int) -> Void) {
+        self.descriptor = descriptor
+        Thread.detachNewThread { [self] in
+            while true {
+                news.wait()
+                writeAll()
+                let lost = state.withLock { state in
+                    defer { state.dropped = 0 }
+                    return state.dropped
+                }
+                if lost > 0 { dropped(lost) }
+            }
+        }
+    }
+
+    func write(_ text: Data) {
+        state.withLock { state in
+            if state.waiting.count + text.count <= Self.limit { state.waiting += text } else { state.dropped += 1 }
+        }
+        news.signal()
+    }
+
+    private func writeAll() {
+        let text = state.withLock { state in
+            defer { (state.waiting, state.isWriting) = (Data(), true) }
+            return state.waiting
+        }
+        // What cannot be written (full disk) is lost, and the program goes on.
+        _ = Output.write(text, to: descriptor)
+        state.withLock { $0.isWriting = false }
+    }
+
+    /// Waits until all is written, but no longer than a reader that is there may take.
+    func drain() {
+        for _ in 1...200 where state.withLock({ !$0.waiting.isEmpty || $0.isWriting }) { usleep(5_000) }
+    }
+}
+
+/// How much of the machine this process and the programs that it starts leave to others.
+package enum ProcessPriority {
+    /// Sets the nice value, -20 to 19; only root can lower it.
+    package static func setNice(_ value: Int) throws(Errno) {
+        guard cameo_set_nice(CInt(value)) == 0 else { throw Errno() }
+    }
+
+    /// Uses disks only when no other process does, where their schedulers honour that.
+    package static func useIdleDisk() throws(Errno) {
+        guard cameo_set_idle_io() == 0 else { throw Errno() }
+    }
+
+    /// Raises the limit on open files, which shells set to 1,024, if it is lower.
+    ///
+    /// - Returns: the limit, which is lower than what was wanted if the hard limit is.
+    @discardableResult
+    package static func allowOpenFiles(_ wanted: Int) -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
+        if limit.rlim_cur < rlim_t(wanted) {
+            limit.rlim_cur = min(limit.rlim_max, rlim_t(wanted))
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+        return Int(clamping: limit.rlim_cur)
     }
 }

@@ -1,5 +1,6 @@
-internal import ArgumentParser
+package import ArgumentParser
 internal import CameoModel
+package import CameoStore
 internal import Foundation
 
 /// A command whose positional arguments are sources: paths, patterns, URIs.
@@ -92,5 +93,53 @@ struct CommandWords {
             found.append(next)
         }
         return found
+    }
+}
+
+/// The words of an unfinished command line, as a completion script passes them: with their quotes.
+package struct TypedWords {
+    private let words: [String]
+
+    package init(_ words: [String]) {
+        self.words = words
+    }
+
+    package func value(of option: String) -> String? {
+        if let word = words.last(where: { $0.hasPrefix("\(option)=") }) {
+            return unquoted(word.dropFirst(option.count + 1))
+        }
+        // bash splits `--store=DIR` into `--store`, `=` and `DIR`.
+        return words.lastIndex(of: option).flatMap { index in
+            words[(index + 1)...].first { $0 != "=" }.flatMap { unquoted($0[...]) }
+        }
+    }
+
+    private func unquoted(_ word: Substring) -> String? {
+        let text = word.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
+        return text.isEmpty ? nil : text
+    }
+}
+
+extension CompletionKind {
+    package static var queues: CompletionKind {
+        ofStore { store in try await store.queues().map(\.name) }
+    }
+
+    /// Completes the ids of living workers.
+    package static var workers: CompletionKind {
+        ofStore { store in try await store.status().workers.filter(\.isAlive).map(\.id) }
+    }
+
+    /// Completes names from the store that the words typed so far select; nothing if there is no such store.
+    package static func ofStore(
+        _ names: @escaping @Sendable (any Store) async throws -> [String]
+    ) -> CompletionKind {
+        .custom { (words: [String], _: Int, _: String) async -> [String] in
+            var options = StoreOptions()
+            options.store = TypedWords(words).value(of: "--store")
+            options.blobs = TypedWords(words).value(of: "--blobs")
+            guard let store = try? options.openReading() else { return [] }
+            return (try? await names(store)) ?? []
+        }
     }
 }

@@ -1,6 +1,26 @@
+internal import ArgumentParser
 package import CameoModel
+internal import CameoReport
 package import CameoStore
 internal import Foundation
+
+/// Whether, and for how long, a command waits for jobs or workers to end.
+package struct WaitOptions: ParsableArguments {
+    @Flag(help: "Wait until all of them have ended.")
+    package var wait = false
+
+    @Option(help: ArgumentHelp("With --wait: give up after this time (90s, 10m) and exit 3.", valueName: "duration"))
+    var waitTimeout: DurationArgument?
+
+    package init() {}
+
+    /// The longest wait, or nil for no limit.
+    package var timeout: Duration? { waitTimeout?.duration }
+
+    package func validate() throws {
+        guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }
+    }
+}
 
 /// Waits until jobs have ended, with a progress bar.
 package struct JobWait {
@@ -95,5 +115,75 @@ private struct WatchedJobs {
 
     private mutating func end(_ id: Int64, _ state: JobState) {
         if waiting.remove(id) != nil { ended[state, default: 0] += 1 }
+    }
+}
+
+/// Waits until all jobs of a batch have ended, with a progress bar.
+package struct BatchWait {
+    let store: any Store
+    /// The longest wait, or nil for no limit.
+    let timeout: Duration?
+
+    package init(store: any Store, timeout: Duration?) {
+        self.store = store
+        self.timeout = timeout
+    }
+
+    /// - Returns: the first report with no unfinished jobs.
+    /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out; ``StoreError/noSuch(_:_:)``.
+    package func untilFinished(_ name: String) async throws -> BatchReport {
+        let started = ContinuousClock.now
+        var progress = ProgressBar()
+        defer { progress.finish() }
+        var standstill = StandstillWatch()
+        var (version, report): (Int?, BatchReport?)
+        while true {
+            // Read before the report, so that a commit in between is seen twice rather than missed.
+            let current = try await store.version()
+            let isNews = current != version
+            if isNews { (version, report) = (current, try await store.batch(name)) }
+            try await standstill.look(at: store)
+            if let report {
+                let discarded = report.count(.discarded)
+                let notes = [discarded > 0 ? "\(discarded) discarded" : "", standstill.reason]
+                progress.show(
+                    done: report.finished,
+                    of: report.total,
+                    left: report.secondsLeft,
+                    note: notes.filter { !$0.isEmpty }.joined(separator: ", ")
+                )
+                if report.isFinished { return report }
+            }
+            // A large batch is counted less often, to leave the processor to the workers.
+            try await pause(since: started, for: .milliseconds(isNews && (report?.total ?? 0) > 1_000 ? 250 : 20))
+        }
+    }
+
+    private func pause(since started: ContinuousClock.Instant, for interval: Duration) async throws {
+        if let timeout, started.duration(to: .now) >= timeout {
+            throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
+        }
+        try await Task.sleep(for: interval)
+    }
+}
+
+/// Tells somebody who waits for jobs why nothing happens, where the store shows a reason.
+struct StandstillWatch {
+    private static let interval = Duration.seconds(2)
+    private var next = ContinuousClock.now + interval
+    private var told: Set<String> = []
+    /// For a progress bar; empty if there is none.
+    private(set) var reason = ""
+
+    /// Looks into the store now and then. Without a progress bar, each reason is printed once.
+    mutating func look(at store: any Store) async throws {
+        guard ContinuousClock.now >= next else { return }
+        next = .now + Self.interval
+        let reasons = try await store.status().standstills.map(TerminalText.escaped)
+        reason = reasons.first ?? ""
+        guard !Output.errorIsTerminal else { return }
+        for reason in reasons where told.insert(reason).inserted {
+            Output.error("\(ProcessInfo.processInfo.processName): \(reason)")
+        }
     }
 }

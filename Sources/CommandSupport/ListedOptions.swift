@@ -63,3 +63,33 @@ struct ListedOptions {
         }
     }
 }
+
+/// The format of lists of sources, for every command that reads them.
+package struct ListOptions: ParsableArguments {
+    @Flag(
+        name: [.customShort("0"), .customLong("null")],
+        help: "Read a list from standard input whose entries end with NUL (find -print0), not with a newline."
+    )
+    var null = false
+
+    package init() {}
+
+    package var separator: ListSeparator { null ? .nul : .newline }
+
+    /// The arguments; `-0` alone implies a list.
+    package func sources(_ arguments: [String]) throws -> [String] {
+        guard null, !arguments.contains("-") else { return arguments }
+        guard arguments.isEmpty else { throw ValidationError("-0 needs a list: give - as a SOURCE") }
+        return ["-"]
+    }
+}
+
+/// The separator of entries in a list on standard input.
+package enum ListSeparator: Sendable {
+    case newline, nul
+
+    var byte: UInt8 { self == .nul ? 0 : 0x0A }
+
+    /// The name of an entry in messages.
+    var unit: String { self == .nul ? "entry" : "line" }
+}

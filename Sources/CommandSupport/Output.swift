@@ -1,4 +1,5 @@
 internal import CameoModel
+package import CameoReport
 package import Foundation
 internal import Glibc
 internal import Synchronization
@@ -98,5 +99,60 @@ package enum Output {
             }
         }
         return nil
+    }
+}
+
+/// The terminal on standard output.
+package struct OutputTerminal: Sendable {
+    package let columns: Int
+    package let rows: Int
+
+    /// The terminal as it is now; nil if standard output is none.
+    package static var current: OutputTerminal? {
+        guard Output.outputIsTerminal else { return nil }
+        var size = winsize()
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+        return isKnown ? Self(columns: Int(size.ws_col), rows: Int(size.ws_row)) : Self(columns: 80, rows: 24)
+    }
+
+    /// Whether the terminal can move its cursor and show colours.
+    package static var obeysEscapes: Bool {
+        let type = ProcessInfo.processInfo.environment["TERM"] ?? ""
+        return Output.outputIsTerminal && !type.isEmpty && type != "dumb"
+    }
+
+    /// Whether the user lets programs use colours (https://no-color.org).
+    package static var allowsColor: Bool { (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty }
+
+    package static var style: TextStyle { obeysEscapes && allowsColor ? .colored : .plain }
+}
+
+/// Makes foreign text safe to show on a terminal: sources and messages may contain escape sequences.
+package enum TerminalText {
+    /// The text with control characters, and characters that reorder or hide text, shown as `\u{…}`.
+    package static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isDangerous) else { return text }
+        var safe = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isDangerous(scalar) {
+                safe.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            } else {
+                safe.append(scalar)
+            }
+        }
+        return String(safe)
+    }
+
+    /// The text in at most `limit` characters; an ellipsis marks the cut.
+    package static func escaped(_ text: String, limit: Int) -> String {
+        let safe = escaped(text)
+        return safe.count <= limit ? safe : safe.prefix(limit - 1) + "…"
+    }
+
+    private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: true
+        default: false
+        }
     }
 }

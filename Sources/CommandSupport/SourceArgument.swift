@@ -1,5 +1,5 @@
-internal import CameoModel
-internal import Foundation
+package import CameoModel
+package import Foundation
 
 /// A picture as typed on the command line, resolved to its source. An existing path is a path; otherwise a URI or a
 /// picture in base64 is itself, and anything else is the path of a missing file.
@@ -90,6 +90,81 @@ package struct SourceArgument: Sendable {
         }
         return (0..<Int(result.gl_pathc)).compactMap { index in
             result.gl_pathv[index].map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        }
+    }
+}
+
+/// Finds mistakes in a source before anything is enqueued. What this process cannot see, such as a file that only the
+/// worker's user may access, is left to the worker.
+package enum SourceFault {
+    /// A predicate that completes a sentence beginning with the source's name; nil if the source may work.
+    package static func of(_ source: String, missing: MissingFiles) -> String? {
+        switch URIScheme.of(source) {
+        case "http", "https", "data", "cameo", "initials": nil
+        case "file": ofFile(source, missing)
+        case nil where PlainBase64.matches(source): nil
+        case nil: "has no scheme; write a local file as file:///folder/picture.jpg"
+        case let scheme?:
+            "uses the unknown scheme \(scheme):; known are file:, http:, https:, data:, cameo: and initials:"
+        }
+    }
+
+    private static func ofFile(_ source: String, _ missing: MissingFiles) -> String? {
+        let path: [UInt8]
+        do throws(InvalidRequest) {
+            path = try FileURI(parsing: source).path
+        } catch {
+            return error.reason
+        }
+        var status = stat()
+        guard stat(path.map(CChar.init(bitPattern:)) + [0], &status) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR, missing == .refused else { return nil }
+            return "there is no such file (--allow-missing enqueues it anyway)"
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return nil
+        case S_IFDIR: return "is a folder; name a picture in it, or add -r for all pictures in it"
+        default: return "is not a regular file"
+        }
+    }
+}
+
+/// Whether missing files are accepted as sources: they may appear later, or exist on the worker's machine only.
+package enum MissingFiles: Sendable {
+    case refused, allowed
+}
+
+/// Reads a file of any kind to its end: a regular file, `/dev/stdin`, or a shell's `<(…)` pipe, which has no size and
+/// cannot be read twice. What has no end (`/dev/zero`) is "File too large".
+package enum InputFile {
+    private static let chunk = 65_536
+    /// More than any picture, request or settings may have.
+    private static let usualLimit = 128 << 20
+
+    /// All bytes of standard input.
+    package static func standardInput(atMost limit: Int = usualLimit) throws(Errno) -> Data {
+        try read(STDIN_FILENO, atMost: limit)
+    }
+
+    /// All bytes of the file with this path; `-` is standard input.
+    package static func read(_ path: String) throws(Errno) -> Data {
+        guard path != "-" else { return try standardInput() }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Errno() }
+        let file = OpenFile(adopting: descriptor)
+        return try read(file.descriptor, atMost: usualLimit)
+    }
+
+    private static func read(_ descriptor: Int32, atMost limit: Int) throws(Errno) -> Data {
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: chunk)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Errno() }
+            guard count > 0 else { return data }
+            guard data.count + count <= limit else { throw Errno(EFBIG) }
+            data.append(contentsOf: buffer[..<count])
         }
     }
 }

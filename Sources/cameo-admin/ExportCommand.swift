@@ -4,6 +4,7 @@ internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 struct ExportCommand: AsyncParsableCommand {
@@ -82,5 +83,109 @@ final class TransferProgress: Sendable {
         "\(AmountText.count(summary.records, "record")) "
             + "(\(AmountText.count(summary.sums[.job]?.count ?? 0, "job")), "
             + "\(AmountText.count(summary.sums[.thumbnail]?.count ?? 0, "thumbnail")), \(AmountText.bytes(summary.bytes)))"
+    }
+}
+
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Read what `cameo-admin export` wrote from standard input into a store.",
+        discussion: """
+            Makes the store if there is none. Ids, URIs and times stay as they are. Records are stored as they come, and \
+            bytes before the records that name them; broken off, give it the same export from its beginning again, and \
+            it passes over what is there. At its end the digest of the export is checked, and the records in the store \
+            are read and compared with it. Start no worker before that.
+
+            A store that has jobs or pictures of its own is refused. --add adds what is not there: records whose ids are \
+            taken stay as they are, so use it only for a store that an earlier export of the same store made.
+
+            EXAMPLES
+              zstd -dc cameo-monday.zst | cameo-admin import --store /srv/cameo
+              cameo-admin export /srv/cameo | cameo-admin import postgres://cameo@db.example/pictures --blobs s3://bucket/cameo
+
+            EXIT CODES
+              0 done, 1 the export is damaged or incomplete, or the store has other records at the end, 2 bad usage, 4 the \
+            store cannot be opened or written, has records of its own, or has living workers
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The store, instead of --store.", completion: .directory)
+    var name: String?
+
+    @Flag(help: "Add what is not there to a store that has jobs or pictures.")
+    var add = false
+
+    @Flag(
+        help: """
+            Print JSON: {"store":…,"wasBegun":…,"records":{"job":{"count":…,"digest":…},…},"bytes":…,"different":[…]}; \
+            the digests are the same for the same records in every engine.
+            """
+    )
+    var json = false
+
+    func run() async throws {
+        let store = try storeOptions.named(name).openExportable(creating: true)
+        let progress = TransferProgress()
+        var stream = StoreImport(into: store) { count in try Self.read(count) }
+        let result: StoreImport.Result
+        do throws(StoreError) {
+            result = try await stream.run(isAddition: add) { progress.show($0) }
+            progress.finish()
+        } catch {
+            progress.finish()
+            guard case .refused(let reason) = error else { throw error }
+            throw CommandFailure(reason, .failed)
+        }
+        await store.finish()
+        let different = result.differences.map(\.rawValue)
+        if json {
+            try Output.message(Line(result, store.location))
+        } else if different.isEmpty {
+            Output.line("imported \(TransferProgress.text(result.summary)) into \(store.location)")
+        }
+        guard different.isEmpty else {
+            throw CommandFailure(
+                "\(store.location) has other records than the export: \(different.joined(separator: ", "))",
+                .failed
+            )
+        }
+    }
+
+    /// Reads from standard input; nothing at its end.
+    private static func read(_ count: Int) throws(Errno) -> Data {
+        var data = Data(count: count)
+        while true {
+            let length = data.withUnsafeMutableBytes { Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) }
+            if length < 0, errno == EINTR { continue }
+            guard length >= 0 else { throw Errno() }
+            return data.prefix(length)
+        }
+    }
+
+    private struct Line: Encodable {
+        struct Sum: Encodable {
+            let count: Int
+            let digest: String
+        }
+
+        let store: String
+        let wasBegun: Bool
+        let records: [String: Sum]
+        let bytes: Int
+        let different: [String]
+
+        init(_ result: StoreImport.Result, _ location: String) {
+            store = location
+            wasBegun = result.wasBegun
+            records = .init(
+                uniqueKeysWithValues: result.summary.sums.map { kind, sum in
+                    (kind.rawValue, Sum(count: sum.count, digest: sum.digest))
+                }
+            )
+            bytes = result.summary.bytes
+            different = result.differences.map(\.rawValue)
+        }
     }
 }

@@ -97,3 +97,96 @@ struct LimitCommand: AsyncParsableCommand {
         }
     }
 }
+
+/// The number of jobs that may start within a time, or `none`.
+struct RateLimit: ExpressibleByArgument {
+    /// The rate, or nil for no limit.
+    let rate: StartRate?
+
+    static let help = ArgumentHelp(
+        "Jobs that may start within a time (10/s, 300/m, 5/30s), or none for no limit.",
+        valueName: "rate"
+    )
+
+    init?(argument: String) {
+        rate = StartRate(argument)
+        guard argument == "none" || rate != nil else { return nil }
+    }
+}
+
+/// The number of jobs that may run at once, or `none`.
+struct RunningLimit: ExpressibleByArgument {
+    /// The number, or nil for no limit.
+    let limit: Int?
+
+    init?(argument: String) {
+        limit = Int(argument)
+        guard argument == "none" || limit != nil else { return nil }
+    }
+}
+
+struct PauseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Pause a queue: its waiting jobs are not claimed, its running jobs go on.",
+        discussion: """
+            Applies to every worker from its next claim until `cameo-admin resume`, across restarts. Requests are \
+            still accepted. `cameo-worker --drain` does not wait for jobs of paused queues.
+
+            EXAMPLES
+              cameo-admin pause imports
+              cameo-admin pause imports --create
+
+            EXIT CODES
+              0 done, 1 there is no such queue, 2 bad usage, 4 the store cannot be opened or written
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The queue's name.", completion: .queues)
+    var queue: String
+
+    @OptionGroup var naming: QueueNaming
+
+    @Flag(help: QueueNaming.helpOfJSON)
+    var json = false
+
+    func validate() throws { try naming.check(queue) }
+
+    func run() async throws {
+        let store = try storeOptions.open(creating: false)
+        let hasChanged = try await store.pause(queue, unknown: naming.unknown)
+        guard !json else { return try Output.message(try await store.queue(queue)) }
+        Output.line(hasChanged ? "queue \(queue) is paused" : "queue \(queue) was already paused")
+    }
+}
+
+struct ResumeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Resume a paused queue.",
+        discussion: """
+            EXAMPLES
+              cameo-admin resume imports
+
+            EXIT CODES
+              0 done, 1 there is no such queue, 2 bad usage, 4 the store cannot be opened or written
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The queue's name.", completion: .queues)
+    var queue: String
+
+    @Flag(help: QueueNaming.helpOfJSON)
+    var json = false
+
+    func run() async throws {
+        let store = try storeOptions.open(creating: false)
+        let hasChanged = try await store.resume(queue)
+        guard !json else { return try Output.message(try await store.queue(queue)) }
+        Output.line(hasChanged ? "queue \(queue) is resumed" : "queue \(queue) was not paused")
+    }
+}

@@ -1,8 +1,11 @@
 internal import ArgumentParser
 internal import CameoModel
+import CameoQueue
 internal import CameoReport
+internal import CameoSQLite
 internal import CameoStore
 internal import CommandSupport
+internal import Foundation
 
 struct PruneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -78,5 +81,124 @@ struct PruneCommand: AsyncParsableCommand {
                 + "\(AmountText.count(pruned.queues, "queue")), \(AmountText.count(pruned.blobs, "blob")) of "
                 + "\(AmountText.count(pruned.blobBytes, "byte")) \(verb)"
         )
+    }
+}
+
+struct BlobsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "blobs",
+        abstract: "Take over the bytes of another store.",
+        subcommands: [AdoptCommand.self]
+    )
+}
+
+struct AdoptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Make this store the owner of the bucket or shared folder that it keeps large blobs in.",
+        discussion: """
+            A bucket or shared folder has the mark of one store. A store that was restored from a dump, or whose server \
+            was upgraded by pg_upgrade, has another mark: it reads the bytes there, keeps new ones in its own rows, and \
+            removes none. This command leaves its mark in the other's place. Do it only if the other store is gone: from \
+            then on it only reads, and what it needs is removed by this one's `cameo-admin check --repair`.
+
+            EXAMPLES
+              cameo-admin blobs adopt --store postgres://cameo@db.example/pictures
+
+            EXIT CODES
+              0 the bytes are this store's, 2 bad usage, 4 the store cannot be opened or has no bytes outside
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Flag(help: "Print JSON: {\"adopted\":…,\"owner\":…}; owner is the other store's mark, if it was not this one's.")
+    var json = false
+
+    func run() async throws {
+        let store = try storeOptions.open(creating: false)
+        let others = try await store.adoptBytes()
+        await store.finish()
+        if json {
+            try Output.message(Adoption(adopted: others != nil, owner: others?.owner))
+        } else {
+            Output.line(others.map { "took \($0.location) over from \($0.owner)" } ?? "the bytes were this store's")
+        }
+    }
+
+    private struct Adoption: Encodable {
+        let adopted: Bool
+        let owner: String?
+    }
+}
+
+struct VacuumCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vacuum",
+        abstract: "Return the database's free pages to the file system.",
+        discussion: """
+            Seldom needed, because new rows reuse free pages. Vacuuming rewrites the database, needs disk space for \
+            two copies of the pages in use and blocks all other writers meanwhile, so it is refused while workers are \
+            alive.
+
+            EXAMPLES
+              cameo-admin vacuum
+              cameo-admin vacuum --while-workers-wait
+
+            EXIT CODES
+              0 done, 1 workers are alive, or another process prunes or copies the store, 2 bad usage, 4 the store \
+            cannot be opened or written, or the disk is too full
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Flag(help: "Go ahead while workers are alive; their claims and settlements wait until it is done.")
+    var whileWorkersWait = false
+
+    @Flag(help: "Print JSON: {\"before\":{\"bytes\":…,\"freeBytes\":…},\"after\":{…}}.")
+    var json = false
+
+    private struct Result: Encodable {
+        let before: DatabaseSize
+        let after: DatabaseSize
+    }
+
+    func run() async throws {
+        let store = try storeOptions.openEmbedded(
+            instead: "PostgreSQL's autovacuum frees space by itself, and its VACUUM (FULL) returns it to the system"
+        )
+        let live = try await store.status().workers.filter(\.isAlive)
+        guard live.isEmpty || whileWorkersWait else {
+            throw CommandFailure(
+                "\(AmountText.count(live.count, "worker")) would have to wait (\(live.map(\.id).joined(separator: " "))); stop them "
+                    + "(`cameo-admin worker stop --all`) or add --while-workers-wait",
+                .failed
+            )
+        }
+        let turn = try await MaintenanceTurn.ofCommand(in: store)
+        // SQLite then makes its copy here instead of in /var/tmp, so that only one disk needs the space.
+        setenv("SQLITE_TMPDIR", store.location, 1)
+        let before = try await store.databaseSize()
+        try await store.vacuum(in: turn)
+        let after = try await store.databaseSize()
+        store.close()
+        if json {
+            try Output.message(Result(before: before, after: after))
+        } else {
+            Output.line(
+                "the database had \(AmountText.count(before.bytes, "byte")), \(before.freeBytes) of them free; it now has "
+                    + "\(after.bytes)"
+            )
+        }
+    }
+}
+
+extension MaintenanceTurn {
+    static func ofCommand(in store: any Store) async throws -> MaintenanceTurn {
+        guard let turn = try await store.maintenanceTurn(within: patience) else {
+            throw CommandFailure("another process prunes or copies the store; try again", .failed)
+        }
+        return turn
     }
 }

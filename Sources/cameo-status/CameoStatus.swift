@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoReport
+internal import CameoStore
 internal import CommandSupport
 
 @main
@@ -37,5 +39,61 @@ struct CameoStatus: AsyncParsableCommand {
 
     static func main() async {
         await CommandMain.run(Self.self)
+    }
+}
+
+struct SummaryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "summary",
+        abstract: "Show on one screen what the store holds, does and fails at. (default)",
+        discussion: """
+            Shows jobs by state, the oldest waiting job and how long the backlog will take, ended jobs per second, the \
+            median and 95th percentile of each stage, queues, workers with the jobs that they have run longest, and why \
+            jobs failed last. The stages are those of the newest 500 completed jobs: wait is the time from when a job was \
+            due to its claim. Failures are counted among the newest 500 discarded jobs and the newest 500 that wait for \
+            another attempt.
+
+            With --watch it is redrawn every second until q or Ctrl-C; without a terminal, one line is printed each time. \
+            Colours are left out if NO_COLOR is set.
+
+            EXAMPLES
+              cameo-status
+              cameo-status --watch
+              cameo-status --json
+
+            EXIT CODES
+              0 done, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Flag(help: "Redraw the status every second.")
+    var watch = false
+
+    @Flag(help: "Print a status-report as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard !watch || !json else {
+            throw ValidationError("--watch draws for people; programs follow `cameo-status events --follow`")
+        }
+    }
+
+    func run() async throws {
+        let store = try storeOptions.openReading()
+        if watch {
+            var status = StatusWatch(store: store)
+            try await status.run()
+        } else if json {
+            try Output.message(try await store.status())
+        } else {
+            let text = StatusText(
+                columns: OutputTerminal.current?.columns,
+                style: OutputTerminal.style,
+                escape: TerminalText.escaped
+            )
+            Output.lines(text.lines(try await store.status()))
+        }
     }
 }

@@ -3,6 +3,7 @@ internal import CameoModel
 internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
+internal import Foundation
 
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -57,5 +58,90 @@ struct HealthCommand: AsyncParsableCommand {
             )
         }
         guard report.isHealthy else { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}
+
+struct MetricsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics",
+        abstract: "Print counters, durations and sizes in the text format of Prometheus.",
+        discussion: """
+            For the textfile collector of node_exporter, run it from a timer with --output. cameo-web serves the same at \
+            /metrics.
+
+            EXAMPLES
+              cameo-status metrics
+              cameo-status metrics --output /var/lib/prometheus/node-exporter/cameo.prom
+
+            EXIT CODES
+              0 done, 1 the file cannot be written, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The file to write, replaced at once so that no reader sees half of it. (default: standard output)",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var output: String?
+
+    func run() async throws {
+        let store = try storeOptions.openReading()
+        let text = try await MetricsText(of: store, by: "cameo-status").text(in: .prometheus)
+        guard let output else { return Output.bytes(Data(text.utf8)) }
+        do {
+            try ReportFile.replace(output, with: Data(text.utf8), store: store)
+        } catch let error as ExportError {
+            throw CommandFailure(error.description, .failed)
+        }
+    }
+}
+
+struct HooksCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hooks",
+        abstract: "Show the deliveries of each hook, and those that failed.",
+        discussion: """
+            A delivery waits until a worker that knows the hook (`cameo-worker --hooks`) has made it. After the hook's \
+            maxAge, three days by default, it has failed; `cameo-admin hooks retry` tries it again.
+
+            EXAMPLES
+              cameo-status hooks
+              cameo-status hooks --json
+
+            EXIT CODES
+              0 done, 1 a delivery has failed, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Failures to show of each hook.", valueName: "number")
+    )
+    var failures = 10
+
+    @Flag(help: "Print each hook as a hook-report (JSON), one per line.")
+    var json = false
+
+    func validate() throws {
+        guard failures >= 0 else { throw ValidationError("--failures \(failures): must not be negative") }
+    }
+
+    func run() async throws {
+        let reports = try await storeOptions.openReading().hooks(failures: failures)
+        for report in reports {
+            if json {
+                try Output.message(report)
+            } else {
+                Output.lines(HookText.lines(report, escape: TerminalText.escaped))
+            }
+        }
+        if reports.contains(where: { $0.failed > 0 }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 }

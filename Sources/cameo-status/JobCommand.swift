@@ -3,6 +3,7 @@ internal import CameoModel
 internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
+internal import Foundation
 
 struct JobCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,5 +45,117 @@ struct JobCommand: AsyncParsableCommand {
             Output.lines(JobText.lines(job, escape: TerminalText.escaped))
         }
         if job.state == .discarded || job.state == .cancelled { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}
+
+struct JobsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "jobs",
+        abstract: "List jobs and the reasons of their failures, newest first.",
+        discussion: """
+            The age of a job is the time since it was enqueued, its size that of its thumbnails. On a terminal, long \
+            reasons and sources are cut. The CSV (RFC 4180) has them as they are, with a header line.
+
+            EXAMPLES
+              cameo-status jobs --state discarded
+              cameo-status jobs --state discarded --code source.timeout --source https://shop.example/
+              cameo-status jobs --batch holiday --limit 20 --before 4711 --json
+              cameo-status jobs --state discarded --limit 10000 --csv > discarded.csv
+
+            EXIT CODES
+              0 done, 1 there is no such batch, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup(title: "Selection Options") var selection: JobSelection
+
+    @Option(help: ArgumentHelp("Only jobs before this one, the last of the previous page.", valueName: "id"))
+    var before: Int64?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("List at most this many jobs.", valueName: "number"))
+    var limit = 50
+
+    @Flag(help: "Print each job as JSON, one per line.")
+    var json = false
+
+    @Flag(help: "Print CSV.")
+    var csv = false
+
+    func validate() throws {
+        guard !json || !csv else { throw ValidationError("--csv: not with --json") }
+        guard limit > 0 else { throw ValidationError("--limit \(limit): must be at least 1") }
+    }
+
+    func run() async throws {
+        var filter = try selection.filter()
+        (filter.before, filter.limit) = (before, limit)
+        let store = try storeOptions.openReading()
+        try await selection.expectBatch(in: store)
+        let jobs = try await store.jobs(filter)
+        if json {
+            for job in jobs { try Output.message(job.withoutSecrets) }
+        } else if csv {
+            let text = JobList(jobs).csv(escape: Output.outputIsTerminal ? TerminalText.escaped : { $0 })
+            Output.bytes(Data(text.utf8))
+        } else {
+            Output.lines(
+                JobList(jobs).lines(
+                    at: store.clock.now(),
+                    columns: OutputTerminal.current?.columns,
+                    style: OutputTerminal.style,
+                    escape: TerminalText.escaped(_:limit:)
+                )
+            )
+        }
+        if !json, !csv, Output.outputIsTerminal, jobs.count == limit, let last = jobs.last {
+            Output.error("for the next page: --before \(last.id)")
+        }
+    }
+}
+
+struct BatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "batch",
+        abstract: "Show the progress of a batch and why jobs failed.",
+        discussion: """
+            A batch is all jobs whose requests carry its label (`cameo-enqueue --batch`). The remaining time is \
+            estimated from the rate of the last minute. Jobs removed by retention are not counted. \
+            \(DurationArgument.explanation)
+
+            EXAMPLES
+              cameo-status batch holiday
+              cameo-status batch holiday --wait --wait-timeout 10m
+              cameo-status batch holiday --json
+
+            EXIT CODES
+              0 done, 1 a job was discarded or cancelled, or there is no such batch, 2 bad usage, 3 not finished in \
+            time, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "The batch's label.")
+    var name: String
+
+    @OptionGroup var waiting: WaitOptions
+
+    @Flag(help: "Print a batch-report as JSON.")
+    var json = false
+
+    func run() async throws {
+        let store = try storeOptions.openReading()
+        let report = waiting.wait ? try await finished(in: store) : try await store.batch(name)
+        if json {
+            try Output.message(report)
+        } else {
+            Output.lines(BatchText.lines(report, escape: TerminalText.escaped))
+        }
+        if report.count(.discarded) + report.count(.cancelled) > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func finished(in store: any Store) async throws -> BatchReport {
+        try await BatchWait(store: store, timeout: waiting.timeout).untilFinished(name)
     }
 }

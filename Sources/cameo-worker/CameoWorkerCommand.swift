@@ -1,9 +1,14 @@
 internal import ArgumentParser
 internal import CameoHooks
 internal import CameoModel
+internal import CameoWorker
 internal import CommandLogging
 internal import CommandSupport
 internal import Foundation
+internal import Glibc
+internal import Logging
+internal import ServiceLifecycle
+internal import UnixSignals
 
 @main
 struct CameoWorkerCommand: AsyncParsableCommand {
@@ -78,5 +83,78 @@ struct HookOptions: ParsableArguments {
         } catch {
             throw CommandFailure("--hooks \(path): \(error)", .usage)
         }
+    }
+}
+
+/// The signals of a running worker. SIGTERM and SIGINT let running jobs finish; a second one returns them to the queue, and
+/// ends the worker even if that cannot be written. SIGHUP, which a closing terminal sends too, makes the worker read its
+/// settings again.
+struct WorkerSignals {
+    let worker: Worker
+    let group: ServiceGroup
+    let logger: Logger
+    let reload: @Sendable () async -> Void
+
+    /// A stop often arrives twice: `timeout`, for example, signals its child and then the child's process group.
+    private static let echo = Duration.milliseconds(250)
+
+    /// How long jobs may take to be returned: the store may be locked, or out of reach.
+    private static let patience = Duration.seconds(5)
+
+    /// Ends the process unless it has ended by itself. Whoever has the store open then takes over its jobs.
+    private func end(by signal: UnixSignal) async {
+        try? await Task.sleep(for: Self.patience)
+        logger.warning("ending before all running jobs were returned; another worker will take them")
+        Output.drain()
+        _exit(128 + signal.rawValue)
+    }
+
+    /// Listens until its task is cancelled.
+    func listen(to signals: UnixSignalsSequence) async {
+        var stoppedAt: ContinuousClock.Instant?
+        for await signal in signals {
+            guard signal != .sighup else {
+                await reload()
+                continue
+            }
+            switch stoppedAt {
+            case nil:
+                stoppedAt = .now
+                if signal == .sigint, Output.errorIsTerminal { Output.error("finishing; press again to stop now") }
+                await group.triggerGracefulShutdown()
+            case .some(let time) where time.duration(to: .now) > Self.echo:
+                logger.info("returning running jobs")
+                worker.giveBack()
+                Task { await end(by: signal) }
+            case .some: break
+            }
+        }
+    }
+}
+
+/// Refuses a number out of its range, naming the option.
+func require<Number: Comparable & ExpressibleByIntegerLiteral>(
+    _ number: Number,
+    atLeast least: Number,
+    atMost most: Number = 1_000_000_000,
+    _ option: String
+) throws {
+    guard number >= least, number <= most else {
+        throw ValidationError("\(option) \(number): must be between \(least) and \(most)")
+    }
+}
+
+/// Refuses a duration that is too short, naming the option.
+func require(_ time: DurationArgument, atLeast least: Duration, _ option: String) throws {
+    guard time.duration >= least else {
+        throw ValidationError("\(option) \(time.duration.argument): must be at least \(least.argument)")
+    }
+}
+
+/// Refuses a size that is too small, or too large for any machine, naming the option.
+func require(_ size: ByteCount, atLeast least: ByteCount, _ option: String) throws {
+    let most = ByteCount(1 << 40)
+    guard size >= least, size <= most else {
+        throw ValidationError("\(option) \(size): must be between \(least) and \(most)")
     }
 }

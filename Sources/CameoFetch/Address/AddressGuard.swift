@@ -1,3 +1,6 @@
+internal import Foundation
+internal import Glibc
+
 /// Decides whether a connection may be opened to an address.
 ///
 /// DESIGN: a source is a stranger's string, and the worker runs inside the network. A host name has no fixed address, so the
@@ -56,5 +59,126 @@ package struct AddressGuard: Sendable {
     ].map { text in
         guard let range = AddressRange(text) else { preconditionFailure("\(text) is not a range") }
         return range
+    }
+}
+
+/// A block of addresses in CIDR notation, such as `10.0.0.0/8` or `fc00::/7`.
+package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
+    private let base: IPAddress
+    /// The number of leading bits that are compared.
+    private let length: Int
+
+    /// Reads `address/length`, or a single address. Bits after the length are ignored.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let base = IPAddress(first) else { return nil }
+        guard parts.count == 2 else {
+            self.init(base: base, length: base.width)
+            return
+        }
+        let digits = parts[1]
+        guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let length = Int(digits), length <= base.width
+        else { return nil }
+        self.init(base: base, length: length)
+    }
+
+    /// The range of a single address.
+    package init(_ address: IPAddress) {
+        self.init(base: address, length: address.width)
+    }
+
+    private init(base: IPAddress, length: Int) {
+        switch base {
+        case .v4(let bits): self.base = .v4((bits >> (32 - length)) << (32 - length))
+        case .v6(let bits): self.base = .v6((bits >> (128 - length)) << (128 - length))
+        }
+        self.length = length
+    }
+
+    package func contains(_ address: IPAddress) -> Bool {
+        switch (base, address) {
+        case (.v4(let base), .v4(let bits)): (base ^ bits) >> (32 - length) == 0
+        case (.v6(let base), .v6(let bits)): (base ^ bits) >> (128 - length) == 0
+        default: false
+        }
+    }
+
+    package var description: String { "\(base)/\(length)" }
+}
+
+/// A host that is allowed whatever its address is: `name`, `name:port`, `192.0.2.1`, `[::1]:8080` or `::1`.
+struct HostExemption: Hashable, Sendable {
+    private let host: String
+    /// The port; nil for any.
+    private let port: Int?
+
+    /// Returns nil for text that is not a host.
+    init?(_ text: String) {
+        if let address = IPAddress(text) {
+            (host, port) = (address.description, nil)
+            return
+        }
+        var name = Substring(text)
+        var port: Int?
+        if let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") {
+            guard let number = UInt16(text[text.utf8.index(after: colon)...]) else { return nil }
+            name = text[..<colon]
+            port = Int(number)
+        }
+        if name.utf8.first == UInt8(ascii: "["), name.utf8.last == UInt8(ascii: "]") {
+            guard let address = IPAddress(name.dropFirst().dropLast()) else { return nil }
+            name = Substring(address.description)
+        } else if name.isEmpty || name.utf8.contains(where: { ":/?#@[]% ".utf8.contains($0) }) {
+            return nil
+        }
+        host = name.lowercased()
+        self.port = port
+    }
+
+    func covers(_ origin: HTTPURL.Origin) -> Bool {
+        let name = IPAddress(origin.host)?.description ?? origin.host
+        return name == host && (port ?? origin.port) == origin.port
+    }
+}
+
+/// How a proxy's resolver may understand the host of a URL. Resolvers accept many spellings of an address that RFC 4291 and
+/// libcurl do not.
+enum HostSpelling: Hashable {
+    case address(IPAddress)
+    case name
+    /// The host ends like an address (https://url.spec.whatwg.org/#ends-in-a-number-checker) but is none, or it contains an
+    /// escape: resolvers disagree about it.
+    case neither
+
+    /// - Parameter host: the host of an ``HTTPURL``.
+    init(_ host: String) {
+        if let address = IPAddress(host) {
+            self = .address(address)
+            return
+        }
+        let host = Self.plain(host)
+        let last = host.split(separator: ".").last ?? ""
+        if host == "localhost" || host.hasSuffix(".localhost") {
+            self = .address(.v4(0x7F00_0001))  // RFC 6761, section 6.3
+        } else if last.isEmpty || host.contains("%") {
+            self = .neither
+        } else if last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || last.hasPrefix("0x") {
+            var address = in_addr()
+            self = inet_aton(host, &address) == 1 ? .address(.v4(UInt32(bigEndian: address.s_addr))) : .neither
+        } else {
+            self = .name
+        }
+    }
+
+    /// The host after the mapping of international names (UTS 46), as far as it yields ASCII: "①" becomes 1, "。" a full
+    /// stop, and a soft hyphen is removed. So is the full stop at the end of an absolute name.
+    private static func plain(_ host: String) -> String {
+        let scalars = host.precomposedStringWithCompatibilityMapping.lowercased().unicodeScalars
+            .filter { !$0.properties.isDefaultIgnorableCodePoint }
+            .map { $0 == "\u{3002}" ? "." : $0 }
+        var text = String(String.UnicodeScalarView(scalars))
+        while text.utf8.last == UInt8(ascii: ".") { text.removeLast() }
+        return text
     }
 }

@@ -221,3 +221,28 @@ enum HeaderText {
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0D, 0x20].contains(byte) }
 }
+
+/// Sole owner of a list of header lines.
+struct HeaderList: ~Copyable {
+    private(set) var pointer: UnsafeMutablePointer<curl_slist>?
+
+    deinit { curl_slist_free_all(pointer) }
+
+    /// - Parameter line: `Name: value`, or `Name;` for a header without a value (CURLOPT_HTTPHEADER).
+    /// - Throws: CURLE_OUT_OF_MEMORY.
+    mutating func append(_ line: String) throws(CurlError) {
+        guard let longer = curl_slist_append(pointer, line) else { throw CurlError(CURLE_OUT_OF_MEMORY) }
+        pointer = longer
+    }
+}
+
+/// A result code of libcurl's easy interface, with its text.
+struct CurlError: Error, Sendable, CustomStringConvertible {
+    let code: CURLcode
+
+    init(_ code: CURLcode) {
+        self.code = code
+    }
+
+    var description: String { String(cString: curl_easy_strerror(code)) }
+}

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import CameoModel
 internal import Foundation
 internal import Glibc
@@ -98,5 +99,52 @@ final class FileSource: SourceProvider {
             offset += count
         }
         return hash.finalize()
+    }
+}
+
+extension OpenFile {
+    /// Opens a folder with O_PATH.
+    static func directory(_ path: [UInt8]) throws(Errno) -> OpenFile {
+        let descriptor = cameo_open_directory_path(path.map(CChar.init(bitPattern:)) + [0])
+        guard descriptor >= 0 else { throw Errno() }
+        return OpenFile(adopting: descriptor)
+    }
+
+    /// The path by which the kernel offers the descriptor.
+    var magicLink: String { "/proc/self/fd/\(descriptor)" }
+
+    /// The file's current path without links: any bytes but NUL. The path of a deleted file ends with " (deleted)".
+    func path() throws(Errno) -> [CChar] {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink(magicLink, &buffer, buffer.count)
+        guard count >= 0 else { throw Errno() }
+        return Array(buffer[..<count])
+    }
+
+    /// Opens the file of this O_PATH descriptor for reading, even if another file has its name by now.
+    func reopenedForReading() throws(Errno) -> OpenFile {
+        let descriptor = Glibc.open(magicLink, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Errno() }
+        return OpenFile(adopting: descriptor)
+    }
+}
+
+extension JobFailure {
+    /// The failure for an error number of opening a file.
+    static func fetch(openingFile name: String, _ errno: Errno) -> JobFailure {
+        switch errno.code {
+        case ENOENT, ENOTDIR: .fetch(.sourceNotFound, "\(name) does not exist")
+        case EACCES, EPERM: .fetch(.sourceForbidden, "\(name) may not be read by this user: \(errno)")
+        case ELOOP, ENAMETOOLONG, ENXIO, ENODEV: .fetch(.sourceInvalid, "\(name) cannot be opened: \(errno)")
+        case _ where errno.isShortage: .fetch(name, lacking: errno)
+        case EWOULDBLOCK: .fetch(.sourceChanged, "\(name) is leased to a program that writes it")
+        default: .fetch(.sourceUnreachable, "\(name) cannot be opened: \(errno)")
+        }
+    }
+
+    /// The failure for a file that was opened but could not be read, for example from a network file system.
+    static func fetch(readingFile name: String, _ errno: Errno) -> JobFailure {
+        errno.isShortage
+            ? .fetch(name, lacking: errno) : .fetch(.sourceUnreachable, "\(name) cannot be read: \(errno)")
     }
 }

@@ -86,3 +86,73 @@ extension Route<HTTPURL> {
         }
     }
 }
+
+/// A header that the operator adds to every request to one origin, usually a credential.
+package struct HostHeader: Sendable {
+    let origin: HTTPURL.Origin
+    let name: String
+    let value: String
+
+    /// Reads `HOST: Name: value`.
+    ///
+    /// - Throws: ``FetchConfigurationError/hostHeader(_:)``, which never contains the value.
+    package init(parsing text: String) throws(FetchConfigurationError) {
+        let parts = text.split(separator: ": ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw .hostHeader("must be written HOST: Name: value") }
+        try self.init(host: String(parts[0]), name: String(parts[1]), value: String(parts[2]))
+    }
+
+    /// - Parameters:
+    ///   - host: `example.com`, which means `https://example.com:443` alone, optionally with a port or a scheme. A secret is
+    ///     sent in the clear only if the operator wrote `http://`.
+    ///   - name: the header's name.
+    ///   - value: the header's value, without a line break.
+    /// - Throws: ``FetchConfigurationError/hostHeader(_:)``.
+    package init(host: String, name: String, value: String) throws(FetchConfigurationError) {
+        let isURL = ["http://", "https://"].contains { host.lowercased().hasPrefix($0) }
+        let authority = isURL ? host.utf8.dropFirst(host.lowercased().hasPrefix("https") ? 8 : 7) : host.utf8[...]
+        guard !authority.isEmpty, !authority.contains(where: { "/?#@\\".utf8.contains($0) || $0 <= 0x20 }) else {
+            throw .hostHeader("\(SourceName.of(host)): must begin with a host, such as example.com or example.com:8443")
+        }
+        do throws(HTTPURL.ParsingError) {
+            origin = try HTTPURL(parsing: isURL ? host : "https://\(host)").origin
+        } catch {
+            throw .hostHeader("\(SourceName.of(host)): is not a host: \(error.reason)")
+        }
+        do throws(InvalidRequest) {
+            try HeaderRules.validate([name: value], at: SourceName.of(host))
+        } catch {
+            throw .hostHeader("\(error)")
+        }
+        self.name = name
+        self.value = value
+    }
+
+    /// Reads `{"example.com": {"Authorization": "Bearer …"}}`.
+    ///
+    /// - Throws: ``FetchConfigurationError/hostHeader(_:)``.
+    package static func list(parsing json: some Sequence<UInt8>) throws(FetchConfigurationError) -> [HostHeader] {
+        let hosts: JSONValue
+        do throws(JSONSyntaxError) {
+            hosts = try JSONValue(parsing: json)
+        } catch {
+            throw .hostHeader("malformed JSON: \(error)")
+        }
+        guard case .object(let members) = hosts else {
+            throw .hostHeader("must be an object with a field for each host")
+        }
+        var list: [HostHeader] = []
+        for (host, headers) in members.sorted(by: { $0.key < $1.key }) {
+            guard case .object(let values) = headers else {
+                throw .hostHeader("\(SourceName.of(host)): must be an object of headers")
+            }
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                guard case .string(let value) = value else {
+                    throw .hostHeader("\(SourceName.of(host)).\(SourceName.of(name)): must be a string")
+                }
+                list.append(try HostHeader(host: host, name: name, value: value))
+            }
+        }
+        return list
+    }
+}

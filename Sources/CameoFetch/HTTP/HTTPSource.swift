@@ -1,6 +1,8 @@
 internal import CameoHTTPCache
 internal import CameoModel
 internal import Foundation
+internal import Glibc
+internal import Synchronization
 
 /// `http:` and `https:` sources, through the cache if there is one.
 ///
@@ -86,5 +88,90 @@ final class HTTPSource: SourceProvider {
     private func isAllowed(_ response: CachedSource) -> Bool {
         guard response.bytes <= configuration.maximumBytes else { return false }
         return response.isPinned || (!response.peers.isEmpty && transport.refusal(of: response.peers) == nil)
+    }
+}
+
+/// Writes bytes into a memory file and hashes them on the way.
+struct Download: ~Copyable {
+    /// A complete download.
+    struct Body: Sendable {
+        /// The sealed file. Its offset is 0.
+        let file: OpenFile
+        let bytes: Int
+        let digest: BlobDigest
+    }
+
+    private let file: OpenFile
+    private let reservation: ByteReservation?
+    private var hash = SHA256()
+    private var count = 0
+
+    /// - Parameter reservation: the reservation for the bytes, held as long as the file.
+    /// - Throws: the errno of memfd_create.
+    init(keeping reservation: ByteReservation? = nil) throws(Errno) {
+        file = try OpenFile.memory(keeping: reservation)
+        self.reservation = reservation
+    }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+        try file.write(bytes)
+        hash.update(bytes)
+        count += bytes.count
+    }
+
+    /// Whether the first bytes, already here, are those of a video.
+    var isVideo: Bool { VideoContainer(sniffing: file) != nil }
+
+    consuming func finish() throws(Errno) -> Body {
+        try file.seal()
+        guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
+        let (file, count) = (file, count)
+        reservation?.shrink(to: count)
+        return Body(file: file, bytes: count, digest: hash.finalize())
+    }
+}
+
+/// A download that broke off, on its way to being completed: its bytes are in memory again, and so is the room for the rest.
+final class Resumption: Sendable {
+    private static let piece = 262_144
+
+    let partial: PartialResponse
+    private let download: Mutex<Download?>
+
+    /// Copies the kept bytes into memory; nil if they are not those that were kept.
+    ///
+    /// - Parameters:
+    ///   - partial: what is kept.
+    ///   - file: its bytes, from the file's offset on.
+    ///   - reservation: the reservation for the whole.
+    /// - Throws: the errno of memfd_create or write.
+    init?(_ partial: PartialResponse, in file: OpenFile, keeping reservation: ByteReservation) throws(Errno) {
+        var download = try Download(keeping: reservation)
+        var check = SHA256()
+        var piece = [UInt8](repeating: 0, count: Self.piece)
+        var rest = partial.count
+        while rest > 0 {
+            let count = read(file.descriptor, &piece, min(rest, piece.count))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            var failure: Errno?
+            piece[..<count].withUnsafeBytes { bytes in
+                check.update(bytes)
+                do throws(Errno) { try download.append(bytes) } catch { failure = error }
+            }
+            if let failure { throw failure }
+            rest -= count
+        }
+        guard check.finalize().hex == partial.sha256 else { return nil }
+        self.partial = partial
+        self.download = Mutex(download)
+    }
+
+    /// The download, to go on with if the response is the rest of it. Can be taken once; without it, or for another
+    /// response, its memory is given back.
+    func take(for response: CacheableResponse) -> Download? {
+        let download = download.withLock { $0.take() }
+        guard partial.isCompleted(by: response) else { return nil }
+        return download
     }
 }

@@ -148,3 +148,55 @@ private struct ICCFile {
 
     private static func name(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
 }
+
+/// Compresses light that is brighter than white into the range of sRGB.
+///
+/// DESIGN: light is measured in units of the reference white (1 is white). Up to three quarters of white nothing
+/// changes, so faces and walls look as they were graded. Above, Reinhard's extended curve (Reinhard et al.,
+/// "Photographic Tone Reproduction for Digital Images", 2002, equation 4), scaled to continue smoothly from there, maps
+/// the nominal peak to exactly 1. White itself becomes 0.875, in sRGB 240 of 255. The curve is applied to a pixel's
+/// largest channel and all three are scaled alike, so hues stay and no channel is clipped.
+package struct ToneCurve: Hashable, Sendable {
+    /// The light up to which the curve is the identity.
+    package static let knee = 0.75
+
+    /// The light that becomes 1; more than 1.
+    package let peak: Double
+
+    package init(peak: Double) {
+        self.peak = peak
+    }
+
+    package func shown(_ light: Double) -> Double {
+        guard light > Self.knee else { return light }
+        let room = 1 - Self.knee
+        let above = (light - Self.knee) / room
+        let highest = (peak - Self.knee) / room
+        return min(1, Self.knee + room * above * (1 + above / (highest * highest)) / (1 + above))
+    }
+}
+
+/// Brightness, then contrast, then saturation; 1 changes nothing.
+///
+/// The functions are those of CSS of the same names (Filter Effects Module Level 1), which work on encoded sRGB values, not
+/// on light, and clip their results.
+package struct ColorMatrix: Hashable, Sendable {
+    /// What brightness and contrast make of each 8-bit value, 0…255.
+    package let shades: [Double]
+    /// How saturation mixes the three channels then: three rows of three factors.
+    package let factors: [Double]
+
+    package init(brightness: Double, contrast: Double, saturation: Double) {
+        shades = (0...255).map { value in
+            let bright = min(255, Double(value) * brightness)
+            return min(255, max(0, bright * contrast + 127.5 - 127.5 * contrast))
+        }
+        // The luminance weights as the specification rounds them.
+        let shares = [0.213, 0.715, 0.072]
+        factors = (0..<9).map { index in
+            shares[index % 3] * (1 - saturation) + (index / 3 == index % 3 ? saturation : 0)
+        }
+    }
+
+    package var changesNothing: Bool { self == ColorMatrix(brightness: 1, contrast: 1, saturation: 1) }
+}

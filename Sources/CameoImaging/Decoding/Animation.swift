@@ -19,3 +19,61 @@ struct Animation: Hashable {
         loop = roll.loop ?? 0
     }
 }
+
+/// A GIF file in which what no frame covers, and what a frame leaves after disposal 2, is transparent, as browsers show it.
+///
+/// DESIGN: libvips' decoder makes both black or the file's background colour, unless a frame declares a transparent colour.
+/// So each frame is made to declare one that it does not have; frames of 256 colours have no such and stay as they are.
+struct GIFCanvas {
+    /// The changed file.
+    let bytes: [UInt8]
+
+    /// Nil if nothing is to be changed, or if the structure is not what GIF89a says.
+    init?(in file: UnsafeRawBufferPointer) {
+        guard file.count > 13 else { return nil }
+        func number(_ offset: Int) -> Int { Int(file[offset]) | Int(file[offset + 1]) << 8 }
+        func colors(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 2 << Int(flags & 7) }
+        let (width, height, shared) = (number(6), number(8), colors(file[10]))
+        var (offset, control): (Int, Int?) = (13 + 3 * shared, nil)
+        var (images, isCleared, changes): (Int, Bool, [(control: Int?, image: Int, index: UInt8)]) = (0, false, [])
+        while offset < file.count, file[offset] != 0x3B {
+            guard offset + 10 < file.count else { return nil }
+            var blocks: Int
+            switch file[offset] {
+            case 0x21:
+                if file[offset + 1] == 0xF9, file[offset + 2] == 4 {
+                    control = offset
+                    isCleared = isCleared || file[offset + 3] >> 2 & 7 == 2
+                }
+                blocks = offset + 2
+            case 0x2C:
+                let (own, place) = (colors(file[offset + 9]), (number(offset + 1), number(offset + 3)))
+                let coversAll = place == (0, 0) && number(offset + 5) >= width && number(offset + 7) >= height
+                if images == 0, !coversAll { isCleared = true }
+                let isDeclared = control.map { file[$0 + 3] & 1 == 1 } ?? false
+                let count = own > 0 ? own : shared
+                if !isDeclared, count < 256 { changes.append((control, offset, UInt8(count))) }
+                images += 1
+                control = nil
+                blocks = offset + 11 + 3 * own
+            default: return nil
+            }
+            while blocks < file.count, file[blocks] != 0 { blocks += 1 + Int(file[blocks]) }
+            offset = blocks + 1
+        }
+        guard isCleared, !changes.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        var copied = 0
+        for change in changes {
+            bytes += file[copied..<(change.control ?? change.image)]
+            if let control = change.control {
+                bytes += [0x21, 0xF9, 4, file[control + 3] | 1, file[control + 4], file[control + 5], change.index]
+                copied = control + 7
+            } else {
+                bytes += [0x21, 0xF9, 4, 1, 0, 0, change.index, 0]
+                copied = change.image
+            }
+        }
+        self.bytes = bytes + file[copied...]
+    }
+}

@@ -43,3 +43,121 @@ package enum DominantColor {
         Int(rgba[index] >> 4) << 8 | Int(rgba[index + 1] >> 4) << 4 | Int(rgba[index + 2] >> 4)
     }
 }
+
+/// A picture small enough for placeholders to be computed from all its pixels.
+package struct SmallPicture: Hashable, Sendable {
+    /// The length of the longer edge in pixels, unless that leaves the shorter below ``shortestEdge``.
+    package static let longestEdge = 32
+    /// The least length of the shorter edge in pixels. With fewer, the waves of ThumbHash and BlurHash could not be
+    /// told apart and plain areas would become striped, so each pixel of a smaller picture is repeated.
+    package static let shortestEdge = 8
+
+    package let size: PixelSize
+    /// Red, green, blue, alpha, row by row; not premultiplied. Fully transparent pixels are black.
+    package let rgba: [UInt8]
+
+    package init(size: PixelSize, rgba: [UInt8]) {
+        self.size = size
+        self.rgba = rgba
+    }
+
+    /// Averages the source pixels behind each pixel, weighted by their alpha. The integer arithmetic gives the same
+    /// result on every machine. `bands` is 1 (grey), 2 (grey with alpha), 3 (sRGB) or 4 (sRGB with alpha).
+    package init(averaging pixels: Span<UInt8>, of whole: PixelSize, bands: Int) {
+        let factor = min(1, Double(Self.longestEdge) / Double(max(whole.width, whole.height)))
+        let size = whole.scaled(by: factor)
+        var rgba: [UInt8] = []
+        rgba.reserveCapacity(size.pixels * 4)
+        for row in 0..<size.height {
+            let rows = Self.cell(row, of: size.height, in: whole.height)
+            for column in 0..<size.width {
+                let columns = Self.cell(column, of: size.width, in: whole.width)
+                var sums = Sums()
+                for row in rows {
+                    let start = (row * whole.width + columns.lowerBound) * bands
+                    sums.add(pixels.extracting(start..<start + columns.count * bands), bands)
+                }
+                sums.appendMean(of: rows.count * columns.count, to: &rgba)
+            }
+        }
+        self = SmallPicture(size: size, rgba: rgba).enlarged()
+    }
+
+    private func enlarged() -> SmallPicture {
+        let (shorter, longer) = (min(size.width, size.height), max(size.width, size.height))
+        let factor = max((Self.shortestEdge + shorter - 1) / shorter, Self.longestEdge / longer)
+        guard factor > 1 else { return self }
+        var enlarged: [UInt8] = []
+        for row in 0..<size.height * factor {
+            for column in 0..<size.width * factor {
+                let index = ((row / factor) * size.width + column / factor) * 4
+                enlarged += rgba[index..<index + 4]
+            }
+        }
+        return SmallPicture(size: PixelSize(size.width * factor, size.height * factor), rgba: enlarged)
+    }
+
+    private static func cell(_ index: Int, of count: Int, in whole: Int) -> Range<Int> {
+        index * whole / count..<(index + 1) * whole / count
+    }
+}
+
+/// Sums over the pixels of one cell.
+private struct Sums {
+    var red = 0
+    var green = 0
+    var blue = 0
+    var alpha = 0
+
+    /// Adds neighbouring pixels.
+    mutating func add(_ pixels: Span<UInt8>, _ bands: Int) {
+        let sums = pixels.withUnsafeBufferPointer { pixels in
+            switch bands {
+            case 1: Self.opaque(pixels, stride: 1, green: 0, blue: 0)
+            case 3: Self.opaque(pixels, stride: 3, green: 1, blue: 2)
+            case 2: Self.weighted(pixels, stride: 2, green: 0, blue: 0)
+            default: Self.weighted(pixels, stride: 4, green: 1, blue: 2)
+            }
+        }
+        red += sums.red
+        green += sums.green
+        blue += sums.blue
+        alpha += sums.alpha
+    }
+
+    @inline(__always)
+    private static func opaque(_ pixels: UnsafeBufferPointer<UInt8>, stride: Int, green: Int, blue: Int) -> Sums {
+        var sums = Sums()
+        var index = 0
+        while index < pixels.count {
+            sums.red &+= Int(pixels[index])
+            sums.green &+= Int(pixels[index &+ green])
+            sums.blue &+= Int(pixels[index &+ blue])
+            index &+= stride
+        }
+        return Sums(red: sums.red * 255, green: sums.green * 255, blue: sums.blue * 255, alpha: index / stride * 255)
+    }
+
+    @inline(__always)
+    private static func weighted(_ pixels: UnsafeBufferPointer<UInt8>, stride: Int, green: Int, blue: Int) -> Sums {
+        var sums = Sums()
+        var index = 0
+        while index < pixels.count {
+            let weight = Int(pixels[index &+ stride &- 1])
+            sums.red &+= Int(pixels[index]) &* weight
+            sums.green &+= Int(pixels[index &+ green]) &* weight
+            sums.blue &+= Int(pixels[index &+ blue]) &* weight
+            sums.alpha &+= weight
+            index &+= stride
+        }
+        return sums
+    }
+
+    func appendMean(of count: Int, to rgba: inout [UInt8]) {
+        guard alpha > 0 else { return rgba.append(contentsOf: repeatElement(0, count: 4)) }
+        rgba.append(UInt8((red + alpha / 2) / alpha))
+        rgba.append(UInt8((green + alpha / 2) / alpha))
+        rgba.append(UInt8((blue + alpha / 2) / alpha))
+        rgba.append(UInt8((alpha + count / 2) / count))
+    }
+}

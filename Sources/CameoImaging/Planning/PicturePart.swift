@@ -53,3 +53,55 @@ struct TrimmedArea: Hashable {
     /// The same part of the picture at another size.
     func area(in size: PixelSize) -> PixelArea { box.scaled(from: frame, to: size) }
 }
+
+/// What `cover` cuts off anyway, and need not be resampled, converted and kept.
+enum EarlyCut {
+    /// The part of the shared picture that the only rendition of a group needs, in upright pixels; nil for all of it.
+    ///
+    /// Only columns are left out (rows of a picture that is stored on its side): a decoder that does not read all rows
+    /// does not notice that a file is truncated. Those of tiled TIFF and of drawings would also leave out columns.
+    static func kept(
+        for renditions: [Rendition],
+        of source: PixelSize,
+        format: PictureFormat,
+        at shared: PixelSize,
+        isTurnedSideways: Bool
+    ) -> PixelArea? {
+        guard renditions.count == 1, let rendition = renditions.first, rendition.fit == .cover,
+            !rendition.gravity.isSmart, rendition.trim == nil, rendition.crop == nil, rendition.rotate == .none,
+            rendition.flip == nil, format != .tiff, !format.isVector
+        else { return nil }
+        let geometry = Geometry(of: rendition, source: source)
+        guard geometry.resized == shared else { return nil }
+        let (box, place) = (geometry.final, Placement(of: geometry.final, in: shared, gravity: rendition.gravity))
+        let kept =
+            isTurnedSideways
+            ? PixelArea(left: 0, top: place.top, size: PixelSize(shared.width, box.height))
+            : PixelArea(left: place.left, top: 0, size: PixelSize(box.width, shared.height))
+        return kept.size == shared ? nil : kept
+    }
+}
+
+/// Finds the part of a picture inside its uniform borders.
+enum TrimSearch {
+    /// The top left pixel decides: if it is transparent, every transparent pixel is border, else every pixel of a
+    /// similar colour. The threshold is the largest difference, of 255, within a border. If there is nothing but
+    /// border, the whole picture is returned.
+    static func box(
+        in picture: borrowing VipsPicture,
+        threshold: Int
+    ) throws(ImagingError) -> PixelArea {
+        guard let area = area(in: picture, threshold) else {
+            throw .processingFailed(step: "trim", detail: VipsLibrary.takeErrorText())
+        }
+        return area
+    }
+
+    private static func area(in picture: borrowing VipsPicture, _ threshold: Int) -> PixelArea? {
+        guard let corner = picture.pixel(x: 0, y: 0) else { return nil }
+        let colors = Array(corner.dropLast())
+        guard picture.hasAlpha else { return picture.differing(from: corner, by: threshold) }
+        if corner.last == 0 { return picture.alphaBand()?.differing(from: [0], by: threshold) }
+        return picture.flattened(background: colors)?.differing(from: colors, by: threshold)
+    }
+}

@@ -64,3 +64,28 @@ struct InitialsDrawing {
         .processingFailed(step: "initials", detail: VipsLibrary.takeErrorText())
     }
 }
+
+extension VipsPicture {
+    /// Draws a line of text in the system's bold sans-serif font, or in one that has its letters: sRGB with alpha,
+    /// cropped to its ink. The colour is opaque (emoji have their own); the font size is in pixels per em. Nil if
+    /// nothing was drawn.
+    init?(text: String, color: Color, fontSize: Double) {
+        let digits = "\(color)".dropLast(2)
+        let markup = "<span foreground=\"\(digits)\">\(text.escapedForMarkup)</span>"
+        self.init { cameo_vips_text($0, markup, "sans bold \(fontSize)") }
+    }
+}
+
+/// The text that the installed fonts can draw.
+enum VipsText {
+    /// Whether some font has every letter. Marks and joiners do not count: fonts draw them with the preceding letter or
+    /// not at all.
+    static func hasFont(for text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .spacingMark, .enclosingMark, .format: true
+            default: cameo_has_font_for(scalar.value) != 0
+            }
+        }
+    }
+}

@@ -1,4 +1,5 @@
-internal import CameoModel
+package import CameoModel
+internal import Glibc
 
 /// Identifies and opens the bytes of one source, and checks its header against the limits before anything is decoded. A
 /// file's format is detected by Cameo, not by libvips.
@@ -291,5 +292,81 @@ enum ForeignFormat {
             return "a PNM picture"
         }
         return "plain text"
+    }
+}
+
+/// A source's bytes, memory-mapped and not copied, for the lifetime of this value.
+///
+/// Decoders read the mapping directly. Truncating the file meanwhile kills the process with SIGBUS, which the worker
+/// reports as `source.changed`; a sealed memory file cannot be truncated.
+package struct SourceMapping: ~Copyable {
+    let bytes: UnsafeRawBufferPointer
+    let kind: SourceKind
+    /// The EXIF of a JPEG that is hidden from decoders, or of a PNG where they do not look; nil if there is none, or if they
+    /// see it.
+    let exif: EXIFSegment?
+
+    /// Maps a regular file or memory file that is open for reading; the descriptor may be closed afterwards.
+    package init(_ descriptor: Int32, holding kind: SourceKind = .file) throws(ImagingError) {
+        self.kind = kind
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable("\(Errno())") }
+        guard status.st_size > 0 else {
+            bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+            exif = nil
+            return
+        }
+        let size = Int(status.st_size)
+        guard let start = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), start != MAP_FAILED else {
+            throw .unreadable("\(Errno())")
+        }
+        bytes = UnsafeRawBufferPointer(start: start, count: size)
+        exif =
+            EXIFSegment(in: bytes).flatMap { Self.hide($0, in: start) ? $0 : nil } ?? PNGColor.lateEXIF(in: bytes)
+    }
+
+    /// Overwrites the marker in this process's copy of the page. Returns false if the page cannot be made writable.
+    private static func hide(_ segment: EXIFSegment, in start: UnsafeMutableRawPointer) -> Bool {
+        let pageSize = sysconf(Int32(_SC_PAGESIZE))
+        let page = start + segment.marker / pageSize * pageSize
+        guard mprotect(page, pageSize, PROT_READ | PROT_WRITE) == 0 else { return false }
+        start.storeBytes(of: EXIFSegment.skipped, toByteOffset: segment.marker, as: UInt8.self)
+        mprotect(page, pageSize, PROT_READ)
+        return true
+    }
+
+    package func prefix(_ count: Int) -> [UInt8] { Array(bytes.prefix(count)) }
+
+    deinit {
+        if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) }
+    }
+}
+
+/// Tells a truncated file from a damaged one by the format's end mark.
+enum Truncation {
+    /// The number of bytes searched for the mark, since some programs append bytes of their own.
+    private static let searchedBytes = 65_536
+
+    static func isCutOff(_ bytes: UnsafeRawBufferPointer, as format: PictureFormat) -> Bool {
+        let tail = bytes.suffix(searchedBytes)
+        switch format {
+        case .jpeg: return !contains(tail, [0xFF, 0xD9])
+        case .png: return !contains(tail, Array("IEND".utf8))
+        // The trailer, possibly followed by padding.
+        case .gif: return tail.last(where: { $0 != 0 }) != 0x3B
+        // The length of the RIFF chunk plus its eight-byte header.
+        case .webp:
+            let length = bytes.dropFirst(4).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+            return bytes.count < length + 8
+        // Their parts are located by offsets: a truncated file usually has no pixels at all.
+        case .tiff, .heif, .avif, .svg, .jxl, .pdf, .initials, .video: return false
+        }
+    }
+
+    private static func contains(_ bytes: Slice<UnsafeRawBufferPointer>, _ mark: [UInt8]) -> Bool {
+        guard bytes.count >= mark.count else { return false }
+        return (bytes.startIndex...(bytes.endIndex - mark.count)).contains { start in
+            bytes[start] == mark[0] && bytes[start..<start + mark.count].elementsEqual(mark)
+        }
     }
 }

@@ -96,3 +96,82 @@ extension Rendition.Gravity {
         try Rendition.check(point.y, in: Rendition.FocalPoint.range, path, "y")
     }
 }
+
+extension Rendition {
+    /// A rectangle of a picture.
+    public struct CropArea: Hashable, Sendable {
+        /// The unit of the coordinates.
+        public enum Unit: String, CaseIterable, Sendable {
+            /// Whole pixels of the source.
+            case pixels
+            /// Fractions of the picture's width and height, 0…1.
+            case fraction
+        }
+
+        /// The position and size.
+        public var left, top, width, height: Double
+        /// The unit of the coordinates.
+        public var unit: Unit
+
+        /// Creates an area from its top left corner and size.
+        public init(left: Double, top: Double, width: Double, height: Double, unit: Unit = .pixels) {
+            self.left = left
+            self.top = top
+            self.width = width
+            self.height = height
+            self.unit = unit
+        }
+    }
+
+    /// A clockwise rotation in degrees.
+    public enum Rotation: Int, CaseIterable, Sendable {
+        case none = 0
+        case quarter = 90
+        case half = 180
+        case threeQuarters = 270
+
+        /// Whether the rotation swaps width and height.
+        package var isSideways: Bool { self == .quarter || self == .threeQuarters }
+    }
+
+    /// A mirroring.
+    public enum Flip: String, CaseIterable, Sendable {
+        /// Swaps left and right.
+        case horizontal
+        /// Swaps top and bottom.
+        case vertical
+        case both
+    }
+}
+
+/// A rendition as people write it in one word: a box, optionally with a fit, a format and a quality after colons, as in
+/// `256x256:cover:webp:q75`.
+package struct RenditionSize: Hashable, Sendable {
+    package let width: Int?
+    package let height: Int?
+    package private(set) var fit: Rendition.Fit?
+    package private(set) var format: Rendition.Format?
+    package private(set) var quality: Int?
+
+    /// - Throws: ``InvalidRequest`` for text that is not of this form. Ranges are checked by ``Rendition/validate(at:)``.
+    package init(parsing text: String) throws(InvalidRequest) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let edges = parts[0].split(separator: "x", omittingEmptySubsequences: false)
+        let numbers = edges.map { Int($0) }
+        guard edges.count == 2, zip(edges, numbers).allSatisfy({ $0.isEmpty || $1 != nil }),
+            !edges.allSatisfy(\.isEmpty)
+        else { throw InvalidRequest(path: "", reason: "must be WIDTHxHEIGHT, WIDTHx or xHEIGHT in pixels") }
+        (width, height) = (numbers[0], numbers[1])
+        for part in parts.dropFirst() {
+            if let value = Rendition.Fit(rawValue: part) {
+                fit = value
+            } else if let value = Rendition.Format(rawValue: part == "jpg" ? "jpeg" : part) {
+                format = value
+            } else if part.first == "q", let value = Int(part.dropFirst()) {
+                quality = value
+            } else {
+                throw InvalidRequest(path: "", reason: "\"\(part)\" is not a fit, format or quality (q1 to q100)")
+            }
+        }
+    }
+}

@@ -73,3 +73,100 @@ extension Rendition {
         return members
     }
 }
+
+extension Rendition.CropArea {
+    package static let fields = ["left", "top", "width", "height", "unit"]
+
+    init(json: JSONValue, at path: String) throws(InvalidRequest) {
+        let reader = try JSONObjectReader(json, at: path, fields: Self.fields)
+        let bounds = 0...Double(RenderLimits.pixelCoordinates)
+        guard let width = try reader.number("width", in: bounds), let height = try reader.number("height", in: bounds)
+        else { throw InvalidRequest(path: path, reason: "needs a width and a height") }
+        self.init(
+            left: try reader.number("left", in: bounds) ?? 0,
+            top: try reader.number("top", in: bounds) ?? 0,
+            width: width,
+            height: height,
+            unit: try reader.choice("unit", Unit.self) ?? .pixels
+        )
+        try validate(at: path)
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = ["width": .number(width), "height": .number(height)]
+        if left != 0 { members["left"] = .number(left) }
+        if top != 0 { members["top"] = .number(top) }
+        if unit != .pixels { members["unit"] = .string(unit.rawValue) }
+        return .object(members)
+    }
+
+    func validate(at path: String) throws(InvalidRequest) {
+        for (field, number) in [("left", left), ("top", top), ("width", width), ("height", height)] {
+            switch unit {
+            case .pixels:
+                try Rendition.check(number, in: 0...Double(RenderLimits.pixelCoordinates), path, field)
+                guard number == number.rounded() else {
+                    throw Rendition.refusal(path, field, "must be whole pixels, not \(number), or have unit fraction")
+                }
+            case .fraction: try Rendition.check(number, in: 0...1, path, field)
+            }
+        }
+        for (field, number) in [("width", width), ("height", height)] where number == 0 {
+            throw Rendition.refusal(path, field, "must be more than 0")
+        }
+        // Thirds and tenths do not add up to exactly 1 in binary.
+        guard unit == .pixels || (left + width <= 1.000_001 && top + height <= 1.000_001) else {
+            throw InvalidRequest(
+                path: path,
+                reason: "reaches beyond the picture: left + width or top + height is over 1"
+            )
+        }
+    }
+}
+
+extension Rendition.Overlay {
+    package static let fields = ["source", "gravity", "opacity", "scale", "margin"]
+
+    init(json: JSONValue, at path: String) throws(InvalidRequest) {
+        let reader = try JSONObjectReader(json, at: path, fields: Self.fields)
+        guard let source = try reader.string("source") else {
+            throw InvalidRequest(path: reader.path(of: "source"), reason: "is required")
+        }
+        self.init(
+            source: source,
+            gravity: try Rendition.Gravity(reader, "gravity") ?? .southeast,
+            opacity: try reader.number("opacity", in: Self.opacityRange) ?? 1,
+            scale: try reader.number("scale", in: Self.scaleRange),
+            margin: try reader.integer("margin", in: Self.marginRange) ?? 0
+        )
+    }
+
+    var json: JSONValue {
+        var members = definition
+        members["source"] = .string(source)
+        return .object(members)
+    }
+
+    /// The ``json`` with the source replaced by its identity: an inline picture by the digest of its bytes.
+    var definition: [String: JSONValue] {
+        // A malformed source has no identity; the request's validation refuses it.
+        let identity = (try? SourceIdentity(of: source))?.text ?? source
+        var members: [String: JSONValue] = ["source": .string(identity)]
+        if gravity != .southeast { members["gravity"] = gravity.json }
+        if opacity != 1 { members["opacity"] = .number(opacity) }
+        if let scale { members["scale"] = .number(scale) }
+        if margin != 0 { members["margin"] = .integer(Int64(margin)) }
+        return members
+    }
+
+    func validate(at path: String) throws(InvalidRequest) {
+        try ThumbnailRequest.validateSource(source, at: "\(path).source")
+        if gravity.isSmart {
+            throw Rendition.refusal(path, "gravity", "must be a position: a compass point or {\"x\":…,\"y\":…}")
+        }
+        try gravity.validate(at: "\(path).gravity")
+        try Rendition.check(opacity, in: Self.opacityRange, path, "opacity")
+        try Rendition.check(scale, in: Self.scaleRange, path, "scale")
+        try Rendition.check(margin, in: Self.marginRange, path, "margin")
+    }
+}

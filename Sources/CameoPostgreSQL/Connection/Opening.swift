@@ -1,6 +1,7 @@
 internal import CameoQueue
 internal import CameoStore
 internal import Foundation
+internal import Synchronization
 
 /// What the first statement of a transaction tells.
 struct Opening: Sendable {
@@ -84,5 +85,137 @@ struct Opening: Sendable {
         identity = try row[2]
         let (id, era): (String?, String?) = (try row[3], try row[4])
         transaction = id.flatMap { id in era.map { Transaction(id: id, era: $0) } }
+    }
+}
+
+/// What the role that opened a store may do. Most programs use the tables' owner; `deploy/postgresql/roles.sql` makes
+/// roles with fewer rights.
+struct Rights: Sendable {
+    /// Whether it may accept requests: make tasks of them, and not only insert them as a producer's SQL does.
+    let accepts: Bool
+    /// Whether it may change tasks and what is kept about them, as workers do.
+    let works: Bool
+    /// Whether it may read pictures.
+    let readsBytes: Bool
+
+    init(_ connection: Connection, _ url: DatabaseURL) throws {
+        let look = """
+            SELECT has_table_privilege('\(url.quoted).job', 'INSERT') AND has_table_privilege('\(url.quoted).task', 'INSERT'),
+              has_table_privilege('\(url.quoted).task', 'UPDATE'), has_table_privilege('\(url.quoted).blob', 'SELECT')
+            """
+        guard let row = try connection.run(look).rows.first else { throw DatabaseError("a statement returned no row") }
+        (accepts, works, readsBytes) = (try row[0], try row[1], try row[2])
+    }
+}
+
+/// What transactions learn of the store they are in.
+final class StoreIdentity: Sendable {
+    private struct State {
+        var identity: String?
+        var isInPlace = true
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether the schema still has the tables that it had when the store was opened.
+    var isInPlace: Bool { state.withLock { $0.isInPlace } }
+
+    /// Compares the tables with those of the first transaction.
+    ///
+    /// - Returns: why nothing more must be started: a newer program has migrated the tables, or they are another store's.
+    @discardableResult
+    func note(_ opening: Opening, _ url: DatabaseURL) -> StoreError? {
+        let isInPlace = state.withLock { state in
+            if state.identity == nil { state.identity = opening.identity }
+            state.isInPlace = state.identity == opening.identity
+            return state.isInPlace
+        }
+        guard isInPlace else {
+            return .cannotOpen(path: url.location, reason: "another store has taken its place")
+        }
+        return Schema.refusal(of: opening.version, url)
+    }
+}
+
+// DESIGN. Leases, back-offs and due times of a fleet go by one clock, the server's: that of a worker may be an hour off.
+// Each transaction asks for it. Between transactions the store's clock is the machine's, corrected by what the last
+// answers showed. Tests supply a clock of their own, which then counts everywhere.
+final class ServerClock: Sendable {
+    /// The time in milliseconds since 1970 of a clock that is used instead of the server's; nil: the server's counts.
+    var supplied: Int64? { isSupplied ? storeClock.now().milliseconds : nil }
+    let isSupplied: Bool
+    let storeClock: StoreClock
+    private let correction: Correction
+
+    /// What the machine's clock is behind the server's.
+    private final class Correction: Sendable {
+        private struct Estimate {
+            var milliseconds: Int64 = 0
+            /// How wrong it may be: half the round trip.
+            var error: Int64 = .max
+            var at = ContinuousClock.now
+        }
+
+        private let estimate = Mutex(Estimate())
+
+        var milliseconds: Int64 { estimate.withLock { $0.milliseconds } }
+
+        /// Takes an answer unless a better one is less than a minute old.
+        func note(_ milliseconds: Int64, error: Int64) {
+            estimate.withLock { estimate in
+                let now = ContinuousClock.now
+                guard error <= estimate.error || estimate.at.duration(to: now) > .seconds(60) else { return }
+                estimate = Estimate(milliseconds: milliseconds, error: error, at: now)
+            }
+        }
+    }
+
+    /// - Parameter supplied: the clock to use instead of the server's.
+    init(_ supplied: StoreClock?) {
+        let correction = Correction()
+        self.correction = correction
+        isSupplied = supplied != nil
+        storeClock =
+            supplied
+            ?? StoreClock(
+                now: { Date().addingTimeInterval(Double(correction.milliseconds) / 1_000) },
+                uptime: StoreClock.system.uptime
+            )
+    }
+
+    /// Learns from the server's time, in milliseconds since 1970, that an answer gave.
+    func note(server: Int64, tookSince start: ContinuousClock.Instant) {
+        let half = Int64(start.duration(to: .now) / .milliseconds(2))
+        correction.note(server - (Date().milliseconds - half), error: half)
+    }
+}
+
+/// Locks that a transaction takes on rows of `total` that nobody changes, and that its end releases. Session locks would not
+/// survive a pooler, and advisory locks may be taken by every role that may connect.
+enum RowLock: String {
+    /// Of claims that count running jobs because of a limit.
+    case limitedClaim = "lock of limited claims"
+    /// Of the folding of counts.
+    case fold = "lock of the folding of counts"
+}
+
+/// Locks for what has no row yet.
+enum AdvisoryLock: String {
+    /// Of the creation or migration of the tables.
+    case schema
+
+    /// "Came" in ASCII: the locks' class.
+    private static let family: Int32 = 0x4361_6D65
+    /// The class of locks of unique keys.
+    static let uniqueKeys = family + 1
+    /// The class of locks of idempotency keys.
+    static let firstReceipts = family + 2
+
+    /// The arguments of `pg_advisory_xact_lock` and its like.
+    func arguments(schema: String) -> String {
+        // FNV-1a
+        var hash: UInt32 = 2_166_136_261
+        for byte in "\(schema).\(rawValue)".utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        return "\(Self.family), \(Int32(bitPattern: hash))"
     }
 }

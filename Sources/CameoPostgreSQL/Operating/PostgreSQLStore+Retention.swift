@@ -2,6 +2,7 @@ internal import CameoModel
 package import CameoQueue
 package import CameoStore
 internal import Foundation
+internal import Synchronization
 
 // DESIGN. Rows of history that are removed leave dead ones behind, which go with their partition once all of it has
 // expired (``Partitions``).
@@ -98,5 +99,156 @@ extension PostgreSQLTransaction {
             [limit, page]
         )
         return PruneStep(isLast: count < page)
+    }
+}
+
+extension PostgreSQLStore {
+    package func maintenanceTurn() async throws(StoreError) -> MaintenanceTurn? {
+        let holder = UUID().uuidString
+        guard try await transaction({ db in try MaintenanceLease.take(as: holder, db) }) else { return nil }
+        return MaintenanceTurn(MaintenanceLease(of: self, holder: holder))
+    }
+
+    /// Gives the right back, soon after the call. If that fails, its lease runs out.
+    func release(_ holder: String) {
+        errands.start { [self] in
+            _ = try? await transaction { db in
+                try db.execute("UPDATE maintenance SET holder = NULL WHERE holder = $1", [holder])
+            }
+        }
+    }
+}
+
+// DESIGN. The maintenance lock is a row with a lease, because a lock of a session does not survive a pooler in transaction
+// mode, and that of a transaction would keep one open for as long as the pruning takes, which holds back autovacuum. Each
+// transaction of the holder renews the lease and proves with it that nobody else has taken the lock meanwhile.
+
+/// The right to maintain the store, until it is released or its lease runs out.
+final class MaintenanceLease: Sendable {
+    /// How long the right outlives its holder, in milliseconds.
+    static let milliseconds: Int64 = 60_000
+
+    private let holder: String
+    private let store: PostgreSQLStore
+
+    init(of store: PostgreSQLStore, holder: String) {
+        (self.store, self.holder) = (store, holder)
+    }
+
+    deinit {
+        store.release(holder)
+    }
+
+    /// Takes the right if nobody has it.
+    static func take(as holder: String, _ db: PostgreSQLTransaction) throws -> Bool {
+        // The row is passed over while another process changes it.
+        return try db.execute(
+            """
+            UPDATE maintenance SET holder = $1, lease_until = $2
+            WHERE one IN (SELECT one FROM maintenance WHERE holder IS NULL OR lease_until < $3 FOR UPDATE SKIP LOCKED)
+            """,
+            [holder, db.now + milliseconds, db.now]
+        ) == 1
+    }
+
+    /// Renews the lease. The transaction keeps others from taking the right until it ends.
+    ///
+    /// - Throws: ``StoreError/busy(path:)`` if another process has taken it.
+    func renew(_ db: PostgreSQLTransaction) throws {
+        let count = try db.execute(
+            "UPDATE maintenance SET lease_until = $2 WHERE holder = $1",
+            [holder, db.now + Self.milliseconds]
+        )
+        guard count == 1 else { throw StoreError.busy(path: store.location) }
+    }
+}
+
+/// Work that a call has left for after its return. A program that is about to exit waits for it.
+final class Errands: Sendable {
+    private struct State {
+        var next = 0
+        var running: [Int: Task<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func start(_ work: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            let number = state.next
+            state.next += 1
+            state.running[number] = Task {
+                await work()
+                self.state.withLock { $0.running[number] = nil }
+            }
+        }
+    }
+
+    /// Waits for all that has been started.
+    func finish() async {
+        while let task = state.withLock({ $0.running.values.first }) { await task.value }
+    }
+}
+
+// DESIGN. The history of jobs is partitioned by week. A week's partition is made ahead of it. It is dropped once retention
+// has removed all that was in it, dead rows and all, which no vacuum then has to pass. Rows of a time without a partition
+// are in the default one, and stay there: nothing waits for a partition. Both changes lock the table against everything
+// for a moment, so they give up soon, and are tried again at the next maintenance. Functions of the tables' owner make
+// them, so that workers need not be the owner (``Schema``).
+enum Partitions {
+    private static let week: Int64 = 7 * 86_400_000
+    /// How many weeks ahead partitions are made.
+    private static let ahead: Int64 = 4
+    /// How far from now the partitions are that a move makes.
+    private static let weeksOfAMove: Int64 = 53
+    /// The tables with partitions.
+    static let tables = ["outcome", "earlier_attempt"]
+    /// How long the change of a table waits for its lock.
+    private static let patience = "500ms"
+
+    /// A change of a table's partitions. The week is its number since 1970.
+    enum Change: Sendable {
+        case make(table: String, week: Int64)
+        /// A past week's partition, if it is empty.
+        case drop(table: String, week: Int64)
+    }
+
+    /// The changes that are due: this week and the next ones need partitions, past ones only while they have rows. Each is
+    /// for a transaction of its own, so that none holds the locks of another.
+    static func changes(now: Int64, _ db: PostgreSQLTransaction) throws -> [Change] {
+        let current = now / week
+        return try tables.flatMap { table in
+            let known: Set<String> = try Set(
+                db.column(
+                    "SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = $1::regclass",
+                    [table]
+                )
+            )
+            let missing = (current...(current + ahead)).filter { !known.contains("\(table)_w\($0)") }
+            let empty: [Int64] = try db.column("SELECT empty_partitions($1, $2)", [table, current])
+            return missing.map { Change.make(table: table, week: $0) } + empty.map { .drop(table: table, week: $0) }
+        }
+    }
+
+    /// Makes a change, unless its lock is not to be had: then the next maintenance tries again.
+    static func perform(_ change: Change, _ db: PostgreSQLTransaction) throws {
+        do {
+            try db.inSavepoint {
+                try db.execute("SELECT set_config('lock_timeout', '\(patience)', true)")
+                switch change {
+                case .make(let table, let week): try db.execute("SELECT make_partition($1, $2)", [table, week])
+                case .drop(let table, let week): try db.execute("SELECT drop_partition($1, $2)", [table, week])
+                }
+            }
+        } catch let error as DatabaseError where error.isUnavailableLock {}
+    }
+
+    /// Makes the partitions of times that are not more than a year away, for rows that come from another store.
+    static func make(for times: [Int64], of table: String, _ db: PostgreSQLTransaction) throws {
+        let current = db.now / week
+        for number in Set(times.map { $0 / week }).sorted() where abs(number - current) <= weeksOfAMove {
+            let partition = "\"\(db.schema)\".\(table)_w\(number)"
+            guard try db.value("SELECT to_regclass($1) IS NULL", [partition]) == true else { continue }
+            try db.execute("SELECT make_partition($1, $2)", [table, number])
+        }
     }
 }

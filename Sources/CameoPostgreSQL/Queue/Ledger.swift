@@ -174,3 +174,200 @@ extension PostgreSQLTransaction {
     /// Forgets the claim of a task that does not run any more, so that no other operation of the group settles it.
     package func loseClaim(of task: TaskRow) { if let token = task.token { ledger.claimed[token] = nil } }
 }
+
+extension PostgreSQLTransaction {
+    /// Writes what was recorded, except what only the end of the transaction writes: the change feed and counts.
+    func flush() throws { try execute(takeUnwritten()) }
+
+    /// The statements of a flush, after which they count as run.
+    func takeUnwritten() -> [Connection.Statement] {
+        let ends = takeEnds()
+        let statements =
+            [completion, deletion].compactMap { $0 } + pictures
+            + [history(ends), earlierAttempts, heads].compactMap { $0 }
+        (ledger.completions, ledger.ended, ledger.attempts, ledger.heads) = ([], [], [], [:])
+        (ledger.blobs, ledger.thumbnails, ledger.named) = ([:], [:], [])
+        return statements
+    }
+
+    /// The statements that come before COMMIT, after a flush.
+    func closing() -> [Connection.Statement] {
+        var statements = failures
+        if ledger.concernsWaiters, ledger.changes.isEmpty {
+            statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))
+        }
+        if let entries { statements.append(entries) }
+        if !ledger.used.isEmpty { statements.append(uses) }
+        if ledger.wakesWorkers {
+            statements.append(.init("SELECT pg_notify('\(Listener.channel(schema: schema))', '')", prepared: true))
+        }
+        return statements
+    }
+
+    private var completion: Connection.Statement? {
+        ledger.completions.isEmpty ? nil : Self.completing(ledger.completions, now: now)
+    }
+
+    /// What stores pictures: first their blobs, then themselves, each in one order. The trigger on changed thumbnails notes
+    /// the blobs that they leave in another order, so they are noted before.
+    private var pictures: [Connection.Statement] {
+        let named = [SQLArray(ledger.named.map(\.thumbnail)), SQLArray(ledger.named.map(\.blob))]
+        func orphans(_ blob: String, _ condition: String) -> [Connection.Statement] {
+            ledger.named.isEmpty
+                ? []
+                : [
+                    .init(
+                        """
+                        INSERT INTO orphan SELECT DISTINCT \(blob), $3::bigint
+                        FROM unnest($1::text[], $2::text[]) AS made(id, blob) LEFT JOIN LATERAL (
+                          SELECT blob FROM thumbnail WHERE thumbnail.id = made.id LIMIT 1) AS thumbnail ON true
+                        WHERE \(condition) ORDER BY 1
+                        ON CONFLICT (digest) DO UPDATE SET since = excluded.since
+                        """,
+                        named + [now],
+                        prepared: true
+                    )
+                ]
+        }
+        return ledger.blobs.sorted { $0.key < $1.key }.map(\.value)
+            + orphans("thumbnail.blob", "thumbnail.blob <> made.blob")
+            + ledger.thumbnails.sorted { $0.key < $1.key }.flatMap(\.value)
+            // A newer fetch's thumbnail was kept.
+            + orphans("made.blob", "thumbnail.blob IS DISTINCT FROM made.blob")
+    }
+
+    private var uses: Connection.Statement {
+        // Who has one locked is making it anew or removing it.
+        .init(
+            """
+            UPDATE thumbnail SET read_at = $1 WHERE id IN (
+              SELECT id FROM thumbnail WHERE id = ANY($2::text[]) AND used_at <= $3 FOR UPDATE SKIP LOCKED)
+            """,
+            [now, SQLArray(ledger.used), now - Int64(Retention.readingStep.milliseconds)]
+        )
+    }
+
+    private var deletion: Connection.Statement? {
+        guard !ledger.ended.isEmpty else { return nil }
+        return .init("DELETE FROM task WHERE id = ANY($1::bigint[])", [SQLArray(ledger.ended)], prepared: true)
+    }
+
+    /// Takes the outcomes, each with the attempt that ended as its job did. The other attempts remain.
+    private func takeEnds() -> [(outcome: Ledger.Outcome, attempt: Ledger.Attempt?)] {
+        let ends = ledger.outcomes.map { outcome in
+            let last = ledger.attempts.firstIndex {
+                $0.task.id == outcome.task.id && $0.outcome.rawValue == outcome.state.rawValue
+                    && $0.failure == outcome.failure
+            }
+            return (outcome: outcome, attempt: last.map { ledger.attempts.remove(at: $0) })
+        }
+        ledger.outcomes = []
+        return ends
+    }
+
+    private func history(_ ends: [(outcome: Ledger.Outcome, attempt: Ledger.Attempt?)]) -> Connection.Statement? {
+        guard !ends.isEmpty else { return nil }
+        let (outcomes, attempts) = (ends.map(\.outcome), ends.map(\.attempt))
+        return .init(
+            """
+            INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
+              attempted_at, finalized_at, failure, code, superseded_by, number, worker, \(Self.times))
+            SELECT id, state, queue, priority, due, attempt, max_attempts, crash_count, attempted_at, $13, failure::json,
+              code, superseded_by, number, worker, \(Self.times)
+            FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[],
+              $8::int[], $9::bigint[], $10::text[], $11::text[], $12::bigint[], $14::int[], $15::text[], $16::bigint[],
+              $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[])
+              AS ended(id, state, queue, priority, due, attempt, max_attempts, crash_count, attempted_at, failure, code,
+                superseded_by, number, worker, \(Self.times))
+            """,
+            [
+                SQLArray(outcomes.map(\.task.id)), SQLArray(outcomes.map(\.state.code)),
+                SQLArray(outcomes.map(\.task.queue)), SQLArray(outcomes.map(\.task.priority)),
+                SQLArray(outcomes.map(\.task.due)), SQLArray(outcomes.map(\.task.attempt)),
+                SQLArray(outcomes.map(\.task.maxAttempts)), SQLArray(outcomes.map(\.task.crashCount)),
+                SQLArray(outcomes.map(\.task.attemptedAt)), SQLArray(outcomes.map(\.failure)),
+                SQLArray(outcomes.map(\.code)), SQLArray(outcomes.map(\.supersededBy)), now,
+                SQLArray(attempts.map { $0?.task.tries }), SQLArray(attempts.map { $0?.task.worker }),
+            ] + AttemptTimings.columns(attempts.map { $0?.timings }),
+            prepared: true
+        )
+    }
+
+    private var earlierAttempts: Connection.Statement? {
+        let attempts = ledger.attempts
+        guard !attempts.isEmpty else { return nil }
+        return .init(
+            """
+            INSERT INTO earlier_attempt(job_id, number, worker, started_at, finished_at, outcome, failure, \(Self.times))
+            SELECT job, number, worker, started, $14, outcome, failure::json, \(Self.times)
+            FROM unnest($1::bigint[], $2::int[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
+              $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
+              AS ended(job, number, worker, started, outcome, failure, \(Self.times))
+            """,
+            [
+                SQLArray(attempts.map(\.task.id)), SQLArray(attempts.map(\.task.tries)),
+                SQLArray(attempts.map(\.task.worker)), SQLArray(attempts.map(\.task.attemptedAt)),
+                SQLArray(attempts.map(\.outcome.rawValue)), SQLArray(attempts.map(\.failure)),
+            ] + AttemptTimings.columns(attempts.map(\.timings)) + [now],
+            prepared: true
+        )
+    }
+
+    private static let times = AttemptTimings.columnNames
+
+    private var heads: Connection.Statement? {
+        guard !ledger.heads.isEmpty else { return nil }
+        let heads = ledger.heads.sorted { $0.key < $1.key }
+        // Even a head that does not change is written: the lock keeps a claim from raising it before the commit.
+        return .init(
+            """
+            WITH raised AS (
+              SELECT lane.id, rank FROM unnest($1::bigint[], $2::bigint[]) AS new(lane, rank)
+                JOIN lane ON lane.id = new.lane ORDER BY lane.id FOR UPDATE OF lane)
+            UPDATE lane SET head = least(head, raised.rank) FROM raised WHERE lane.id = raised.id
+            """,
+            [SQLArray(heads.map(\.key)), SQLArray(heads.map(\.value))]
+        )
+    }
+
+    /// Enters the changes of counts and those of jobs, by one statement, whose text is always the same, so that it is
+    /// prepared.
+    private var entries: Connection.Statement? {
+        let columns = ledger.queues.filter { ($0.value.changes + $0.value.ends).contains { $0 != 0 } }
+            .map { queue, counts in [Int(queue)] + counts.changes + counts.ends }
+        let counts = (0..<11).map { column in SQLArray(columns.map { $0[column] }) }
+        guard !ledger.changes.isEmpty else {
+            return columns.isEmpty ? nil : .init(Self.counting, counts, prepared: true)
+        }
+        let changes = [SQLArray(ledger.changes.map(\.job)), SQLArray(ledger.changes.map(\.state.code))]
+        return .init(
+            "WITH counted AS (\(Self.counting)) INSERT INTO new_change(jobs, states, at) VALUES ($12, $13, $14)",
+            counts + changes + [now],
+            prepared: true
+        )
+    }
+
+    private static let counting = """
+        INSERT INTO queue_delta SELECT * FROM unnest(\((1...11).map { "$\($0)::bigint[]" }.joined(separator: ", ")))
+        """
+
+    private var failures: [Connection.Statement] {
+        guard !ledger.counters.isEmpty else { return [] }
+        // In the same order in every transaction, which locks the rows until its end.
+        let entries = ledger.counters.entries.sorted { ($0.family.rawValue, $0.label) < ($1.family.rawValue, $1.label) }
+        return [
+            .init(
+                """
+                INSERT INTO counter(family, label, value)
+                SELECT family, label, value
+                FROM unnest($1::text[], $2::text[], $3::bigint[]) AS added(family, label, value)
+                ON CONFLICT (family, label) DO UPDATE SET value = counter.value + excluded.value
+                """,
+                [
+                    SQLArray(entries.map(\.family.rawValue)), SQLArray(entries.map(\.label)),
+                    SQLArray(entries.map(\.value)),
+                ]
+            )
+        ]
+    }
+}

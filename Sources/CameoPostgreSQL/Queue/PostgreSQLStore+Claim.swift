@@ -150,3 +150,88 @@ struct ClaimOutlook {
         lanes = try lane == nil ? [] : rows.map { try OpenLane($0, from: 3) }
     }
 }
+
+/// A job as `take_jobs` and `claim_lane` return it: what its worker has to know.
+struct ClaimedTask {
+    /// Its place among the jobs that were claimed together, from 1, by rank.
+    let place: Int
+    let id: Int64
+    let due: Int64
+    let attempt: Int
+    let maxAttempts: Int
+    let crashCount: Int
+    let tries: Int
+    /// The number of the last failed attempt.
+    let failed: Int?
+    let refresh: Refresh
+    let upload: Int64?
+    let fetchAfter: Int64
+    /// nil if another program has deleted the job's row.
+    let request: String?
+    let createdAt: Int64?
+    /// The number of the fetch that begins with the claim.
+    let sourceSeen: Int64
+
+    init(_ row: Row) throws {
+        place = try row[0]
+        id = try row[1]
+        due = try row[2]
+        attempt = try row[3]
+        maxAttempts = try row[4]
+        crashCount = try row[5]
+        tries = try row[6]
+        failed = try row[7]
+        refresh = Refresh(code: try row[8])
+        upload = try row[9]
+        fetchAfter = try row[10]
+        request = try row[11]
+        createdAt = try row[12]
+        sourceSeen = try row[13]
+    }
+}
+
+/// What a write does with a job that its worker has claimed.
+enum ClaimUse: Sendable {
+    /// The job's task is locked and looked up beforehand.
+    case holds(Claim)
+    /// The job is completed beforehand, in the round trip of BEGIN, unless its group is run again with savepoints: then it
+    /// is held. The write throws if the job must not be completed.
+    case completes(Claim, timings: @Sendable () -> AttemptTimings)
+
+    var claim: Claim {
+        switch self {
+        case .holds(let claim), .completes(let claim, _): claim
+        }
+    }
+
+    var completes: Bool { if case .completes = self { true } else { false } }
+
+    var completion: Completion? {
+        guard case .completes(let claim, let timings) = self else { return nil }
+        return Completion(claim: claim, timings: timings())
+    }
+}
+
+/// Whether looking before the next claim is worth while: one that follows a successful claim most likely finds more.
+final class ClaimHistory: Sendable {
+    private let foundJobs = Atomic(false)
+
+    var isPromising: Bool { foundJobs.load(ordering: .relaxed) }
+
+    func note(found: Bool) { foundJobs.store(found, ordering: .relaxed) }
+}
+
+extension AttemptTimings {
+    /// The columns of an attempt's times and sizes.
+    static let columnNames = "wait_ms, fetch_ms, queue_ms, render_ms, store_ms, source_bytes, output_bytes"
+
+    /// The values of ``columnNames``, each a list with one for each attempt.
+    static func columns(_ timings: [AttemptTimings?]) -> [(any SQLBindable)?] {
+        func list(_ value: (AttemptTimings) -> Int?) -> SQLArray { SQLArray(timings.map { $0.flatMap(value) }) }
+        return [
+            list(\.throttledMilliseconds), list(\.fetchMilliseconds), list(\.queueMilliseconds),
+            list(\.renderMilliseconds),
+            list(\.storeMilliseconds), list(\.sourceBytes), list(\.outputBytes),
+        ]
+    }
+}

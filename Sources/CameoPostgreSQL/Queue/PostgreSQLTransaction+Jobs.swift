@@ -1,6 +1,6 @@
 package import CameoModel
 package import CameoQueue
-internal import CameoStore
+package import CameoStore
 
 extension PostgreSQLTransaction {
     package func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
@@ -65,5 +65,56 @@ extension PostgreSQLTransaction {
     package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
         try query("SELECT \(TaskRow.columns) FROM task \(rest)\(isWriting ? " FOR UPDATE OF task" : "")", values)
             .map { try TaskRow($0) }
+    }
+}
+
+extension PostgreSQLTransaction {
+    /// The number of a fetch that begins now: higher than those of all that have begun.
+    package func nextSourceSeen() throws -> Int64 {
+        guard let number: Int64 = try value("SELECT nextval('source_seen')") else {
+            throw StoreError.failed("no number of a fetch")
+        }
+        return number
+    }
+
+    package func rename(_ claim: Claim, to key: String?) throws {
+        try execute("UPDATE task SET unique_key = $1 WHERE id = $2", [key, claim.jobID])
+        ledger.claimed[claim.token]?.uniqueKey = key
+    }
+
+    package func lock(_ receipt: FirstReceipt) throws {
+        try execute(
+            "SELECT pg_advisory_xact_lock($1::integer, hashtext($2))",
+            [Int64(AdvisoryLock.firstReceipts), "\(schema) \(receipt.key.text)"]
+        )
+    }
+}
+
+extension PostgreSQLTransaction {
+    /// Moves changes of counts into the rows that they change, unless another transaction is doing so.
+    func foldCounts() throws {
+        guard try tryLock(.fold) else { return }
+        let columns = [
+            "scheduled", "available", "running", "retryable", "completed", "discarded", "cancelled", "ever_completed",
+            "ever_discarded", "ever_cancelled",
+        ]
+        try execute([
+            .init(
+                """
+                WITH gone AS (DELETE FROM queue_delta RETURNING *),
+                  sums AS (SELECT queue, \(columns.map { "sum(\($0)) AS \($0)" }.joined(separator: ", "))
+                    FROM gone GROUP BY queue)
+                UPDATE queue_count SET \(columns.map { "\($0) = queue_count.\($0) + sums.\($0)" }.joined(separator: ", "))
+                FROM sums WHERE sums.queue = queue_count.queue
+                """
+            ),
+            .init(
+                """
+                WITH gone AS (DELETE FROM total_delta RETURNING *),
+                  sums AS (SELECT name, sum(value) AS value FROM gone GROUP BY name)
+                UPDATE total SET value = total.value + sums.value FROM sums WHERE sums.name = total.name
+                """
+            ),
+        ])
     }
 }

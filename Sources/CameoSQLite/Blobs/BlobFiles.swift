@@ -227,3 +227,103 @@ extension BlobFiles {
         return "file \(status.st_dev):\(status.st_ino)"
     }
 }
+
+/// A directory entry, read from the directory alone: nothing is opened and no link is followed.
+struct FolderEntry: Hashable, Sendable {
+    enum Kind: Sendable {
+        case file, folder, link
+        /// A socket, a pipe, a device.
+        case special
+    }
+
+    let name: String
+    let kind: Kind
+
+    /// The entries of a folder, sorted by name.
+    ///
+    /// - Throws: `Errno`, including `ENOTDIR` for a link to a folder.
+    static func all(in path: String) throws(Errno) -> [FolderEntry] {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Errno() }
+        guard let stream = fdopendir(descriptor) else {
+            let error = Errno()
+            close(descriptor)
+            throw error
+        }
+        defer { closedir(stream) }
+        var entries: [FolderEntry] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw Errno() }
+                return entries.sorted { $0.name < $1.name }
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name != ".", name != ".." else { continue }
+            entries.append(FolderEntry(name: name, kind: kind(Int(entry.pointee.d_type), "\(path)/\(name)")))
+        }
+    }
+
+    private static func kind(_ type: Int, _ path: String) -> Kind {
+        switch type {
+        case DT_REG: .file
+        case DT_DIR: .folder
+        case DT_LNK: .link
+        case DT_UNKNOWN: kind(of: path)
+        default: .special
+        }
+    }
+
+    /// Asks the file itself, because some file systems (XFS without `ftype`) do not record types in directories.
+    private static func kind(of path: String) -> Kind {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return .special }
+        return switch status.st_mode & S_IFMT {
+        case S_IFREG: .file
+        case S_IFDIR: .folder
+        case S_IFLNK: .link
+        default: .special
+        }
+    }
+}
+
+/// An entry in `blobs/` that Cameo did not create, or not in that form.
+struct UnexpectedEntry: Hashable, Sendable, CustomStringConvertible {
+    enum Fault: Hashable, Sendable {
+        /// The name is not one of Cameo's, or the entry has the wrong type for it.
+        case foreign
+        /// A symbolic link. Cameo creates none, and the target may be on another disk or belong to somebody else.
+        case link
+        /// The bytes of a blob whose own file is missing or damaged.
+        case misplaced(BlobDigest)
+        case unreadable(Errno)
+        case owned(by: UInt32, not: UInt32)
+    }
+
+    /// The path within the store's folder.
+    let path: String
+    let kind: FolderEntry.Kind
+    let fault: Fault
+
+    var description: String {
+        switch fault {
+        case .foreign: "\(noun) \(path) is not Cameo's: move it elsewhere"
+        case .link: "\(path) is a symbolic link: replace it with its target"
+        case .misplaced(let digest): "\(path) has the bytes of \(digest), whose own file is missing or damaged"
+        case .unreadable(let reason): "\(noun) \(path) cannot be read: \(reason)"
+        case .owned(let owner, let expected):
+            "\(noun) \(path) belongs to user \(owner), the store to user \(expected): change it back with `chown -R`"
+        }
+    }
+
+    private var noun: String {
+        switch kind {
+        case .file: "the file"
+        case .folder: "the folder"
+        case .link: "the link"
+        case .special: "the special file"
+        }
+    }
+}

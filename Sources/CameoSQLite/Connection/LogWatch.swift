@@ -1,4 +1,8 @@
+internal import CLinux
+package import CameoStore
 internal import Foundation
+internal import GRDB
+internal import Synchronization
 
 // DESIGN. Waiting for other processes' commits costs nothing while there are none. inotify reports when any process
 // writes to the write-ahead log. The commit follows some milliseconds later, after its sync, so a few checks of `PRAGMA
@@ -91,5 +95,81 @@ final class LogWatch: @unchecked Sendable {
         }
         guard event > 0, number < Self.looks, !source.isCancelled else { return }
         queue.asyncAfter(deadline: .now() + .milliseconds(1 << number)) { self.look(number + 1, after: event) }
+    }
+}
+
+/// Detects whether other programs write to the store. Used only by the writing connection's thread.
+final class OtherWriters: Sendable {
+    /// How long a writer is expected to come back, in milliseconds.
+    private static let memory: Int64 = 5_000
+    /// The longest pause left to others, in milliseconds.
+    private static let longestRest: Int64 = 25
+
+    private struct State {
+        var version: Int?
+        var seenAt: Int64?
+    }
+
+    private let state = Mutex(State())
+
+    /// Checks whether another connection has committed. Costs microseconds.
+    func look(_ db: Database) {
+        guard let statement = try? db.cachedStatement(sql: "PRAGMA data_version"),
+            let version = try? Int.fetchOne(statement)
+        else { return }
+        state.withLock { state in
+            if let before = state.version, before != version { state.seenAt = cameo_monotonic_ms() }
+            state.version = version
+        }
+    }
+
+    /// How long to leave the lock free after holding it for `held` milliseconds.
+    func rest(after held: Int64) -> Int64 {
+        let isShared = state.withLock { $0.seenAt.map { cameo_monotonic_ms() - $0 < Self.memory } ?? false }
+        return isShared ? min(max(held / 2, 1), Self.longestRest) : 0
+    }
+}
+
+// How others notice commits.
+extension SQLiteStore {
+    package func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let watch = LogWatch(
+            of: directory,
+            pause: pause,
+            version: { try? self.watching().unsafeRead(Self.dataVersion) },
+            notify: { continuation.yield() }
+        )
+        continuation.onTermination = { _ in watch.stop() }
+        watch.start()
+        continuation.yield()
+        return stream
+    }
+
+    package func version() async throws(StoreError) -> Int {
+        let result: Result<Int, any Error> = await withCheckedContinuation { continuation in
+            do {
+                // Outside a transaction: inside one the value would never change.
+                try watching().asyncUnsafeRead { database in
+                    continuation.resume(returning: Result { try Self.dataVersion(database.get()) })
+                }
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        }
+        return try value(of: result)
+    }
+
+    private func watching() throws -> DatabaseQueue {
+        try watcher.withLock { watcher in
+            if let watcher { return watcher }
+            let opened = try Connection.open(directory.database, readAccess)
+            watcher = opened
+            return opened
+        }
+    }
+
+    private static func dataVersion(_ db: Database) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
     }
 }

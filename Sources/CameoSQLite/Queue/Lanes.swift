@@ -1,3 +1,4 @@
+internal import CameoQueue
 internal import CameoStore
 internal import GRDB
 
@@ -70,5 +71,75 @@ enum Lanes {
         for row in try Row.fetchAll(set, arguments: [shut, key]) where !shut {
             if let head = row[1] as Int64? { try lower(queue: row[0], to: head, db) }
         }
+    }
+}
+
+enum Queues {
+    /// Records whether a queue has reached its limit. Most queues have no limit and are not written.
+    static func decide(_ queue: Int64, _ db: SQLiteTransaction) throws {
+        let decide = try db.cachedStatement(
+            sql: """
+                UPDATE queue SET full = 1 - full WHERE id = ?1
+                  AND full <> coalesce((SELECT running FROM queue_count WHERE queue = ?1) >= max_running, 0)
+                """
+        )
+        try decide.execute(arguments: [queue])
+    }
+}
+
+enum Keys {
+    /// Finds or creates a key. The latest request that names a limit sets it, unless an operator has set one; by
+    /// default one job runs at a time.
+    static func id(of name: String, limit: Int?, _ db: SQLiteTransaction) throws -> Int64 {
+        let find = try db.cachedStatement(sql: "SELECT id, max_running, fixed FROM key WHERE name = ?")
+        guard let row = try Row.fetchOne(find, arguments: [name]) else {
+            let insert = try db.cachedStatement(sql: "INSERT INTO key(name, max_running) VALUES (?, ?)")
+            try insert.execute(arguments: [name, limit ?? 1])
+            return db.lastInsertedRowID
+        }
+        let id: Int64 = row[0]
+        if let limit, row[1] != limit, row[2] == 0 {
+            let set = try db.cachedStatement(sql: "UPDATE key SET max_running = ? WHERE id = ?")
+            try set.execute(arguments: [limit, id])
+            try decide(id, db)
+        }
+        return id
+    }
+
+    static func count(_ change: Int, of key: Int64, _ db: SQLiteTransaction) throws {
+        let count = try db.cachedStatement(sql: "UPDATE key SET running = running + ? WHERE id = ?")
+        try count.execute(arguments: [change, key])
+        try decide(key, db)
+    }
+
+    /// Opens the key's lanes if it has room, otherwise closes them.
+    static func decide(_ key: Int64, _ db: SQLiteTransaction) throws {
+        let look = try db.cachedStatement(
+            sql: "SELECT running >= max_running OR opens_at <> 0 FROM key WHERE id = ?"
+        )
+        if let isFull = try Bool.fetchOne(look, arguments: [key]) { try Lanes.set(shut: isFull, key: key, db) }
+    }
+}
+
+enum Rates {
+    /// Takes starts from the buckets of a queue and a key (0: none), and closes those that are then empty.
+    static func spend(_ count: Int, queue: Int64, key: Int64, _ db: SQLiteTransaction) throws {
+        try db.spend(count, .queue, queue)
+        if key != 0, try db.spend(count, .key, key) { try Keys.decide(key, db) }
+    }
+
+    /// Whether ``open(_:)`` would open anything.
+    static func mayOpen(_ db: SQLiteTransaction) throws -> Bool {
+        try db.value("SELECT \(db.dialect.mayOpen(at: "?1"))", [db.now]) ?? false
+    }
+
+    static func open(_ db: SQLiteTransaction) throws {
+        let isDue = db.dialect.isOpeningDue(at: "?1")
+        try db.execute("UPDATE queue INDEXED BY queue_opening SET opens_at = 0 WHERE \(isDue)", [db.now])
+        let keys: [Int64] = try db.column(
+            "UPDATE key INDEXED BY key_opening SET opens_at = 0 WHERE \(isDue) RETURNING id",
+            [db.now]
+        )
+        for key in keys { try Keys.decide(key, db) }
     }
 }

@@ -1,7 +1,7 @@
 package import CameoModel
-internal import CameoQueue
+package import CameoQueue
 package import CameoStore
-internal import Foundation
+package import Foundation
 internal import GRDB
 internal import Synchronization
 
@@ -74,5 +74,99 @@ extension SQLiteStore {
         case .kept(let thumbnails, let seen):
             try await complete(claim, keeping: thumbnails, seen: seen, timings: timings)
         }
+    }
+}
+
+extension SQLiteStore {
+    /// Stores thumbnails and completion atomically (invariant I2).
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
+    package func complete(
+        _ claim: Claim,
+        storing thumbnails: [RenderedThumbnail],
+        from provenance: Provenance,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        let started = ContinuousClock.now
+        var prepared: [(thumbnail: RenderedThumbnail, blob: PreparedBlob)] = []
+        for thumbnail in thumbnails {
+            let digest = SHA256.digest(of: thumbnail.encoded.bytes)
+            let type = thumbnail.encoded.format.mediaType
+            let blob = try await files.prepare(thumbnail.encoded.bytes, digest: digest, mediaType: type)
+            prepared.append((thumbnail, blob))
+        }
+        let (blobs, files) = (prepared, files)
+        do throws(StoreError) {
+            try await commitCounting { db in
+                var timings = timings
+                timings.storeMilliseconds = started.duration(to: .now).milliseconds
+                try db.complete(claim, timings: timings)
+                for (thumbnail, blob) in blobs {
+                    try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, files, in: db)
+                }
+                KillPoint.insideTransaction.pass()
+            }
+        } catch {
+            if case .leaseLost = error { await leaveToCollector(blobs.map(\.blob)) }
+            throw error
+        }
+        KillPoint.afterCommit.pass()
+    }
+
+    /// Gives rows to files that no job will reference, so that collection finds them. Best effort: a check finds them
+    /// too.
+    private func leaveToCollector(_ blobs: [PreparedBlob]) async {
+        let files = blobs.filter { $0.data == nil }
+        guard !files.isEmpty else { return }
+        try? await commit(.begun) { db in
+            for blob in files { try blob.leave(db) }
+        }
+    }
+}
+
+extension SQLiteStore {
+    package func enqueue(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
+        try await enqueueAccepted(new)
+    }
+
+    package func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data?,
+        cacheKey: CacheKey?,
+        once key: IdempotencyKey?
+    ) async throws -> EnqueueReceipt {
+        try await enqueueAccepted(request, data: data, cacheKey: cacheKey, once: key)
+    }
+}
+
+extension SQLiteTransaction {
+    package func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {
+        let accepted = try SQLiteStore.acceptedThrough(self)
+        var last = accepted
+        let receipts = try new.enumerated().map { index, draft in
+            let receipt = try enter(draft, answer: try made.answer(to: draft, at: index, self))
+            if receipt.outcome != .joined, let id = receipt.id { last = max(last, id) }
+            return receipt
+        }
+        try flush()
+        // Rows inserted by SQL before these must still be accepted.
+        let count: Int64? = try value("SELECT count(*) FROM accepted WHERE id > ?1", [accepted])
+        if last > accepted, count == last - accepted { try SQLiteStore.noteAccepted(through: last, self) }
+        return receipts
+    }
+
+    private func enter(_ new: CheckedRequest, answer thumbnails: [Thumbnail]?) throws -> EnqueueReceipt {
+        if let thumbnails { return try answer(new, by: thumbnails) }
+        if let duplicate = try waitingJob(for: new.key.text) {
+            return try receipt(.joined, new, try join(new, duplicate))
+        }
+        if new.needsJob, let running = try runningJob(for: new.key.text) {
+            return try receipt(.joined, new, running)
+        }
+        let entry = try newTask(new.job, as: try insertJob(new.text), createdAt: now)
+        try record([entry])
+        try insert(entry.task)
+        move(entry.task, from: nil, to: entry.task.state)
+        return try receipt(.accepted, new, entry.task)
     }
 }

@@ -88,3 +88,94 @@ package protocol ByteStorage: Sendable {
     /// Ends all transfers and releases connections and threads. Nothing may be called afterwards.
     func close()
 }
+
+/// Bytes in a ``ByteStorage``, as its listing describes them.
+package struct StoredObject: Hashable, Sendable {
+    package let digest: BlobDigest
+    /// The number of bytes.
+    package let size: Int
+    /// When they were last written, by the storage's clock.
+    package let storedAt: Date
+
+    package init(digest: BlobDigest, size: Int, storedAt: Date) {
+        self.digest = digest
+        self.size = size
+        self.storedAt = storedAt
+    }
+}
+
+/// A page of what is in a ``ByteStorage``.
+package struct StoredObjectPage: Hashable, Sendable {
+    package var objects: [StoredObject]
+    /// Other names found in the storage's place, which Cameo did not write and never touches.
+    package var foreign: [String]
+    /// The cursor of the next page; nil after the last.
+    package var next: String?
+
+    package init(objects: [StoredObject] = [], foreign: [String] = [], next: String? = nil) {
+        self.objects = objects
+        self.foreign = foreign
+        self.next = next
+    }
+}
+
+/// What a put of bytes found.
+package enum PutResult: Hashable, Sendable {
+    /// The bytes were written.
+    case stored
+    /// Bytes were already there, and were left as they are.
+    case existed
+}
+
+/// What a put does with bytes that are already stored under the digest.
+package enum ExistingBytes: Sendable {
+    /// They stay as they are, unread, with their time.
+    case kept
+    /// They are written again, which repairs damaged bytes and renews their time. A reader sees the old or the new bytes.
+    case replaced
+}
+
+/// A blob's bytes, in memory or in a file that the reader reads piece by piece.
+package enum BlobBytes: Sendable {
+    /// The bytes, already verified against their digest.
+    case inMemory(Data)
+    /// An open file of `count` bytes, to be read by position. The reader must verify the bytes against their digest.
+    case file(OpenFile, count: Int)
+}
+
+/// A URL from which anyone can read bytes until it expires. It is a secret like a password.
+package struct TemporaryURL: Hashable, Sendable {
+    package let text: String
+    /// How long it is still valid.
+    package let remaining: Duration
+
+    package init(text: String, remaining: Duration) {
+        (self.text, self.remaining) = (text, remaining)
+    }
+}
+
+/// What a ``TemporaryURL`` permits, and for how long.
+package struct TemporaryURLTerms: Hashable, Sendable {
+    package enum Method: Sendable {
+        case get, head
+    }
+
+    /// The only method that the URL answers.
+    package var method = Method.get
+    /// The `Content-Type` of the answer; nil for the one that the bytes were stored with.
+    package var mediaType: String?
+    /// How long a URL is valid at most, a second to seven days. Half of that is left when it is made, unless the credentials
+    /// of the storage end before.
+    package var lifetime: Duration
+    /// The server in the URL; nil for the one that the storage itself is reached by.
+    package var endpoint: Endpoint?
+
+    package init(
+        method: Method = .get,
+        mediaType: String? = nil,
+        lifetime: Duration,
+        endpoint: Endpoint? = nil
+    ) {
+        (self.method, self.mediaType, self.lifetime, self.endpoint) = (method, mediaType, lifetime, endpoint)
+    }
+}

@@ -91,3 +91,70 @@ extension OperatorStore {
         }
     }
 }
+
+/// A comparison of the store's rows with one another and with its bytes, for operators.
+package protocol CheckedStore: AnyStore {
+    /// Checks the store's consistency. Reads every blob.
+    ///
+    /// - Parameter report: called with progress, from any thread, while blobs are read.
+    /// - Returns: all findings, including those without problems.
+    /// - Throws: ``StoreError``
+    func check(report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding]
+    /// Fixes what the rows and bytes themselves prove to be wrong.
+    ///
+    /// - Parameters:
+    ///   - turn: prevents copying and pruning meanwhile.
+    ///   - report: called with progress, from any thread, while blobs are read.
+    /// - Returns: what was fixed; empty if nothing was.
+    /// - Throws: ``StoreError``
+    func repair(
+        in turn: MaintenanceTurn,
+        report: @Sendable (ByteProgress) -> Void
+    ) async throws(StoreError) -> [CheckFinding]
+}
+
+/// The result of one check.
+public struct CheckFinding: Hashable, Codable, Sendable {
+    /// The severity of a finding.
+    public enum Severity: String, Codable, Sendable {
+        case ok, warning, error
+        /// A problem that a repair has just fixed.
+        case mended
+    }
+
+    /// What was checked, e.g. `blobs`.
+    public let subject: String
+    /// How severe the finding is.
+    public let severity: Severity
+    /// What was found and, for a problem, how to fix it.
+    public let message: String
+
+    package init(_ subject: String, _ severity: Severity, _ message: String) {
+        self.subject = subject
+        self.severity = severity
+        self.message = message
+    }
+
+    /// Names the first problems and counts the rest, or reports that there are none.
+    package init(
+        _ subject: String,
+        _ problems: [String],
+        naming named: Int = 1,
+        ok: String,
+        advice: String,
+        severity: Severity = .error
+    ) {
+        guard !problems.isEmpty else {
+            self.init(subject, .ok, ok)
+            return
+        }
+        let more = problems.count > named ? " (and \(problems.count - named) more)" : ""
+        self.init(subject, severity, "\(problems.prefix(named).joined(separator: "; "))\(more). \(advice)")
+    }
+}
+
+/// Numbers over the whole life of a store, for monitoring.
+package protocol MetricsStore: AnyStore {
+    /// The counters and sizes now. The cost does not depend on the number of jobs.
+    func metrics() async throws(StoreError) -> StoreMetrics
+}

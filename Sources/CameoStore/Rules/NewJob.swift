@@ -51,3 +51,136 @@ package struct NewJob: Sendable {
         return Int64(source.dropFirst("upload:".count)) ?? 0
     }
 }
+
+/// A validated request with everything its rows need. Digests and canonical JSON take longer to compute than the rows
+/// take to write, so they are computed before any lock is taken, on all cores.
+package struct CheckedRequest: Sendable {
+    package let job: NewJob
+    /// The request as JSON text.
+    package let text: String
+    package let key: UniqueKey
+    /// Whether existing thumbnails do not answer it, because the caller knows that they are stale.
+    package var needsJob = false
+
+    /// - Throws: `InvalidRequest`
+    package init(_ request: ThumbnailRequest) throws(InvalidRequest) {
+        try request.validate()
+        job = try NewJob(request)
+        text = request.json.canonicalText
+        guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
+            let reason =
+                "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes)"
+                + ThumbnailRequest.largerPicture
+            throw InvalidRequest(path: "", reason: reason)
+        }
+        guard let key = job.key else {
+            throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+        }
+        self.key = key
+    }
+
+    /// The number of requests that one task prepares.
+    private static let slice = 125
+
+    package static func all(_ requests: some RandomAccessCollection<ThumbnailRequest> & Sendable) async throws
+        -> [CheckedRequest]
+    {
+        guard requests.count > slice else { return try requests.map { try CheckedRequest($0) } }
+        return try await withThrowingTaskGroup(of: (Int, [CheckedRequest]).self) { group in
+            for start in stride(from: 0, to: requests.count, by: slice) {
+                group.addTask {
+                    (start, try requests.dropFirst(start).prefix(slice).map { try CheckedRequest($0) })
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.flatMap { $0.1 }
+        }
+    }
+}
+
+/// A client's name for one request, which makes repeating the request harmless.
+package struct IdempotencyKey: Hashable, Sendable {
+    /// How long a key is remembered, in milliseconds.
+    package static let lifetime: Int64 = 86_400_000
+    private static let maximumBytes = 255
+
+    /// The key, distinct for each owner.
+    package let text: String
+
+    /// Accepts 1 to 255 visible ASCII characters; `owner` is the client that chose them.
+    package init(_ text: String, of owner: String) throws(InvalidRequest) {
+        guard (1...Self.maximumBytes).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw InvalidRequest(
+                path: "Idempotency-Key",
+                reason: "must be 1 to \(Self.maximumBytes) visible ASCII characters"
+            )
+        }
+        self.text = "\(owner) \(text)"
+    }
+}
+
+/// The key that deduplicates waiting jobs: the queue, plus the request's unique key or else its thumbnails.
+package struct UniqueKey: Hashable, Sendable {
+    package let text: String
+
+    /// The order and repetition of thumbnails do not matter.
+    package init(_ request: ThumbnailRequest, _ wanted: [WantedThumbnail]) {
+        var members: [String: JSONValue] = ["v": .integer(1), "queue": .string(request.queue)]
+        if let key = request.uniqueKey {
+            members["key"] = .string(key)
+        } else {
+            let ids = Set(wanted.map(\.id.text))
+            members["thumbnails"] = .array(ids.sorted().map(JSONValue.string))
+        }
+        text = SHA256.shortHex(of: .object(members))
+    }
+}
+
+/// What a job or request contributes when it joins another job.
+package struct Joining: Sendable {
+    package let priority: Int
+    /// When to run; nil for a job that only waits for its back-off.
+    package let due: Int64?
+    package let refresh: Refresh
+    package let batches: [String]
+    /// Whether a hook waits for the end.
+    package let isHooked: Bool
+
+    package init(priority: Int, due: Int64?, refresh: Refresh, batches: [String], isHooked: Bool) {
+        self.priority = priority
+        self.due = due
+        self.refresh = refresh
+        self.batches = batches
+        self.isHooked = isHooked
+    }
+}
+
+/// A rendition's name and its thumbnail's id, stored in `accepted.thumbnails` as `[{"id":…,"name":…}]`.
+package struct WantedThumbnail: Sendable {
+    package let name: String
+    package let id: ThumbnailID
+
+    package static func all(of request: ThumbnailRequest) throws(InvalidRequest) -> [WantedThumbnail] {
+        zip(request.renditions, try request.thumbnailIDs()).map { WantedThumbnail(name: $0.name, id: $1) }
+    }
+
+    /// The thumbnails of a request in JSON; empty if it is invalid.
+    package static func all(of text: String) throws -> [WantedThumbnail] {
+        guard let request = try? ThumbnailRequest(parsing: text.utf8) else { return [] }
+        return try all(of: request)
+    }
+
+    package static func json(of thumbnails: [WantedThumbnail]) -> String {
+        JSONValue.array(thumbnails.map { .object(["id": .string($0.id.text), "name": .string($0.name)]) }).canonicalText
+    }
+
+    package static func list(from json: String?) throws -> [WantedThumbnail] {
+        guard let json, case .array(let items) = try JSONValue(parsing: json) else { return [] }
+        return try items.map { item in
+            guard case .object(let members) = item, case .string(let name) = members["name"],
+                case .string(let text) = members["id"], let id = ThumbnailID(text)
+            else { throw StoreError.failed("\"\(json)\" does not list thumbnails") }
+            return WantedThumbnail(name: name, id: id)
+        }
+    }
+}

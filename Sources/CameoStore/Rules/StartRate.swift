@@ -48,3 +48,50 @@ public struct StartRate: Hashable, Sendable, CustomStringConvertible {
         return "\(count)/\(period)ms"
     }
 }
+
+// DESIGN. A rate of 10 per second is a bucket of ten starts that refills by one every 100 ms (the generic cell rate
+// algorithm). Its state is one number, `spent`: the time up to which starts are used. The interval from then to now, at
+// most one period, is available.
+
+package struct StartBucket: Sendable {
+    private let rate: StartRate
+    /// Milliseconds since 1970.
+    package private(set) var spent: Double
+
+    /// Limits the bucket to one period. A clock that was set back does not empty it.
+    package init(_ rate: StartRate, spent: Double, now: Int64) {
+        self.rate = rate
+        self.spent = spent > Double(now + rate.period) ? Double(now) : max(spent, Double(now - rate.period))
+    }
+
+    /// Milliseconds per start.
+    private var interval: Double { Double(rate.period) / Double(rate.count) }
+
+    /// The number of starts available now.
+    package func free(now: Int64) -> Int { max(0, Int((Double(now) - spent) / interval + 1e-9)) }
+
+    package mutating func spend(_ count: Int) { spent += Double(count) * interval }
+
+    /// The time of the next available start; nil: now.
+    package func opensAt(now: Int64) -> Int64? {
+        free(now: now) > 0 ? nil : max(now + 1, Int64((spent + interval).rounded(.up)))
+    }
+}
+
+/// The order of claims, lowest first.
+///
+/// A task's rank is its due time minus one minute per step of priority. Every minute of waiting is worth a step, so
+/// nothing starves but background queues, and a rank never changes while its task waits. Within a millisecond the lower
+/// id goes first, by its last 14 bits.
+package enum Rank {
+    /// The worth of one step of priority in milliseconds.
+    static let step: Int64 = 60_000
+    private static let idBits: Int64 = 14
+    /// The latest due time, in the year 10889: the bits left of 63.
+    private static let latest: Int64 = 1 << 48
+
+    package static func of(_ id: Int64, due: Int64, priority: Int) -> Int64 {
+        let time = min(max(due, -latest), latest) - Int64(priority) * step
+        return time << idBits | id & (1 << idBits - 1)
+    }
+}

@@ -1,3 +1,5 @@
+package import CameoModel
+
 // DESIGN. SQLite does not notify a process of another's commits; it must be polled (`PRAGMA data_version`,
 // https://www.sqlite.org/pragma.html#pragma_data_version). A page with a thousand pending thumbnails would poll a
 // thousand times as often, so all waiters in a process share one timer and one query.
@@ -74,5 +76,16 @@ package actor StoreChanges {
             }
             return try await group.next() ?? false
         }
+    }
+}
+
+/// A job, or the one that superseded it because it was already waiting for the same thumbnails.
+package struct JobPlace: Hashable, Sendable {
+    package let job: Int64
+    package let state: JobState
+
+    package init(job: Int64, state: JobState) {
+        self.job = job
+        self.state = state
     }
 }

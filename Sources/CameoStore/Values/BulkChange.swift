@@ -1,4 +1,5 @@
-package import CameoModel
+public import CameoModel
+public import Foundation
 
 /// An operator's change to many jobs at once.
 package enum BulkChange: Sendable {
@@ -34,4 +35,72 @@ package enum BulkChange: Sendable {
     package struct Inapplicable: Error, Hashable {
         package let state: JobState
     }
+}
+
+/// The progress of a bulk change.
+public struct BulkProgress: Hashable, Encodable, Sendable {
+    /// Jobs that matched the filter before the first change, up to its limit.
+    public let matched: Int
+    /// Jobs that were changed.
+    public var changed = 0
+    /// Jobs skipped because they had left the selected states.
+    public var passed = 0
+
+    package init(matched: Int) {
+        self.matched = matched
+    }
+}
+
+/// Selects jobs for a list or an operator's command.
+public struct JobFilter: Hashable, Sendable {
+    /// The states to match; empty: all.
+    public var states: [JobState] = []
+    /// The codes of the last failure to match; empty: any, and jobs without a failure.
+    public var codes: [JobFailure.Code] = []
+    /// The queue to match; nil: any.
+    public var queue: String?
+    /// The batch to match; nil: any or none.
+    public var batch: String?
+    /// The prefix of the source to match, e.g. `https://shop.example/`; nil: any.
+    public var sourcePrefix: String?
+    /// The earliest time of creation to match; nil: any. Ids are taken to ascend with time.
+    public var createdSince: Date?
+    /// Matches only smaller ids: the last id of the previous page.
+    package var before: Int64?
+    package var limit = 50
+
+    /// Creates a filter that matches every job.
+    public init() {}
+}
+
+/// A page of a list of batches.
+package struct BatchPage: Hashable, Sendable {
+    package let batches: [BatchReport]
+    /// The cursor of the next page; nil after the last one.
+    package let next: Int64?
+
+    package init(batches: [BatchReport], next: Int64?) {
+        self.batches = batches
+        self.next = next
+    }
+}
+
+/// Whether the jobs of background queues count.
+package enum BackgroundJobs: Hashable, Sendable {
+    case included
+    /// As outside the quiet hours of a worker.
+    case excluded
+
+    /// For a claim that may take `room` of them.
+    package init(room: Int) {
+        self = room > 0 ? .included : .excluded
+    }
+}
+
+/// How to treat the name of a queue that no job has used.
+package enum UnknownQueue: Sendable {
+    /// Refused as a likely misspelling.
+    case refused
+    /// Created, so that the queue can be set up before its first job.
+    case created
 }

@@ -1,5 +1,6 @@
 package import CameoModel
 package import Foundation
+internal import Glibc
 
 /// The right to settle one attempt of one job. Every later write must present it (invariant I1).
 package struct Claim: Hashable, Sendable {
@@ -92,4 +93,64 @@ package enum ClaimKind: Hashable, Sendable {
     package static let poisonAfterCrashes = 3
     /// The number of worker deaths after which a job is discarded as `worker.lost`.
     package static let discardAfterCrashes = 6
+}
+
+/// How long a worker may be silent before its jobs are rescued.
+package enum Lease {
+    /// On one machine, in milliseconds. This detects a process that hangs; a dead one is detected at once by its lock.
+    package static let milliseconds = duration(30_000)
+    /// Among machines, in milliseconds. Nothing else tells that a worker is dead.
+    package static let betweenMachines = duration(15_000)
+
+    private static func duration(_ milliseconds: Int64) -> Int64 {
+        #if DEBUG
+            // Tests freeze workers and cannot wait half a minute each time.
+            if let value = getenv("CAMEO_TEST_LEASE_MS"), let milliseconds = Int64(String(cString: value)) {
+                return milliseconds
+            }
+        #endif
+        return milliseconds
+    }
+}
+
+/// What a memory of blobs holds, and how often it had what was asked for.
+public struct MemoryUse: Hashable, Sendable {
+    /// The maximum size in bytes; 0 if nothing is held.
+    public let capacity: Int
+    /// The size of the blobs in memory, each with a small surcharge for its bookkeeping.
+    public internal(set) var bytes = 0
+    /// The number of blobs in memory.
+    public internal(set) var blobs = 0
+    /// Reads that were answered from memory.
+    public internal(set) var hits = 0
+    /// Reads that went to the store's files.
+    public internal(set) var misses = 0
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+}
+
+/// The progress of a scan of the store, in bytes.
+package struct ByteProgress: Hashable, Sendable {
+    package let done: Int
+    /// The total, which may grow while others write.
+    package let total: Int
+
+    package init(done: Int, total: Int) {
+        self.done = done
+        self.total = total
+    }
+}
+
+/// How far the download of a claimed job has come.
+package struct RunningTransfer: Hashable, Codable, Sendable {
+    /// The claim's token.
+    package let token: String
+    package let transfer: JobAttempt.Transfer
+
+    package init(token: String, transfer: JobAttempt.Transfer) {
+        self.token = token
+        self.transfer = transfer
+    }
 }

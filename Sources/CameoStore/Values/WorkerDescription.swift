@@ -1,4 +1,5 @@
 package import CameoModel
+package import Foundation
 
 /// A worker's registration, visible to others.
 package struct WorkerDescription: Hashable, Sendable {
@@ -57,4 +58,69 @@ package struct WorkerDescription: Hashable, Sendable {
                 }
             }
     }
+}
+
+/// The information that a worker polls several times a second.
+package struct WorkerSweep: Sendable {
+    /// How the worker was asked to stop; nil if it was not.
+    package let stop: WorkerStop?
+    /// Why the worker must start nothing more: a program of a newer version has migrated the store.
+    package let refusal: StoreError?
+    /// The claims that the worker still holds; its other running jobs were cancelled or rescued.
+    package let claims: Set<Claim>
+    /// The next time at which a job becomes due without any commit; nil: none is scheduled.
+    package let due: Date?
+    /// Whether a worker may have died or fallen silent, so that ``WorkerStore/rescueExpired(except:)`` is worth
+    /// calling.
+    package let hasLostWorkers: Bool
+    /// Whether the store is still at its location.
+    package let isInPlace: Bool
+
+    package init(
+        stop: WorkerStop?,
+        refusal: StoreError?,
+        claims: Set<Claim>,
+        due: Date?,
+        hasLostWorkers: Bool,
+        isInPlace: Bool
+    ) {
+        self.stop = stop
+        self.refusal = refusal
+        self.claims = claims
+        self.due = due
+        self.hasLostWorkers = hasLostWorkers
+        self.isInPlace = isInPlace
+    }
+
+    package var tokens: Set<String> { Set(claims.map(\.token)) }
+}
+
+/// A job that was discarded because its workers died, or refused at acceptance.
+package struct LostJob: Hashable, Sendable {
+    package let id: Int64
+    package let source: String?
+    package let queue: String
+    package let attempt: Int
+    package let failure: JobFailure
+
+    package init(id: Int64, source: String?, queue: String, attempt: Int, failure: JobFailure) {
+        self.id = id
+        self.source = source
+        self.queue = queue
+        self.attempt = attempt
+        self.failure = failure
+    }
+}
+
+package struct RescueReport: Hashable, Sendable {
+    /// Jobs that are available again.
+    package var rescued = 0
+    /// Jobs that were cancelled because others were already waiting for the same thumbnails.
+    package var superseded = 0
+    /// Jobs discarded as `worker.lost` after too many worker deaths.
+    package var discarded: [LostJob] = []
+    /// The ids of the dead or silent workers.
+    package var workers: [String] = []
+
+    package init() {}
 }

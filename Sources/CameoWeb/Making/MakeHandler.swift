@@ -3,6 +3,7 @@ internal import CameoStore
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Synchronization
 
 // DESIGN. `/make/RENDITION/SOURCE` is for the first view of a picture: an existing thumbnail is served as it is, and a
 // missing one becomes a job. URLs must be signed; otherwise anyone who finds the server could make it render every size
@@ -134,5 +135,119 @@ struct MakeHandler {
         } catch .notFound {
             return nil
         }
+    }
+}
+
+/// The jobs of recently requested thumbnails. A page with many viewers must not enqueue a job for each view, neither
+/// while the first job runs nor after it has failed.
+final class MakingJobs: Sendable {
+    /// How long a failure is remembered before a new job is enqueued.
+    static let patience = Duration.seconds(60)
+    private static let limit = 10_000
+    private let jobs = Mutex<[ThumbnailID: Int64]>([:])
+
+    func note(_ job: Int64, of thumbnail: ThumbnailID) {
+        jobs.withLock { jobs in
+            if jobs.count >= Self.limit { jobs.removeAll() }
+            jobs[thumbnail] = job
+        }
+    }
+
+    /// The job that is making the thumbnail, or that recently failed to; nil if a new job is needed.
+    func job(of thumbnail: ThumbnailID, in store: any Store) async throws(StoreError) -> Int64? {
+        guard let id = jobs.withLock({ $0[thumbnail] }) else { return nil }
+        do throws(StoreError) {
+            let job = try await store.jobInPlace(of: id)
+            switch job.state {
+            case .scheduled, .available, .running, .retryable: return id
+            // A completed job's thumbnail has been removed since.
+            case .completed, .cancelled: return nil
+            case .discarded:
+                let age = job.finalizedAt.map { Date().timeIntervalSince($0) } ?? .infinity
+                return age < Self.patience.seconds ? id : nil
+            }
+        } catch .noSuchJob {
+            return nil
+        }
+    }
+}
+
+/// The syntax of a rendition in a URL: a size as on the command line (`256x256:cover:webp:q75`), or a rendition of a
+/// preset (`gallery:grid`; `gallery` alone is its first one).
+enum RenditionName {
+    static func rendition(_ text: String, _ presets: PresetFile) throws -> Rendition {
+        if text.first.map({ $0.isASCII && $0.isNumber }) == true
+            || text.hasPrefix("x") && text.dropFirst().first?.isNumber == true
+        {
+            return try size(text)
+        }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let preset = presets[parts[0]] else { throw unknown(parts[0], presets) }
+        guard parts.count == 2 else { return preset.renditions[0] }
+        guard let rendition = preset.renditions.first(where: { $0.name == parts[1] }) else {
+            let names = preset.renditions.map(\.name).joined(separator: ", ")
+            throw Problem(.badRequest, "the preset \(parts[0]) has no rendition \"\(parts[1])\" (it has \(names))")
+        }
+        return rendition
+    }
+
+    static func unknown(_ name: String, _ presets: PresetFile) -> Problem {
+        let names = presets.all.map(\.name).joined(separator: ", ")
+        return Problem(
+            .badRequest,
+            "unknown size or preset \"\(name)\" (the presets are \(names))",
+            code: .requestInvalid
+        )
+    }
+
+    /// - Throws: `Problem`, or `InvalidRequest` for numbers out of range.
+    static func size(_ text: String) throws -> Rendition {
+        let size: RenditionSize
+        do throws(InvalidRequest) {
+            size = try RenditionSize(parsing: text)
+        } catch {
+            throw Problem(.badRequest, "\"\(text)\" is not a rendition: \(error.reason)", code: .requestInvalid)
+        }
+        let rendition = Rendition(
+            width: size.width,
+            height: size.height,
+            fit: size.fit ?? .inside,
+            format: size.format ?? .auto,
+            quality: size.quality
+        )
+        try rendition.validate(at: "")
+        return rendition
+    }
+}
+
+/// A secret key that signs `/make` URLs with HMAC-SHA256 (RFC 2104).
+package struct SigningKey: Sendable {
+    /// The fewest bytes in a key; a shorter one could be guessed.
+    package static let minimumBytes = 16
+    private let key: HMACKey
+
+    /// Returns nil if the secret is shorter than ``minimumBytes``.
+    package init?(_ secret: [UInt8]) {
+        guard secret.count >= Self.minimumBytes else { return nil }
+        self.init(anyLength: secret)
+    }
+
+    init(anyLength secret: [UInt8]) {
+        key = HMACKey(secret)
+    }
+
+    /// The signature of a message, as 64 lower-case hexadecimal digits.
+    package func signature(of message: some Sequence<UInt8>) -> String { Hexadecimal.encode(code(of: message)) }
+
+    /// The authentication code of a message: 32 bytes.
+    func code(of message: some Sequence<UInt8>) -> [UInt8] {
+        key.code(of: message)
+    }
+
+    /// Verifies a signature in constant time: the time does not depend on where the two differ.
+    func verifies(_ signature: String, of message: some Sequence<UInt8>) -> Bool {
+        let (own, given) = (Array(self.signature(of: message).utf8), Array(signature.utf8))
+        guard own.count == given.count else { return false }
+        return zip(own, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

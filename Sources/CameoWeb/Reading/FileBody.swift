@@ -1,4 +1,7 @@
 internal import CameoModel
+internal import CameoStore
+internal import Dispatch
+internal import Foundation
 internal import Hummingbird
 internal import NIOCore
 internal import Synchronization
@@ -56,6 +59,80 @@ struct FileBody: Sendable {
                 defer { state.seen = state.pieces }
                 return state.pieces == state.seen
             }
+        }
+    }
+}
+
+// DESIGN. Stored bytes are never served before they are verified against their digest (invariant I6). A file is read
+// piece by piece as the client accepts it: by then the status has been sent, and only a range may be requested. So a
+// file is read in full once before its first response; the page cache keeps it for the second read. From then on, the
+// same file, identified by its device, inode and times, counts as verified.
+final class VerifiedFiles: Sendable {
+    private struct Identity: Hashable, Sendable {
+        let device, inode, modified, changed: Int
+        let digest: BlobDigest
+    }
+
+    private static let limit = 10_000
+    static let piece = 262_144
+
+    private let known = Mutex<Set<Identity>>([])
+    /// A queue for reads, which block; Swift's task pool must not block.
+    private let queue = DispatchQueue(label: "cameo.web.files", attributes: .concurrent)
+
+    /// Verifies the file's bytes against the digest, unless that has been done before.
+    ///
+    /// - Throws: ``StoreError/damagedBlob(digest:)``
+    func verify(_ file: OpenFile, count: Int, as digest: BlobDigest) async throws(StoreError) {
+        guard let status = file.status() else { throw .damagedBlob(digest: digest.description) }
+        let identity = Identity(
+            device: Int(status.st_dev),
+            inode: Int(status.st_ino),
+            modified: Int(status.st_mtim.tv_sec) * 1_000_000_000 + Int(status.st_mtim.tv_nsec),
+            changed: Int(status.st_ctim.tv_sec) * 1_000_000_000 + Int(status.st_ctim.tv_nsec),
+            digest: digest
+        )
+        if known.withLock({ $0.contains(identity) }) { return }
+        let isWhole = await perform { Self.digest(of: file, count: count) == digest }
+        guard isWhole else { throw .damagedBlob(digest: digest.description) }
+        known.withLock { known in
+            if known.count >= Self.limit { known.removeAll() }
+            known.insert(identity)
+        }
+    }
+
+    /// Reads a range of a file; returns fewer bytes if the file was truncated meanwhile.
+    func read(_ file: OpenFile, _ range: Range<Int>) async -> [UInt8] {
+        await perform { Self.read(file, range) }
+    }
+
+    private static func digest(of file: OpenFile, count: Int) -> BlobDigest {
+        var hash = SHA256()
+        for start in stride(from: 0, to: count, by: piece) {
+            read(file, start..<min(start + piece, count)).withUnsafeBytes { hash.update($0) }
+        }
+        return hash.finalize()
+    }
+
+    private static func read(_ file: OpenFile, _ range: Range<Int>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: range.count) { buffer, done in
+            while done < range.count {
+                let count = pread(
+                    file.descriptor,
+                    buffer.baseAddress.map { $0 + done },
+                    range.count - done,
+                    off_t(range.lowerBound + done)
+                )
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                done += count
+            }
+        }
+    }
+
+    private func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: body()) }
         }
     }
 }

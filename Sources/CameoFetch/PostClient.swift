@@ -1,0 +1,102 @@
+internal import CCurl
+internal import CameoHTTPCache
+package import CameoModel
+package import Foundation
+internal import Synchronization
+
+// DESIGN. Posts have a transfer thread, connections and memory of their own: however slow their receivers are, no fetch
+// waits for them, nor they for a fetch.
+
+/// Posts messages to HTTP servers. Redirects are not followed, and of an answer only the status counts.
+package final class PostClient: Sendable {
+    /// The maximum size of an answer that is read.
+    private static let answerBytes = 65_536
+    /// The maximum number of posts at once.
+    private static let maximumPosts = 1_000
+
+    /// Started by the first post.
+    private let transfers = Mutex<TransferThread?>(nil)
+
+    package init() throws(FetchConfigurationError) { try CurlLibrary.start() }
+
+    deinit { transfers.withLock { $0?.shutdown() } }
+
+    private func thread() -> TransferThread {
+        transfers.withLock { thread in
+            let started = thread ?? TransferThread(Self.configuration)
+            thread = started
+            return started
+        }
+    }
+
+    private static var configuration: FetchConfiguration {
+        var configuration = FetchConfiguration()
+        configuration.maximumBytes = answerBytes
+        configuration.budget = ByteBudget(limit: maximumPosts * answerBytes)
+        configuration.maximumTransfers = maximumPosts
+        configuration.maximumConnections = maximumPosts
+        configuration.maximumConnectionsPerHost = maximumPosts
+        // The time limit of each post is enough; a receiver may take its time to answer.
+        configuration.lowSpeedBytesPerSecond = 0
+        configuration.userAgent = "Cameo/\(CameoVersion.current)"
+        return configuration
+    }
+
+    /// Posts a message.
+    ///
+    /// - Returns: why it was not taken; nil if the server answered 2xx.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    package func post(
+        _ body: Data,
+        to target: PostTarget,
+        headers: [(name: String, value: String)],
+        timeout: Duration
+    ) async throws -> String? {
+        var fields = HTTPFields(headers.map { HTTPFields.Line(name: $0.name, value: $0.value) })
+        if let authorization = target.url.authorization { fields.append("Authorization", authorization) }
+        let request = TransferRequest(
+            url: target.url,
+            headers: fields,
+            addressGuard: nil,
+            budget: timeout,
+            purpose: .source,
+            body: body
+        )
+        let result: TransferResult
+        do {
+            result = try await thread().perform(request, WorkClock())
+        } catch let error as HostBusy {
+            return "\(error.host) is busy"
+        }
+        guard let status = result.head?.status else { return Self.trouble(result.code, timeout) }
+        switch status {
+        case 200..<300: return nil
+        case 300..<400: return "the server answered \(status); redirects are not followed"
+        default: return "the server answered \(status)"
+        }
+    }
+
+    private static func trouble(_ code: CURLcode, _ timeout: Duration) -> String {
+        code == CURLE_OPERATION_TIMEDOUT
+            ? "the server did not answer within \(timeout)" : "the server cannot be reached: \(CurlError(code))"
+    }
+}
+
+/// An `http:` or `https:` URL to which an operator has messages posted. No address is refused: the URL is configuration.
+package struct PostTarget: Sendable {
+    let url: HTTPURL
+
+    /// - Throws: `InvalidRequest` with an empty path.
+    package init(_ text: String) throws(InvalidRequest) {
+        do throws(HTTPURL.ParsingError) {
+            url = try HTTPURL(parsing: text)
+        } catch {
+            let reason =
+                switch error {
+                case .malformed(let reason): reason
+                case .scheme(let scheme): "its scheme is \(scheme)"
+                }
+            throw InvalidRequest(path: "", reason: "is not an http: or https: URL: \(reason)")
+        }
+    }
+}

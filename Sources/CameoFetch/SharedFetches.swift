@@ -1,0 +1,189 @@
+internal import CameoModel
+internal import Synchronization
+
+/// Shares one download among concurrent fetches of the same source.
+///
+/// A download runs in its own task and continues as long as at least one fetch waits for it. All waiting fetches get its
+/// result, success or failure. Results are not kept: a later fetch begins a new download.
+final class SharedFetches: Sendable {
+    typealias Body = @Sendable (_ clock: WorkClock) async throws -> FetchedSource
+
+    private let state = Mutex(SharedFetchesState())
+
+    /// - Parameters:
+    ///   - key: fetches with equal keys may share.
+    ///   - ticket: the start of the caller's fetch.
+    ///   - clock: the caller's clock, which follows that of the download.
+    ///   - body: makes the download; called only if there is none to join.
+    /// - Returns: the bytes, with the ticket of the fetch that began the download.
+    /// - Throws: the download's error, or `CancellationError` if the task is cancelled.
+    func fetch(
+        _ key: SharedFetchKey,
+        _ ticket: FetchTicket,
+        _ clock: WorkClock,
+        _ body: @escaping Body
+    ) async throws -> FetchedSource {
+        let waiter = state.withLock { $0.newNumber() }
+        defer { clock.follow(nil) }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let waits = state.withLock { state in
+                    // Cancelled before: then the handler has run, or will find the waiter.
+                    guard !Task.isCancelled else { return false }
+                    if let joined = state.join(key, ticket, as: waiter, continuation) {
+                        clock.follow(joined)
+                    } else {
+                        let (number, own) = (state.newNumber(), WorkClock())
+                        let task = Task { self.end(number, with: await Self.result(of: body, own)) }
+                        state.begin(number, key, ticket, own, task, for: waiter, continuation)
+                        clock.follow(own)
+                    }
+                    return true
+                }
+                if !waits { continuation.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            let left = state.withLock { $0.leave(waiter) }
+            left?.abandoned?.cancel()
+            left?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func end(_ number: Int, with result: Result<FetchedSource, any Error>) {
+        guard let ended = state.withLock({ $0.end(number) }) else { return }
+        for waiter in ended.waiters { waiter.resume(with: result.map { $0.begun(with: ended.ticket) }) }
+    }
+
+    private static func result(of body: Body, _ clock: WorkClock) async -> Result<FetchedSource, any Error> {
+        do { return .success(try await body(clock)) } catch { return .failure(error) }
+    }
+}
+
+/// The start of a job's fetch in the store's order of events, which is independent of clocks.
+///
+/// DESIGN: concurrent jobs for one source share one download (``SharedFetches``). But a job's fetch must begin after the job
+/// was accepted (invariant I5), and after the last request that joined it, so the job may join only a download that began
+/// later. Neither clock times nor the numbers of jobs can decide that: a clock may be set, and a producer's transaction may
+/// stay open for long after it got its job's number. So a job that is accepted or joined notes the last fetch's number.
+package struct FetchTicket: Hashable, Sendable {
+    /// `sourceSeen`: later fetches have larger numbers (invariant I4). All thumbnails of a download carry the number of the
+    /// job that began it, so that a joined download never counts as newer than it is.
+    package let number: Int64
+    /// The number of the last fetch that had begun when the job was requested.
+    package let after: Int64
+    /// Whether this is the job's first attempt. A later one, or an operator's retry, requests the source anew.
+    package let isFirstAttempt: Bool
+    /// Whether the server must be asked even if the cached response is fresh.
+    package let asksServer: Bool
+
+    package init(number: Int64, after: Int64, isFirstAttempt: Bool, asksServer: Bool = false) {
+        self.number = number
+        self.after = after
+        self.isFirstAttempt = isFirstAttempt
+        self.asksServer = asksServer
+    }
+
+    /// Whether the other fetch, which is under way, began after this ticket's job was accepted, and asks the server if this
+    /// one must.
+    package func mayJoin(_ other: FetchTicket) -> Bool {
+        guard other.asksServer || !asksServer else { return false }
+        return other.number > number || (isFirstAttempt && other.number > after)
+    }
+}
+
+/// Identifies fetches that lead to the same download, compared byte by byte.
+struct SharedFetchKey: Hashable, Sendable {
+    private let source: ExactText
+    private let headers: [ExactText: ExactText]
+    /// An overlay must not wait for a download that waits for room, since its job already holds a picture.
+    private let purpose: FetchPurpose
+
+    init(source: String, headers: [String: String], purpose: FetchPurpose) {
+        self.source = ExactText(source)
+        self.headers = Dictionary(uniqueKeysWithValues: headers.map { (ExactText($0.key), ExactText($0.value)) })
+        self.purpose = purpose
+    }
+}
+
+/// The downloads under way and their waiters. A value under the lock of ``SharedFetches``.
+struct SharedFetchesState {
+    typealias Waiter = CheckedContinuation<FetchedSource, any Error>
+
+    private struct Download {
+        let key: SharedFetchKey
+        let ticket: FetchTicket
+        let clock: WorkClock
+        let task: Task<Void, Never>
+        var waiters: [Int: Waiter]
+    }
+
+    /// A waiter that has left.
+    struct Departure {
+        let continuation: Waiter
+        /// The download, if no other waiter is left.
+        let abandoned: Task<Void, Never>?
+    }
+
+    private var downloads: [Int: Download] = [:]
+    /// The latest download of each key. A ticket that may not join it may not join an older one either.
+    private var newest: [SharedFetchKey: Int] = [:]
+    private var lastNumber = 0
+
+    mutating func newNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// - Returns: the clock of the download that `waiter` has joined; nil if there is none to join.
+    mutating func join(
+        _ key: SharedFetchKey,
+        _ ticket: FetchTicket,
+        as waiter: Int,
+        _ continuation: Waiter
+    ) -> WorkClock? {
+        guard let number = newest[key], let download = downloads[number], ticket.mayJoin(download.ticket) else {
+            return nil
+        }
+        downloads[number]?.waiters[waiter] = continuation
+        return download.clock
+    }
+
+    mutating func begin(
+        _ number: Int,
+        _ key: SharedFetchKey,
+        _ ticket: FetchTicket,
+        _ clock: WorkClock,
+        _ task: Task<Void, Never>,
+        for waiter: Int,
+        _ continuation: Waiter
+    ) {
+        downloads[number] = Download(
+            key: key,
+            ticket: ticket,
+            clock: clock,
+            task: task,
+            waiters: [waiter: continuation]
+        )
+        newest[key] = number
+    }
+
+    /// Removes a waiter. Returns nil if it does not wait (any more).
+    mutating func leave(_ waiter: Int) -> Departure? {
+        guard let number = downloads.first(where: { $0.value.waiters[waiter] != nil })?.key,
+            let continuation = downloads[number]?.waiters.removeValue(forKey: waiter)
+        else { return nil }
+        let isAbandoned = downloads[number]?.waiters.isEmpty == true
+        return Departure(continuation: continuation, abandoned: isAbandoned ? remove(number)?.task : nil)
+    }
+
+    /// Removes a finished download and returns its waiters; nil if it was abandoned before.
+    mutating func end(_ number: Int) -> (ticket: FetchTicket, waiters: [Waiter])? {
+        remove(number).map { ($0.ticket, Array($0.waiters.values)) }
+    }
+
+    private mutating func remove(_ number: Int) -> Download? {
+        guard let download = downloads.removeValue(forKey: number) else { return nil }
+        if newest[download.key] == number { newest[download.key] = nil }
+        return download
+    }
+}

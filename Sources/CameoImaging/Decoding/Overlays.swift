@@ -1,0 +1,140 @@
+internal import CVips
+package import CameoModel
+
+/// A decoded overlay: upright, sRGB, four bands of 8 bits, not premultiplied, in memory.
+final class OverlayPicture {
+    /// The longest edge that is kept, in pixels; larger overlays are shrunk to it.
+    private static let maximumEdge = 4_096
+    /// The longest edge at which vector drawings are rasterized, in pixels.
+    private static let drawingEdge = 2_048
+
+    let picture: VipsPicture
+    /// The size that the file declares, in pixels. The overlay is drawn at this size unless the request scales it.
+    let namedSize: PixelSize
+    private var latest: VipsPicture?
+
+    init(_ picture: consuming VipsPicture, namedSize: PixelSize) throws(ImagingError) {
+        var colored = picture
+        if colored.colorBands < 3 {
+            guard let converted = colored.converted(to: VIPS_INTERPRETATION_sRGB) else { throw Self.failure }
+            colored = converted
+        }
+        if !colored.hasAlpha {
+            guard let withAlpha = colored.addingAlpha() else { throw Self.failure }
+            colored = withAlpha
+        }
+        guard let pixels = colored.materialized() else { throw Self.failure }
+        self.picture = pixels
+        self.namedSize = namedSize
+    }
+
+    /// The overlay at a size. The latest result is kept, because all frames of an animation ask for the same size.
+    func resized(to size: PixelSize) -> VipsPicture? {
+        if latest?.width != size.width || latest?.height != size.height {
+            latest = Resampling.resize(picture.sharingReference(), from: .memory, to: size)?.materialized()
+        }
+        return latest?.sharingReference()
+    }
+
+    /// The size at which the overlay is decoded.
+    static func size(of canvas: PixelSize, _ format: PictureFormat) -> PixelSize {
+        let longest = Double(max(canvas.width, canvas.height))
+        if format.isVector { return canvas.scaled(by: Double(drawingEdge) / longest) }
+        return canvas.scaled(by: min(1, Double(maximumEdge) / longest))
+    }
+
+    private static var failure: ImagingError {
+        .processingFailed(step: "overlay", detail: VipsLibrary.takeErrorText())
+    }
+}
+
+/// The overlays of a job, each decoded when the first rendition needs it and kept for the others.
+final class OverlayCache {
+    private let sources: [OverlaySource]
+    private let allowedFormats: Set<PictureFormat>
+    private let limits: RenderLimits
+    private var decoded: [String: OverlayPicture] = [:]
+
+    init(_ sources: [OverlaySource], allowing formats: Set<PictureFormat>, limits: RenderLimits) {
+        self.sources = sources
+        allowedFormats = formats
+        self.limits = limits
+    }
+
+    /// The overlay of a rendition, or nil if it has none.
+    func picture(for rendition: Rendition) throws(ImagingError) -> OverlayPicture? {
+        guard let uri = rendition.look.overlay?.source else { return nil }
+        if let known = decoded[uri] { return known }
+        guard let source = sources.first(where: { $0.uri == uri }) else {
+            throw .overlay(uri, .unreadable("its bytes did not come with the job"))
+        }
+        do throws(ImagingError) {
+            let picture = try decode(source)
+            decoded[uri] = picture
+            return picture
+        } catch {
+            throw .overlay(uri, error)
+        }
+    }
+
+    private func decode(_ source: OverlaySource) throws(ImagingError) -> OverlayPicture {
+        let reader = try SourceReader(
+            source.mapping,
+            allowing: allowedFormats,
+            limits: limits
+        )
+        let header = try reader.header()
+        let facts = reader.facts(header)
+        let size = OverlayPicture.size(of: reader.canvas(header), reader.format)
+        let group = RenditionGroup(page: 0, isAnimated: false, indices: [])
+        let shared = try SourceDecoder(reader: reader, facts: facts)
+            .page(group, header: header, at: size, keepsProfile: false)
+        return try OverlayPicture(shared.frame(0, inSourceProfile: false), namedSize: facts.size)
+    }
+}
+
+/// The bytes of an overlay and the URI by which renditions refer to it.
+package final class OverlaySource {
+    /// The URI as the rendition's overlay spells it.
+    let uri: String
+    let mapping: SourceMapping
+
+    package init(_ uri: String, _ mapping: consuming SourceMapping) {
+        self.uri = uri
+        self.mapping = mapping
+    }
+}
+
+/// The size and position of an overlay on a thumbnail.
+package struct OverlayPlace: Hashable, Sendable {
+    package let size: PixelSize
+    package let left: Int
+    package let top: Int
+
+    /// Fits an overlay with the natural size `own`, whose aspect ratio is kept. The margin is in pixels of the
+    /// thumbnail; opposite margins leave at least one pixel between them.
+    package init(of own: PixelSize, on thumbnail: PixelSize, _ overlay: Rendition.Overlay, margin: Int) {
+        let horizontal = min(margin, (thumbnail.width - 1) / 2)
+        let vertical = min(margin, (thumbnail.height - 1) / 2)
+        let room = PixelSize(thumbnail.width - 2 * horizontal, thumbnail.height - 2 * vertical)
+        var factor = min(
+            Double(room.width) / Double(own.width),
+            Double(room.height) / Double(own.height)
+        )
+        if let scale = overlay.scale {
+            let wanted = min(
+                scale * Double(thumbnail.width) / Double(own.width),
+                scale * Double(thumbnail.height) / Double(own.height)
+            )
+            factor = min(factor, wanted)
+        } else {
+            factor = min(factor, 1)
+        }
+        size = PixelSize(
+            min(room.width, max(1, Int((Double(own.width) * factor).rounded()))),
+            min(room.height, max(1, Int((Double(own.height) * factor).rounded())))
+        )
+        let place = Placement(of: size, in: room, gravity: overlay.gravity)
+        (left, top) = (place.left + horizontal, place.top + vertical)
+    }
+}

@@ -1,0 +1,117 @@
+package import CameoModel
+
+/// The position of one rectangle in another: the offset from the larger one's top left corner.
+package struct Placement: Hashable, Sendable {
+    package let left: Int
+    package let top: Int
+
+    /// Places `inner`, which is no wider and no higher than `outer`.
+    ///
+    /// If the spare pixels around a centred rectangle are odd, it is placed half a pixel to the left and above, as in
+    /// libvips. A focal point is moved to the centre as far as the edges allow. Smart gravities count as the centre.
+    package init(of inner: PixelSize, in outer: PixelSize, gravity: Rendition.Gravity) {
+        if case .focus(let point) = gravity {
+            left = Self.offset(of: inner.width, in: outer.width, around: point.x)
+            top = Self.offset(of: inner.height, in: outer.height, around: point.y)
+            return
+        }
+        let (spareWidth, spareHeight) = (outer.width - inner.width, outer.height - inner.height)
+        switch gravity {
+        case .west, .northwest, .southwest: left = 0
+        case .east, .northeast, .southeast: left = spareWidth
+        case .center, .north, .south, .entropy, .attention, .focus: left = spareWidth / 2
+        }
+        switch gravity {
+        case .north, .northeast, .northwest: top = 0
+        case .south, .southeast, .southwest: top = spareHeight
+        case .center, .east, .west, .entropy, .attention, .focus: top = spareHeight / 2
+        }
+    }
+
+    private static func offset(of inner: Int, in outer: Int, around share: Double) -> Int {
+        let wanted = Int((share * Double(outer) - Double(inner) / 2).rounded())
+        return min(max(0, wanted), outer - inner)
+    }
+
+    package init(left: Int, top: Int) {
+        self.left = left
+        self.top = top
+    }
+}
+
+/// A rectangle of a picture, in whole pixels from its top left corner.
+struct PixelArea: Hashable {
+    var left: Int
+    var top: Int
+    var size: PixelSize
+
+    init(left: Int, top: Int, size: PixelSize) {
+        self.left = left
+        self.top = top
+        self.size = size
+    }
+
+    init(whole size: PixelSize) {
+        self.init(left: 0, top: 0, size: size)
+    }
+
+    /// The part of this area that a request names. A fraction that rounds to nothing becomes one pixel.
+    ///
+    /// - Throws: `cropOutside` if the crop extends beyond the area.
+    func cropped(to area: Rendition.CropArea) throws(ImagingError) -> PixelArea {
+        switch area.unit {
+        case .pixels:
+            guard area.left + area.width <= Double(size.width), area.top + area.height <= Double(size.height) else {
+                throw .cropOutside(area, within: size)
+            }
+            return PixelArea(
+                left: left + Int(area.left),
+                top: top + Int(area.top),
+                size: PixelSize(Int(area.width), Int(area.height))
+            )
+        case .fraction:
+            let (x, width) = Self.share(of: size.width, from: area.left, length: area.width)
+            let (y, height) = Self.share(of: size.height, from: area.top, length: area.height)
+            return PixelArea(left: left + x, top: top + y, size: PixelSize(width, height))
+        }
+    }
+
+    /// Rounds at both ends, so that neighbouring fractions meet without gap or overlap.
+    private static func share(of edge: Int, from start: Double, length: Double) -> (Int, Int) {
+        let first = min(edge - 1, Int((start * Double(edge)).rounded()))
+        let end = min(edge, Int(((start + length) * Double(edge)).rounded()))
+        return (first, max(1, end - first))
+    }
+
+    /// The same area in a picture of another size; at least one pixel, and inside the picture.
+    func scaled(from whole: PixelSize, to other: PixelSize) -> PixelArea {
+        guard whole != other else { return self }
+        let (x, width) = Self.scaled(left, size.width, of: whole.width, to: other.width)
+        let (y, height) = Self.scaled(top, size.height, of: whole.height, to: other.height)
+        return PixelArea(left: x, top: y, size: PixelSize(width, height))
+    }
+
+    private static func scaled(_ start: Int, _ length: Int, of whole: Int, to other: Int) -> (Int, Int) {
+        let factor = Double(other) / Double(whole)
+        let first = min(other - 1, Int((Double(start) * factor).rounded()))
+        let end = min(other, Int((Double(start + length) * factor).rounded()))
+        return (first, max(1, end - first))
+    }
+}
+
+extension PixelArea {
+    /// Where an area of an upright picture is in the picture as stored. The EXIF orientation (TIFF 6.0, p. 36) is 1…8.
+    func stored(of upright: PixelSize, orientation: Int) -> PixelArea {
+        let (right, bottom) = (upright.width - left - size.width, upright.height - top - size.height)
+        return switch orientation {
+        case 2: PixelArea(left: right, top: top, size: size)
+        case 3: PixelArea(left: right, top: bottom, size: size)
+        case 4: PixelArea(left: left, top: bottom, size: size)
+        case 5: PixelArea(left: top, top: left, size: size.turned)
+        case 6: PixelArea(left: top, top: right, size: size.turned)
+        case 7: PixelArea(left: bottom, top: right, size: size.turned)
+        case 8: PixelArea(left: bottom, top: left, size: size.turned)
+        default: self
+        }
+    }
+}

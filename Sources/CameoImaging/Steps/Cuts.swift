@@ -1,0 +1,121 @@
+internal import CVips
+internal import CameoModel
+
+/// Evaluates libvips' lazy pipeline, from the decoder on, into memory. Damage behind the file's header surfaces in this
+/// step and in no other.
+enum Decode: PreparationStep {
+    static func apply(
+        to picture: consuming VipsPicture,
+        _ preparation: Preparation
+    ) throws(ImagingError) -> VipsPicture {
+        guard let decoded = picture.materialized() else {
+            throw .corrupt(preparation.format, detail: VipsLibrary.takeErrorText())
+        }
+        return decoded
+    }
+}
+
+/// Cuts off what no rendition needs (``EarlyCut``).
+enum CutEarly: PreparationStep {
+    static func apply(
+        to picture: consuming VipsPicture,
+        _ preparation: Preparation
+    ) throws(ImagingError) -> VipsPicture {
+        guard let kept = preparation.kept else { return picture }
+        guard
+            let cut = picture.cropped(left: kept.left, top: kept.top, width: kept.size.width, height: kept.size.height)
+        else { throw .processingFailed(step: "cut", detail: VipsLibrary.takeErrorText()) }
+        return cut
+    }
+}
+
+/// Cuts off what extends beyond the box.
+enum Cut: RenditionStep {
+    static let name = "cut"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        guard plan.geometry.isCut else { return picture }
+        let box = plan.geometry.final
+        let place = plan.cut ?? Placement(of: box, in: plan.geometry.resized, gravity: plan.rendition.gravity)
+        guard picture.width != box.width || picture.height != box.height else { return picture }
+        let (left, top) = (place.left - plan.resized.left, place.top - plan.resized.top)
+        return picture.cropped(left: left, top: top, width: box.width, height: box.height)
+    }
+
+    /// The placement that smart gravity picks from the first frame, used for all frames; nil for other gravities.
+    static func chosenByPixels(
+        of first: consuming VipsPicture,
+        _ plan: RenditionPlan
+    ) throws(ImagingError) -> Placement? {
+        guard plan.geometry.isCut, plan.rendition.gravity.isSmart else { return nil }
+        let box = plan.geometry.final
+        let interest = plan.rendition.gravity == .entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION
+        let resized = try RenderPipeline.process(first, by: RenderPipeline.toBox, plan)
+        // The search looks at every pixel several times.
+        guard let pixels = resized.materialized(),
+            let cut = pixels.smartCropped(width: box.width, height: box.height, by: interest)
+        else { throw .processingFailed(step: name, detail: VipsLibrary.takeErrorText()) }
+        return Placement(left: -cut.offset.x, top: -cut.offset.y)
+    }
+}
+
+/// Crops to the part that trimming and `crop` leave of the picture.
+enum Crop: RenditionStep {
+    static let name = "crop"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        let area = plan.region
+        guard area != PixelArea(whole: PixelSize(picture.width, picture.height)) else { return picture }
+        return picture.cropped(left: area.left, top: area.top, width: area.size.width, height: area.size.height)
+    }
+}
+
+/// Applies `rotate`, then `flip`.
+enum Turn: RenditionStep {
+    static let name = "turn"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        var result = picture
+        if let angle = angle(of: plan.rendition.rotate) {
+            guard let rotated = result.rotated(by: angle) else { return nil }
+            result = rotated
+        }
+        for direction in directions(of: plan.rendition.flip) {
+            guard let flipped = result.flipped(direction) else { return nil }
+            result = flipped
+        }
+        return result
+    }
+
+    private static func angle(of rotation: Rendition.Rotation) -> VipsAngle? {
+        switch rotation {
+        case .none: nil
+        case .quarter: VIPS_ANGLE_D90
+        case .half: VIPS_ANGLE_D180
+        case .threeQuarters: VIPS_ANGLE_D270
+        }
+    }
+
+    private static func directions(of flip: Rendition.Flip?) -> [VipsDirection] {
+        switch flip {
+        case nil: []
+        case .horizontal: [VIPS_DIRECTION_HORIZONTAL]
+        case .vertical: [VIPS_DIRECTION_VERTICAL]
+        case .both: [VIPS_DIRECTION_HORIZONTAL, VIPS_DIRECTION_VERTICAL]
+        }
+    }
+}
+
+/// Applies the EXIF orientation; from here on all sizes are upright.
+enum TurnUpright: PreparationStep {
+    static func apply(
+        to picture: consuming VipsPicture,
+        _ preparation: Preparation
+    ) throws(ImagingError) -> VipsPicture {
+        guard picture.orientation != 1 else { return picture }
+        guard let upright = picture.upright() else {
+            throw .processingFailed(step: "orientation", detail: VipsLibrary.takeErrorText())
+        }
+        return upright
+    }
+}

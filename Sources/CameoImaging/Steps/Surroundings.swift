@@ -1,0 +1,175 @@
+internal import CVips
+internal import CameoModel
+
+/// Pads a picture to the size of its box.
+enum Pad: RenditionStep {
+    static let name = "padding"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        guard plan.geometry.isPadded else { return picture }
+        let box = plan.geometry.final
+        let place = Placement(of: plan.geometry.resized, in: box, gravity: plan.rendition.gravity)
+        // A translucent background is drawn later, behind padding and picture alike (``ShowBackground``).
+        let background = plan.background.alpha < 255 ? Color.transparent : plan.background
+        guard let ready = prepared(picture, for: background) else { return nil }
+        return ready.embedded(
+            left: place.left,
+            top: place.top,
+            width: box.width,
+            height: box.height,
+            background: numbers(of: background, for: ready)
+        )
+    }
+
+    /// Adds the colour and alpha bands that the background needs.
+    private static func prepared(_ picture: consuming VipsPicture, for background: Color) -> VipsPicture? {
+        var ready = picture
+        if !background.isNeutral, ready.colorBands < 3 {
+            guard let colored = ready.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
+            ready = colored
+        }
+        if background.alpha < 255, !ready.hasAlpha {
+            guard let withAlpha = ready.addingAlpha() else { return nil }
+            ready = withAlpha
+        }
+        return ready
+    }
+
+    private static func numbers(of background: Color, for picture: borrowing VipsPicture) -> [Double] {
+        background.numbers(bands: picture.colorBands) + (picture.hasAlpha ? [Double(background.alpha)] : [])
+    }
+}
+
+/// Draws the `border` over the edges of the picture, along its rounded corners. Grey thumbnails become sRGB.
+enum DrawBorder: RenditionStep {
+    static let name = "border"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        let look = plan.rendition.look
+        guard let border = look.border else { return picture }
+        let color = look.borderColor
+        let size = PixelSize(picture.width, picture.height)
+        let width = max(1, Int(plan.devicePixels(Double(border)).rounded()))
+        var base = picture
+        if base.colorBands < 3 {
+            guard let colored = base.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
+            base = colored
+        }
+        let opacity = Double(color.alpha) / 255
+        guard let inside = RoundCorners.mask(of: size, inset: width, plan),
+            let ring = inside.scaled(by: [-opacity], adding: [255 * opacity]),
+            let sheet = sheet(of: color, size), let over = sheet.joined(with: ring),
+            // Floating point: with 8-bit values the compositor truncates fractions.
+            let under = base.cast(to: VIPS_FORMAT_FLOAT),
+            let blended = under.covered(by: over)?.roundedToBytes()
+        else { return nil }
+        return blended.bands(from: 0, count: base.bands)
+    }
+
+    private static func sheet(of color: Color, _ size: PixelSize) -> VipsPicture? {
+        VipsPicture(
+            bytes: [color.red, color.green, color.blue],
+            size: PixelSize(1, 1),
+            bands: 3,
+            space: VIPS_INTERPRETATION_sRGB
+        )?
+        .embedded(left: 0, top: 0, width: size.width, height: size.height, background: color.numbers(bands: 3))
+    }
+}
+
+/// Blends transparent pixels with the background. Formats without alpha fall back to white.
+enum ShowBackground: RenditionStep {
+    static let name = "background"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        guard picture.hasAlpha else { return picture }
+        let background = plan.background
+        if background.alpha == 255 { return flattened(picture, on: background) }
+        var result = picture
+        if background.alpha > 0 {
+            guard let blended = composited(result, over: background) else { return nil }
+            result = blended
+        }
+        guard !plan.format.hasAlpha else { return result }
+        return flattened(result, on: .white)
+    }
+
+    private static func flattened(_ picture: borrowing VipsPicture, on color: Color) -> VipsPicture? {
+        if color.isNeutral || picture.colorBands >= 3 {
+            return picture.flattened(background: color.numbers(bands: picture.colorBands))
+        }
+        guard let colored = picture.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
+        return colored.flattened(background: color.numbers(bands: 3))
+    }
+
+    private static func composited(_ picture: borrowing VipsPicture, over color: Color) -> VipsPicture? {
+        guard let colored = picture.converted(to: VIPS_INTERPRETATION_sRGB),
+            // Floating point: with 8-bit values the compositor truncates fractions.
+            let precise = colored.cast(to: VIPS_FORMAT_FLOAT),
+            let blended = precise.composited(over: color.numbers(bands: 3) + [Double(color.alpha)])
+        else { return nil }
+        return blended.roundedToBytes()
+    }
+}
+
+/// Draws the `overlay` over the picture. Grey thumbnails become sRGB; a picture without alpha stays opaque.
+enum DrawOverlay: RenditionStep {
+    static let name = "overlay"
+
+    static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
+        guard let request = plan.rendition.look.overlay, let overlay = plan.overlay else { return picture }
+        let place = OverlayPlace(
+            of: overlay.namedSize,
+            on: PixelSize(picture.width, picture.height),
+            request,
+            margin: Int(plan.devicePixels(Double(request.margin)).rounded())
+        )
+        guard let resized = overlay.resized(to: place.size) else { return nil }
+        return drawn(resized, opacity: request.opacity, at: place, on: picture)
+    }
+
+    /// Blends the overlay. Only the part under it is recomputed; every other pixel stays as it is.
+    private static func drawn(
+        _ overlay: borrowing VipsPicture,
+        opacity: Double,
+        at place: OverlayPlace,
+        on picture: consuming VipsPicture
+    ) -> VipsPicture? {
+        var base = picture
+        if base.colorBands < 3 {
+            guard let colored = base.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
+            base = colored
+        }
+        // Floating point: with 8-bit values the compositor truncates fractions.
+        guard
+            let part = base.cropped(
+                left: place.left,
+                top: place.top,
+                width: place.size.width,
+                height: place.size.height
+            ),
+            let under = part.cast(to: VIPS_FORMAT_FLOAT),
+            let over = overlay.scaled(by: [1, 1, 1, opacity], adding: [0, 0, 0, 0]),
+            let composed = under.covered(by: over),
+            let blended = composed.roundedToBytes(),
+            let result = blended.bands(from: 0, count: base.bands)
+        else { return nil }
+        return base.replacing(left: place.left, top: place.top, with: result)
+    }
+}
+
+/// Removes everything but pixels: EXIF, XMP, IPTC, profile, comments and the loader's own fields.
+///
+/// The savers are told to strip as well, but libvips 8.14.1 still writes EXIF and profile into WebP, and the privacy of
+/// a photograph's location must not depend on a saver's option.
+enum StripMetadata: PreparationStep {
+    static func apply(
+        to picture: consuming VipsPicture,
+        _ preparation: Preparation
+    ) throws(ImagingError) -> VipsPicture {
+        guard let stripped = picture.withoutMetadata() else {
+            throw .processingFailed(step: "metadata", detail: VipsLibrary.takeErrorText())
+        }
+        return stripped
+    }
+}

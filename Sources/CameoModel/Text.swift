@@ -1,0 +1,129 @@
+internal import Glibc
+
+/// Text compared by its bytes. Swift's own comparison treats "é" and "e" plus a combining accent as equal, and would
+/// merge two queues, files or URLs whose names differ only in that.
+package struct ExactText: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package static func == (one: Self, other: Self) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+}
+
+/// Recognises SVG by reading XML text up to its root element.
+enum DrawingText {
+    /// Whether the root element is `svg`, after any byte order mark, declaration, comments and document type. Reads
+    /// UTF-8 and other ASCII-compatible encodings; UTF-16 is not recognised.
+    static func isSVG(_ bytes: some Collection<UInt8>) -> Bool {
+        var rest = Array(bytes)[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        while true {
+            rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
+            if rest.starts(with: "<?".utf8) {
+                guard let next = skip(rest, past: "?>") else { return false }
+                rest = next
+            } else if rest.starts(with: "<!--".utf8) {
+                guard let next = skip(rest, past: "-->") else { return false }
+                rest = next
+            } else if rest.starts(with: "<!DOCTYPE".utf8) {
+                guard let next = skipDocumentType(rest) else { return false }
+                rest = next
+            } else {
+                return isRoot(rest)
+            }
+        }
+    }
+
+    private static func skip(_ text: ArraySlice<UInt8>, past end: String) -> ArraySlice<UInt8>? {
+        let end = Array(end.utf8)
+        var rest = text
+        while rest.count >= end.count {
+            if rest.starts(with: end) { return rest.dropFirst(end.count) }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    /// The declaration ends at the first `>` outside brackets (the internal subset) and quotes.
+    private static func skipDocumentType(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        var quote: UInt8?
+        var depth = 0
+        for (index, byte) in zip(text.indices, text) {
+            if let open = quote {
+                if byte == open { quote = nil }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "'"): quote = byte
+            case UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ">") where depth <= 0: return text[(index + 1)...]
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// Whether the text begins with `<svg` or `<prefix:svg`, followed by a character that ends a name.
+    private static func isRoot(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.first == UInt8(ascii: "<") else { return false }
+        let name = text.dropFirst().prefix { byte in
+            switch byte {
+            case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ">"), UInt8(ascii: "/"): false
+            default: true
+            }
+        }
+        guard text.count > name.count + 1 else { return false }
+        return name.split(separator: UInt8(ascii: ":")).last?.elementsEqual("svg".utf8) == true && name.count <= 64
+    }
+}
+
+extension StringProtocol {
+    /// The lines without their endings, `\n` or `\r\n`, and without the byte order mark that some editors put first.
+    ///
+    /// `split(separator: "\n")` would miss the latter ending, because to Swift `\r\n` is one Character of its own.
+    package var lines: [SubSequence] {
+        (hasPrefix("\u{FEFF}") ? dropFirst() : self[...])
+            .split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    }
+}
+
+/// NULL-terminated arrays of C strings, as exec takes them.
+package enum CStrings {
+    package static func withPointers<Result>(
+        to strings: [String],
+        _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var pointers = strings.map { strdup($0) }
+        pointers.append(nil)
+        defer { for pointer in pointers { free(pointer) } }
+        return pointers.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { preconditionFailure("the list contains at least NULL") }
+            return body(start)
+        }
+    }
+}
+
+extension String {
+    /// The text with the special characters of HTML and Pango markup escaped.
+    package var escapedForMarkup: String {
+        var safe = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": safe += "&amp;"
+            case "<": safe += "&lt;"
+            case ">": safe += "&gt;"
+            case "\"": safe += "&quot;"
+            case "'": safe += "&#39;"
+            default: safe.unicodeScalars.append(scalar)
+            }
+        }
+        return safe
+    }
+}

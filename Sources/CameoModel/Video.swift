@@ -1,0 +1,121 @@
+internal import Glibc
+
+/// What is known of a video beyond the size of its frames.
+///
+/// JSON form: `proto-json/job.schema.json#/$defs/video`.
+public struct VideoFacts: Hashable, Codable, Sendable {
+    /// What the frames are coded in.
+    public enum Codec: String, CaseIterable, Codable, Sendable {
+        case h264, hevc, vp8, vp9, av1, mpeg4, mpeg2, mjpeg, prores
+        /// Only covers.
+        case png
+    }
+
+    /// In seconds; nil if the file does not say.
+    public let duration: Double?
+    /// The moment that the thumbnail shows, in seconds from the beginning; nil for a cover, and if it is unknown.
+    public let time: Double?
+    /// The codec of the frames.
+    public let codec: Codec
+    /// How frames are turned to be shown, clockwise in degrees: 0, 90, 180 or 270. Thumbnails are upright.
+    public let rotation: Int
+    /// Whether there is sound.
+    public let hasAudio: Bool
+
+    package init(duration: Double?, time: Double?, codec: Codec, rotation: Int, hasAudio: Bool) {
+        self.duration = duration
+        self.time = time
+        self.codec = codec
+        self.rotation = rotation
+        self.hasAudio = hasAudio
+    }
+
+    /// The rotations that there are.
+    package static let rotations = [0, 90, 180, 270]
+}
+
+/// A file format of videos, and of sound with a cover, recognised by its first bytes.
+package enum VideoContainer: String, CaseIterable, Sendable {
+    case mp4, matroska, mpegTS, avi, mp3
+
+    package var name: String {
+        switch self {
+        case .mp4: "MP4 or QuickTime"
+        case .matroska: "WebM or Matroska"
+        case .mpegTS: "MPEG transport stream"
+        case .avi: "AVI"
+        case .mp3: "MP3"
+        }
+    }
+
+    /// Nil for everything else, pictures included, and if the file cannot be read.
+    package init?(sniffing file: OpenFile) {
+        var start = [UInt8](repeating: 0, count: Self.sniffedBytes)
+        var count: Int
+        repeat { count = pread(file.descriptor, &start, start.count, 0) } while count < 0 && errno == EINTR
+        self.init(sniffing: start.prefix(max(0, count)))
+    }
+
+    /// The bytes of a packet of a transport stream (ISO/IEC 13818-1), and before it in some recordings.
+    private static let (packet, stamp) = (188, 4)
+    private static let sniffedBytes = 4 * (packet + stamp)
+
+    /// - Parameter bytes: the file, or its first 768 bytes.
+    package init?(sniffing bytes: some Collection<UInt8>) {
+        let start = Array(bytes.prefix(Self.sniffedBytes))
+        func has(_ text: String, at offset: Int) -> Bool { start.dropFirst(offset).starts(with: text.utf8) }
+        func isStream(every stride: Int, from first: Int) -> Bool {
+            (0..<4).allSatisfy { start.dropFirst(first + $0 * stride).first == 0x47 }
+        }
+        if ["ftyp", "moov", "mdat", "wide", "free", "skip"].contains(where: { has($0, at: 4) }) {
+            // AVIF and HEIF are pictures in the same boxes.
+            guard PictureFormat(sniffing: start) == nil else { return nil }
+            self = .mp4
+        } else if start.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) {
+            self = .matroska
+        } else if has("RIFF", at: 0), has("AVI ", at: 8) {
+            self = .avi
+        } else if has("ID3", at: 0) {
+            // Without a tag, there is no cover.
+            self = .mp3
+        } else if isStream(every: Self.packet, from: 0) || isStream(every: Self.packet + Self.stamp, from: Self.stamp) {
+            self = .mpegTS
+        } else {
+            return nil
+        }
+    }
+}
+
+/// What `cameo-frames` says of its PNG, in a chunk of its own that follows the PNG's header: the size of the video's frame,
+/// of which the picture may be a smaller one, and how many frames stand one below the other.
+package struct VideoFrameHeader: Hashable, Sendable {
+    /// The chunk's name, its offset in the file, and that of the number of frames, which has four bytes.
+    package static let chunk = "caMo"
+    package static let offset = 37
+    package static let framesOffset = offset + 12
+    private static let end = framesOffset + 4
+
+    package let size: PixelSize
+    package let frames: Int
+
+    /// Nil unless the bytes are a PNG by `cameo-frames`.
+    package init?(in bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.end, bytes.dropFirst(Self.offset).starts(with: Self.chunk.utf8) else { return nil }
+        func number(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+        size = PixelSize(number(Self.offset + 4), number(Self.offset + 8))
+        frames = number(Self.framesOffset)
+        guard size.width > 0, size.height > 0, frames > 0 else { return nil }
+    }
+}
+
+/// What is missing of a video, whose file has holes there.
+package protocol VideoParts: Sendable {
+    /// The size of the parts that were loaded so far.
+    var loadedBytes: Int { get }
+
+    /// Loads the parts with the given bytes into the file, if they are still missing.
+    ///
+    /// - Returns: whether any was missing.
+    /// - Throws: `JobFailure` of stage `fetch`, or `CancellationError`.
+    func load(_ offsets: Set<Int>, _ clock: WorkClock) async throws -> Bool
+}

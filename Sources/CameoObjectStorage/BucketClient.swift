@@ -1,0 +1,305 @@
+internal import CameoHTTPCache
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// Sends signed requests to a bucket, and repeats what failed for a passing reason.
+final class BucketClient: Sendable {
+    let name: BucketName
+    let configuration: ObjectStorageConfiguration
+    let threads: BlockingThreads<CurlHandle>
+    private let signer: RequestSigner
+    private let credentials: CredentialCache
+    /// How far the server's clock is ahead of this machine's, in seconds, if signatures have shown that.
+    private let offset = Mutex<TimeInterval>(0)
+    private let serverTime = ServerTime()
+
+    init(_ name: BucketName, _ configuration: ObjectStorageConfiguration) throws(StoreError) {
+        try CurlLibrary.start()
+        self.name = name
+        self.configuration = configuration
+        signer = RequestSigner(region: name.region)
+        let authorities = configuration.certificateAuthorities
+        threads = BlockingThreads(limit: configuration.concurrency, name: "cameo-objects") {
+            CurlHandle(certificateAuthorities: authorities)
+        }
+        credentials = CredentialCache(
+            CredentialSource(name.credentials, environment: configuration.environment),
+            environment: configuration.environment,
+            threads: threads,
+            now: configuration.now
+        )
+    }
+
+    deinit { threads.shutdown() }
+
+    /// Now, by the server's clock as far as it is known.
+    var now: Date { configuration.now().addingTimeInterval(offset.withLock { $0 }) }
+
+    /// Sends a request until it is answered.
+    ///
+    /// - Parameter request: one that can be repeated without harm.
+    /// - Returns: an answer of 2xx, or of a status that the request accepts.
+    /// - Throws: ``StoreError``
+    func send(_ request: BucketRequest) async throws(StoreError) -> HTTPResponse {
+        let begun = ContinuousClock.now
+        var (failures, isRenewed, isTimed) = (0, false, false)
+        while true {
+            let (answer, used) = await attempt(request)
+            switch answer {
+            case .response(let response): return response
+            case .failed(let error): throw error
+            case .wrongTime(let time) where !isTimed:
+                isTimed = true
+                let local = configuration.now()
+                offset.withLock { $0 = time.timeIntervalSince(local) }
+            case .wrongTime(let time):
+                throw .denied(location: name.text, reason: "the server's clock shows \(WireFormat.text(of: time))")
+            case .refused(let error):
+                guard !isRenewed, let used, await credentials.drop(used) else { throw error }
+                isRenewed = true
+            case .passing(let reason, let asked):
+                failures += 1
+                let pause = configuration.retries.pause(
+                    after: failures,
+                    elapsed: begun.duration(to: .now),
+                    asked: asked,
+                    random: configuration.random()
+                )
+                guard let pause, !threads.isClosed, (try? await Task.sleep(for: pause)) != nil else {
+                    throw .unreachable(location: name.text, reason: reason)
+                }
+            }
+        }
+    }
+
+    /// A URL of an object that is valid for everyone until it expires.
+    ///
+    /// - Parameters:
+    ///   - key: of the object.
+    ///   - query: what the URL asks for.
+    ///   - terms: how long it is valid, and where.
+    /// - Returns: the URL.
+    /// - Throws: ``StoreError``
+    func temporaryURL(
+        of key: String,
+        query: [(name: String, value: String)],
+        on terms: TemporaryURLTerms
+    ) async throws(StoreError) -> TemporaryURL {
+        let now = try await timeOfServer(asking: key)
+        let credentials: Credentials
+        do throws(CredentialsUnavailable) {
+            credentials = try await self.credentials.credentials()
+        } catch {
+            throw unavailable(error)
+        }
+        let window = SigningWindow(lifetime: terms.lifetime, now: now, credentialsEnd: credentials.expiresAt)
+        let place = place(of: key, at: terms.endpoint)
+        let request = CanonicalRequest(
+            method: terms.method == .head ? .head : .get,
+            path: place.path,
+            query: query,
+            headers: [("host", place.host)],
+            payload: RequestSigner.unsignedPayload
+        )
+        let signed = signer.query(presigning: request, with: credentials, at: window.start, validFor: window.seconds)
+        let origin = origin(at: terms.endpoint)
+        return TemporaryURL(text: "\(origin)\(place.path)?\(signed)", remaining: window.remaining(at: now))
+    }
+
+    /// The scheme, host and port of what is at an endpoint; nil: at the one of the bucket's name.
+    func origin(at endpoint: Endpoint? = nil) -> String {
+        "\((endpoint ?? name.endpoint).scheme)://\(place(of: nil, at: endpoint).host)"
+    }
+
+    /// A program that only signs URLs sends no request whose refusal would correct its time, so one is sent first.
+    private func timeOfServer(asking key: String) async throws(StoreError) -> Date {
+        if let time = serverTime.now { return time }
+        _ = try await send(BucketRequest(method: .head, key: key, accepted: [404]))
+        return serverTime.now ?? now
+    }
+
+    /// One attempt, with the credentials that it was signed with.
+    private func attempt(_ request: BucketRequest) async -> (BucketAnswer, Credentials?) {
+        let credentials: Credentials
+        do throws(CredentialsUnavailable) {
+            credentials = try await self.credentials.credentials()
+        } catch {
+            return (error.isPassing ? .passing(reason: "\(error)", asked: nil) : .failed(unavailable(error)), nil)
+        }
+        let signedAt = now
+        switch await threads.perform(signed(request, with: credentials, at: signedAt)) {
+        case .success(let response):
+            let local = configuration.now()
+            serverTime.note(response, localTime: local)
+            return (BucketAnswer(response, to: request, signedAt: signedAt, name: name, now: local), credentials)
+        case .failure(let failure): return (BucketAnswer(failure, of: request, name: name), credentials)
+        }
+    }
+
+    private func unavailable(_ error: CredentialsUnavailable) -> StoreError {
+        error.isPassing
+            ? .unreachable(location: name.text, reason: "\(error)") : .denied(location: name.text, reason: "\(error)")
+    }
+
+    private func signed(_ request: BucketRequest, with credentials: Credentials, at date: Date) -> HTTPRequest {
+        let place = place(of: request.key)
+        let canonical = CanonicalRequest(
+            method: request.method,
+            path: place.path,
+            query: request.query,
+            headers: [("host", place.host)] + request.headers,
+            payload: request.digest.hex
+        )
+        let query = canonical.queryText
+        var limits = configuration.limits
+        if let silence = request.silence {
+            limits.stall = max(limits.stall, silence)
+            limits.overhead = max(limits.overhead, silence)
+        }
+        return HTTPRequest(
+            method: request.method,
+            url: "\(origin())\(place.path)\(query.isEmpty ? "" : "?\(query)")",
+            headers: signer.headers(signing: canonical, with: credentials, at: date).filter { $0.name != "host" },
+            body: request.body,
+            destination: request.destination,
+            limits: limits
+        )
+    }
+
+    /// Host and path of an object, or of the bucket, at an endpoint; nil: at the one of the bucket's name. Keys have no
+    /// character that a path would encode.
+    private func place(of key: String?, at endpoint: Endpoint? = nil) -> (host: String, path: String) {
+        let authority = (endpoint ?? name.endpoint).authority
+        return switch name.addressing {
+        case .path: (authority, "/\(name.bucket)\(key.map { "/\($0)" } ?? "")")
+        case .virtual: ("\(name.bucket).\(authority)", "/\(key ?? "")")
+        }
+    }
+}
+
+/// The server's clock as its answers show it, carried on by the one clock of this machine that nobody sets.
+final class ServerTime: Sendable {
+    private let seen = Mutex<(date: Date, at: ContinuousClock.Instant)?>(nil)
+
+    /// Up to a second, or what an answer took to arrive, behind the server's; nil if no answer has shown it yet.
+    var now: Date? {
+        seen.withLock { seen in
+            seen.map { $0.date.addingTimeInterval($0.at.duration(to: .now) / .seconds(1)) }
+        }
+    }
+
+    /// Takes the time from an answer that has just arrived. One without a date changes nothing.
+    func note(_ response: HTTPResponse, localTime: Date) {
+        guard let date = response.headers["date"].flatMap({ HTTPDate.parse($0, now: localTime) }) else { return }
+        seen.withLock { $0 = (date: date, at: ContinuousClock.now) }
+    }
+}
+
+/// A request to a bucket, before it is signed.
+struct BucketRequest: Sendable {
+    var method: HTTPRequest.Method
+    /// The name of the object within the bucket; nil for the bucket itself.
+    var key: String?
+    var query: [(name: String, value: String)] = []
+    /// Names in lower case. All of them are signed.
+    var headers: [(name: String, value: String)] = []
+    var body: Data?
+    /// The SHA-256 of the body.
+    var digest = Self.emptyDigest
+    var destination: BodyDestination = .memory(limit: HTTPResponse.textLimit)
+    /// The error of an answer that is longer than its destination's limit.
+    var tooLong = StoreError.failed("the storage's answer is longer than expected")
+    /// Statuses beyond 2xx that are answers too, and no failures.
+    var accepted: Set<Int> = []
+    /// How long the server may work in silence before it answers; nil for the usual ``TransferLimits``.
+    var silence: Duration?
+    /// Whether an answer of 200 may contain an error, because the server began it before it was done.
+    var mayFailLate = false
+
+    static let emptyDigest = SHA256.digest(of: Data())
+}
+
+/// What to make of the outcome of one attempt.
+enum BucketAnswer {
+    case response(HTTPResponse)
+    /// A later attempt may succeed.
+    case passing(reason: String, asked: Duration?)
+    /// The server refuses the signature or the credentials, perhaps because they have ended.
+    case refused(StoreError)
+    /// The request was signed with a wrong time; the server's is this.
+    case wrongTime(Date)
+    case failed(StoreError)
+}
+
+extension BucketAnswer {
+    /// How far the clocks may differ. Servers refuse from a quarter of an hour.
+    private static let tolerance: TimeInterval = 240
+    private static let passingStatuses: Set = [408, 409, 429, 500, 502, 503, 504]
+    private static let passingCodes: Set = [
+        "RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable", "OperationAborted",
+    ]
+    private static let refusalCodes: Set = [
+        "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId",
+    ]
+    private static let fullCodes: Set = ["QuotaExceeded", "XMinioStorageFull", "InsufficientStorage"]
+
+    /// - Parameters:
+    ///   - response: the server's answer.
+    ///   - request: what was asked.
+    ///   - signedAt: the time of the signature.
+    ///   - name: the bucket's, for messages.
+    ///   - now: the time by this machine's clock.
+    init(_ response: HTTPResponse, to request: BucketRequest, signedAt: Date, name: BucketName, now: Date) {
+        var (status, error) = (response.status, ServerError())
+        if !response.isSuccess {
+            error = ServerError(response.body)
+        } else if request.mayFailLate, AnswerParser.root(of: response.body)?.name == "Error" {
+            (status, error) = (500, ServerError(response.body))
+        }
+        let text = error.text(status: status)
+        switch status {
+        case 200..<300: self = .response(response)
+        case _ where request.accepted.contains(status) && error.code != "NoSuchBucket": self = .response(response)
+        case _ where Self.fullCodes.contains(error.code), 507: self = .failed(.full(path: name.text))
+        case _ where Self.passingStatuses.contains(status) || Self.passingCodes.contains(error.code):
+            self = .passing(
+                reason: text,
+                asked: response.headers["retry-after"].flatMap { Int($0) }.map { .seconds($0) }
+            )
+        case 301, 302, 307, 308:
+            let region = response.headers["x-amz-bucket-region"].map { "; the bucket's region is \($0)" } ?? ""
+            self = .failed(.denied(location: name.text, reason: text + region))
+        case 400 where Self.refusalCodes.contains(error.code) || (request.method == .head && error.code.isEmpty), 401,
+            403:
+            if let time = Self.serverTime(response, now), abs(time.timeIntervalSince(signedAt)) > Self.tolerance {
+                self = .wrongTime(time)
+            } else {
+                self = .refused(.denied(location: name.text, reason: text))
+            }
+        case 400 where error.code == "AuthorizationHeaderMalformed", 404 where error.code == "NoSuchBucket":
+            self = .failed(.denied(location: name.text, reason: text))
+        // What a server refuses for good concerns the bucket, not one picture: its settings, its locks, its keys.
+        case 400..<500 where request.method != .get: self = .failed(.denied(location: name.text, reason: text))
+        default: self = .failed(.failed("\(name.text): \(text)"))
+        }
+    }
+
+    init(_ failure: TransferFailure, of request: BucketRequest, name: BucketName) {
+        switch failure {
+        case .curl(let code) where code.isPassing: self = .passing(reason: "\(code)", asked: nil)
+        case .curl, .cancelled: self = .failed(.unreachable(location: name.text, reason: "\(failure)"))
+        case .longBody: self = .failed(request.tooLong)
+        case .file(let error):
+            self = .failed(
+                error.code == ENOSPC ? .full(path: "the temporary folder") : .failed("a temporary file: \(error)")
+            )
+        }
+    }
+
+    private static func serverTime(_ response: HTTPResponse, _ now: Date) -> Date? {
+        response.headers["date"].flatMap { HTTPDate.parse($0, now: now) }
+    }
+}

@@ -1,0 +1,164 @@
+internal import CameoModel
+package import CameoStore
+internal import Foundation
+
+/// The options in a bucket's name.
+struct BucketOptions {
+    private(set) var endpoint: Endpoint?
+    private(set) var region: String?
+    private(set) var addressing: BucketName.Addressing?
+    private(set) var credentials: CredentialSource.Kind?
+
+    /// - Parameter query: the text after the question mark; values may be percent-encoded.
+    /// - Throws: ``InvalidOption`` for an option that is unknown, given twice or has no valid value.
+    init(_ query: String) throws(InvalidOption) {
+        var seen: Set<String> = []
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            guard parts.count == 2,
+                let value = PercentEncoding.decoded(parts[1].utf8)
+                    .flatMap({ String(validating: $0, as: UTF8.self) })
+            else { throw InvalidOption("\(name) has no value") }
+            guard seen.insert(name).inserted else { throw InvalidOption("\(name) is given twice") }
+            try set(name, value)
+        }
+    }
+
+    private mutating func set(_ name: String, _ value: String) throws(InvalidOption) {
+        switch name {
+        case "endpoint":
+            endpoint = Endpoint(value)
+            guard endpoint != nil else {
+                throw InvalidOption("an endpoint is https://host or http://host, perhaps with a port")
+            }
+        case "region":
+            region = value
+            guard Self.isRegion(value) else { throw InvalidOption("\(value) is not a region's name") }
+        case "addressing":
+            addressing = BucketName.Addressing(rawValue: value)
+            guard addressing != nil else { throw InvalidOption("addressing is path or virtual") }
+        case "credentials":
+            credentials = CredentialSource.Kind(rawValue: value)
+            guard credentials != nil else { throw InvalidOption("credentials is environment, file or instance") }
+        default:
+            // Not its value, which may be a secret.
+            throw InvalidOption("there is no option \(name); there are endpoint, region, addressing and credentials")
+        }
+    }
+
+    static func isRegion(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_".utf8.contains(byte)
+            }
+    }
+}
+
+/// What is wrong with an option, in words.
+struct InvalidOption: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// A place in an S3-compatible storage, as
+/// `s3://bucket/prefix?endpoint=https://host&region=name&addressing=path&credentials=file`.
+package struct BucketName: Hashable, Sendable {
+    /// How a bucket stands in a URL.
+    enum Addressing: String, Sendable {
+        /// `https://host/bucket/key`
+        case path
+        /// `https://bucket.host/key`
+        case virtual
+    }
+
+    let bucket: String
+    /// Segments separated by slashes; empty for the whole bucket.
+    let prefix: String
+    let endpoint: Endpoint
+    let region: String
+    let addressing: Addressing
+    let credentials: CredentialSource.Kind?
+
+    /// Parses a name.
+    ///
+    /// - Parameters:
+    ///   - text: a URL of the scheme `s3`. It has no secrets: credentials come from elsewhere.
+    ///   - environment: AWS_REGION or AWS_DEFAULT_REGION is the region of a name that has none.
+    /// - Throws: ``StoreError/cannotOpen(path:reason:)``
+    package init(_ text: String, environment: [String: String]) throws(StoreError) {
+        let shown = Self.shown(text)
+        func wrong(_ reason: String) -> StoreError { .cannotOpen(path: shown, reason: reason) }
+        guard text.utf8.count <= 2_000, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), text.hasPrefix("s3://"),
+            !text.contains("#")
+        else { throw wrong("it is not a URL of the form s3://bucket/prefix?endpoint=https://host&region=name") }
+        guard !text.contains("@") else {
+            throw wrong("credentials do not belong in a name; \(Self.credentialsAdvice)")
+        }
+        let parts = text.dropFirst(5).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts[0].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        bucket = path[0]
+        guard Self.isBucket(bucket) else {
+            throw wrong("a bucket's name has 3 to 63 lower-case letters, digits, hyphens and dots")
+        }
+        // A slash at the end is harmless.
+        let segments = path.dropFirst().last == "" ? Array(path[1..<(path.count - 1)]) : Array(path.dropFirst())
+        guard segments.allSatisfy(Self.isSegment), segments.joined(separator: "/").utf8.count <= 512 else {
+            throw wrong("a prefix has letters, digits, hyphens, underscores and dots between single slashes")
+        }
+        prefix = segments.joined(separator: "/")
+        let options: BucketOptions
+        do throws(InvalidOption) {
+            options = try BucketOptions(parts.count > 1 ? String(parts[1]) : "")
+        } catch {
+            throw wrong(error.description)
+        }
+        let fallback = ["AWS_REGION", "AWS_DEFAULT_REGION"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        region = options.region ?? fallback ?? "us-east-1"
+        guard BucketOptions.isRegion(region) else { throw wrong("\(region) is not a region's name") }
+        endpoint = options.endpoint ?? .aws(region: region)
+        // A bucket with a dot has no certificate as a host's name.
+        addressing = options.addressing ?? (options.endpoint == nil && !bucket.contains(".") ? .virtual : .path)
+        credentials = options.credentials
+    }
+
+    private static let credentialsAdvice =
+        "they come from the environment, the shared credentials file or the instance"
+
+    /// The name with all its options, by which it can be parsed again.
+    package var text: String {
+        let path = prefix.isEmpty ? bucket : "\(bucket)/\(prefix)"
+        let source = credentials.map { "&credentials=\($0.rawValue)" } ?? ""
+        return "s3://\(path)?endpoint=\(endpoint.text)&region=\(region)&addressing=\(addressing.rawValue)\(source)"
+    }
+
+    /// The name for messages. Any part of one with an `@`, and a query, may be a secret.
+    private static func shown(_ text: String) -> String {
+        text.contains("@") ? "s3://…" : String(text.prefix { $0 != "?" })
+    }
+
+    private static func isBucket(_ name: String) -> Bool {
+        (3...63).contains(name.utf8.count) && !name.contains("..")
+            && name.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D || byte == 0x2E
+            } && name.utf8.first != 0x2E && name.utf8.last != 0x2E
+    }
+
+    /// Only characters that are never encoded, and no segment that a URL would resolve.
+    private static func isSegment(_ segment: String) -> Bool {
+        !segment.isEmpty && segment != "." && segment != ".."
+            && segment.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_.".utf8.contains(byte)
+            }
+    }
+}
+
+extension Endpoint {
+    /// The endpoint of S3 itself in a region.
+    static func aws(region: String) -> Endpoint {
+        Endpoint(secureHost: "s3.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")")
+    }
+}

@@ -1,0 +1,316 @@
+internal import CLinux
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// The files of a shared folder: `ab/cdef…` for a digest, and `tmp/` for what is being written. Every call blocks.
+final class DigestFiles: Sendable {
+    static let mark = "cameo-bytes"
+    /// The name of the file, or object, with the mark of the store that owns the bytes.
+    static let owner = "cameo-owner"
+    private static let marking =
+        "Cameo keeps bytes here by their SHA-256. This file shows that the folder is mounted.\n"
+
+    let folder: String
+    /// Folders whose entry is known to be durable.
+    private let syncedFolders = Mutex<Set<String>>([])
+
+    init(folder: String) {
+        self.folder = folder
+    }
+
+    var unfinished: String { "\(folder)/tmp" }
+    private func parent(of digest: BlobDigest) -> String { "\(folder)/\(digest.hex.prefix(2))" }
+    func path(of digest: BlobDigest) -> String { "\(parent(of: digest))/\(digest.hex.dropFirst(2))" }
+
+    // MARK: - The folder
+
+    /// Whether the folder is the one in which the mark was made.
+    var isMarked: Bool { access("\(folder)/\(Self.mark)", F_OK) == 0 }
+
+    var notMounted: StoreError {
+        .unreachable(location: folder, reason: "it is without its mark, the file \(Self.mark): is it mounted?")
+    }
+
+    /// Marks an empty folder; does nothing in a marked one.
+    ///
+    /// - Throws: `Errno`: `ENOTEMPTY` for a folder with anything else in it.
+    func create() throws(Errno) {
+        if isMarked { return }
+        // Another host may be creating it too.
+        let known: Set = [Self.mark, Self.owner, "tmp", "lost+found", ".snapshot"]
+        guard try FolderListing.names(in: folder).allSatisfy({ known.contains($0) || $0.hasPrefix(".nfs") }) else {
+            throw Errno(ENOTEMPTY)
+        }
+        try makeFolder(unfinished)
+        let temporary = "\(unfinished)/\(UUID().uuidString)"
+        try writeAndSync(Data(Self.marking.utf8), to: temporary)
+        guard rename(temporary, "\(folder)/\(Self.mark)") == 0 else { throw Errno() }
+        try sync(folder)
+    }
+
+    /// The access of the folder decides about what is made in it, not the mask of the program that happens to make it:
+    /// group members may do what its owner may if they may write to the folder.
+    private func mode(execute: Bool) throws(Errno) -> mode_t {
+        var status = stat()
+        guard stat(folder, &status) == 0 else { throw Errno() }
+        let group: mode_t = status.st_mode & 0o020 != 0 ? 0o660 : 0o600
+        return execute ? group | (group & 0o440) >> 2 | (status.st_mode & 0o2000) : group
+    }
+
+    private func makeFolder(_ path: String) throws(Errno) {
+        let mode = try mode(execute: true)
+        guard mkdir(path, mode & 0o777) == 0 else {
+            if errno == EEXIST { return }
+            throw Errno()
+        }
+        // A service may be forbidden to set the set-group-ID bit (systemd's RestrictSUIDSGID), which is inherited anyway.
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw Errno() }
+        guard status.st_mode & 0o7777 != mode else { return }
+        guard chmod(path, mode) == 0 else { throw Errno() }
+    }
+
+    func owner() throws(Errno) -> String? {
+        let descriptor = Glibc.open("\(folder)/\(Self.owner)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw Errno()
+        }
+        let file = OpenFile(adopting: descriptor)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 1)
+        defer { buffer.deallocate() }
+        return String(decoding: buffer[..<(try file.read(into: buffer, from: 0))], as: UTF8.self)
+    }
+
+    func setOwner(_ mark: String, replacing: Bool) throws(Errno) {
+        let (temporary, place) = ("\(unfinished)/\(UUID().uuidString)", "\(folder)/\(Self.owner)")
+        try writeAndSync(Data(mark.utf8), to: temporary)
+        // A link never takes another's place.
+        guard (replacing ? rename(temporary, place) : link(temporary, place)) == 0 || errno == EEXIST else {
+            let error = Errno()
+            unlink(temporary)
+            throw error
+        }
+        unlink(temporary)
+        try sync(folder)
+    }
+
+    // MARK: - Writing
+
+    /// Writes bytes in place of any that are there.
+    func write(_ data: Data, as digest: BlobDigest) throws(Errno) {
+        let temporary = "\(unfinished)/\(UUID().uuidString)"
+        do throws(Errno) {
+            try writeAndSync(data, to: temporary)
+            try makeFolder(parent(of: digest))
+            guard rename(temporary, path(of: digest)) == 0 else { throw Errno() }
+            try syncFolder(of: digest)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Makes the name of a file durable, and that of its folder.
+    func syncFolder(of digest: BlobDigest) throws(Errno) {
+        let parent = parent(of: digest)
+        try sync(parent)
+        // For an existing folder too: whoever made it may have died before.
+        guard !syncedFolders.withLock({ $0.contains(parent) }) else { return }
+        try sync(folder)
+        _ = syncedFolders.withLock { $0.insert(parent) }
+    }
+
+    private func writeAndSync(_ data: Data, to path: String) throws(Errno) {
+        let mode = try mode(execute: false)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Errno() }
+        let file = OpenFile(adopting: descriptor)
+        guard fchmod(descriptor, mode) == 0 else { throw Errno() }
+        // Data.withUnsafeBytes rethrows untyped errors only, so the closure returns the error as a value.
+        let failure = data.withUnsafeBytes { bytes -> Errno? in
+            do throws(Errno) { try file.write(bytes) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+        guard fsync(file.descriptor) == 0 else { throw Errno() }
+    }
+
+    private func sync(_ folder: String) throws(Errno) {
+        guard cameo_sync_directory(folder) == 0 else { throw Errno() }
+    }
+
+    func remove(_ digest: BlobDigest) throws(Errno) {
+        guard unlink(path(of: digest)) == 0 else {
+            if errno == ENOENT { return }
+            throw Errno()
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Opens a file; nil if there is none.
+    func open(_ digest: BlobDigest) throws(Errno) -> OpenFile? {
+        // The second time after the folder was opened: see DESIGN.
+        for isLast in [false, true] {
+            let descriptor = Glibc.open(path(of: digest), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            if descriptor >= 0 { return OpenFile(adopting: descriptor) }
+            let error = Errno()
+            guard error.code == ENOENT else { throw error }
+            guard !isLast else { break }
+            let parent = Glibc.open(parent(of: digest), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if parent >= 0 { close(parent) }
+        }
+        return nil
+    }
+
+    /// The size in bytes; nil if there is no file.
+    func size(of digest: BlobDigest) throws(Errno) -> Int? {
+        guard let file = try open(digest) else { return nil }
+        guard let status = file.status() else { throw Errno() }
+        return Int(status.st_size)
+    }
+}
+
+extension DigestFiles {
+    /// A page of the files in the order of their digests. What else is in the folder is on the first page, and what else is
+    /// in one of its folders stands between that folder's files.
+    ///
+    /// - Parameters:
+    ///   - cursor: a file's path within the folder, after which the page begins; empty for the first page.
+    ///   - limit: the maximum number of files.
+    /// - Returns: the page.
+    /// - Throws: `Errno`
+    func page(after cursor: String, limit: Int) throws(Errno) -> StoredObjectPage {
+        var page = StoredObjectPage()
+        var (last, examined) = (cursor, 0)
+        for name in try FolderListing.names(in: folder) where ![Self.mark, Self.owner, "tmp"].contains(name) {
+            guard let entries = try entries(of: name) else {
+                if cursor.isEmpty { page.foreign.append(name) }
+                continue
+            }
+            guard name >= cursor.prefix(2) else { continue }
+            for path in entries.lazy.map({ "\(name)/\($0)" }) where path > cursor {
+                guard examined < limit else {
+                    page.next = last
+                    return page
+                }
+                examined += 1
+                last = path
+                try add(path, to: &page)
+            }
+        }
+        return page
+    }
+
+    /// The names in a folder for digests; nil for anything else.
+    private func entries(of name: String) throws(Errno) -> [String]? {
+        guard BlobDigest(hex: name + String(repeating: "0", count: 62)) != nil else { return nil }
+        do throws(Errno) {
+            return try FolderListing.names(in: "\(folder)/\(name)")
+        } catch {
+            guard error.code == ENOTDIR else { throw error }
+            return nil
+        }
+    }
+
+    private func add(_ path: String, to page: inout StoredObjectPage) throws(Errno) {
+        var status = stat()
+        guard lstat("\(folder)/\(path)", &status) == 0 else {
+            // Removed since.
+            if errno == ENOENT { return }
+            throw Errno()
+        }
+        guard status.st_mode & S_IFMT == S_IFREG, let digest = BlobDigest(hex: path.prefix(2) + path.dropFirst(3))
+        else {
+            page.foreign.append(path)
+            return
+        }
+        page.objects.append(StoredObject(digest: digest, size: Int(status.st_size), storedAt: status.modifiedAt))
+    }
+
+    /// Removes unfinished files that were last written before a time, and returns their number.
+    func removeUnfinished(before time: Date) throws(Errno) -> Int {
+        var removed = 0
+        for name in try FolderListing.names(in: unfinished) where UUID(uuidString: name) != nil {
+            let path = "\(unfinished)/\(name)"
+            var status = stat()
+            // One that is gone was finished, or removed by another host.
+            guard lstat(path, &status) == 0, status.modifiedAt < time else { continue }
+            guard unlink(path) == 0 else {
+                if errno == ENOENT { continue }
+                throw Errno()
+            }
+            removed += 1
+        }
+        return removed
+    }
+}
+
+extension stat {
+    fileprivate var modifiedAt: Date {
+        Date(timeIntervalSince1970: Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9)
+    }
+}
+
+/// The contents of folders.
+enum FolderListing {
+    /// The names in a folder but `.` and `..`, sorted.
+    ///
+    /// - Throws: `Errno`, including `ENOTDIR` for a link to a folder.
+    static func names(in path: String) throws(Errno) -> [String] {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Errno() }
+        guard let stream = fdopendir(descriptor) else {
+            let error = Errno()
+            close(descriptor)
+            throw error
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw Errno() }
+                return names.sorted()
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+    }
+}
+
+extension OpenFile {
+    /// Reads by position until the buffer is full or the file ends, and returns the number of bytes.
+    func read(into buffer: UnsafeMutableRawBufferPointer, from position: Int) throws(Errno) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+            let part = pread(descriptor, rest.baseAddress, rest.count, off_t(position + count))
+            if part < 0 {
+                guard errno == EINTR else { throw Errno() }
+                continue
+            }
+            guard part > 0 else { break }
+            count += part
+        }
+        return count
+    }
+}
+
+extension OpenFile {
+    /// Creates an empty file that only this process can open, and that ends with its last reference.
+    static func unnamed(in folder: String) throws(Errno) -> OpenFile {
+        let path = "\(folder)/cameo-\(UUID().uuidString)"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Errno() }
+        let file = OpenFile(adopting: descriptor)
+        guard unlink(path) == 0 else { throw Errno() }
+        return file
+    }
+}

@@ -1,0 +1,149 @@
+internal import CameoModel
+internal import Foundation
+
+// DESIGN. Requests are signed here and not by libcurl, because URLs have to be signed here anyway, and so that a worker
+// whose clock is wrong can sign with the server's time: libcurl knows the machine's time alone, and a server refuses
+// what differs by a quarter of an hour. One signer for both is checked by the examples that AWS publishes.
+
+/// Signs requests for S3 (AWS Signature Version 4,
+/// https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html).
+struct RequestSigner: Sendable {
+    private static let algorithm = "AWS4-HMAC-SHA256"
+    static let unsignedPayload = "UNSIGNED-PAYLOAD"
+    /// The maximum lifetime of a signed URL in seconds.
+    static let longestLifetime = 604_800
+
+    let region: String
+
+    /// The headers that sign a request, with those of the request itself.
+    ///
+    /// - Parameters:
+    ///   - request: its headers contain `host`, and all that are to be signed.
+    ///   - credentials: whose token is signed too.
+    ///   - date: now, by the server's clock.
+    /// - Returns: all headers to send, with `host` and `authorization`.
+    func headers(
+        signing request: CanonicalRequest,
+        with credentials: Credentials,
+        at date: Date
+    ) -> [(name: String, value: String)] {
+        let time = SigningTime(date)
+        var request = request
+        request.headers += [("x-amz-content-sha256", request.payload), ("x-amz-date", time.text)]
+        if let token = credentials.sessionToken { request.headers.append(("x-amz-security-token", token)) }
+        let words = [
+            "Credential=\(credentials.keyID)/\(scope(time))", "SignedHeaders=\(request.signedHeaders)",
+            "Signature=\(signature(of: request, credentials, time))",
+        ]
+        return request.headers + [("authorization", "\(Self.algorithm) \(words.joined(separator: ", "))")]
+    }
+
+    /// The query of a URL that needs no headers but `host`.
+    ///
+    /// - Parameters:
+    ///   - request: its payload is ``unsignedPayload``, and its only header is `host`.
+    ///   - credentials: whose token becomes part of the query.
+    ///   - date: now, by the server's clock.
+    ///   - seconds: how long the URL is valid, up to ``longestLifetime``.
+    /// - Returns: the encoded query.
+    func query(
+        presigning request: CanonicalRequest,
+        with credentials: Credentials,
+        at date: Date,
+        validFor seconds: Int
+    ) -> String {
+        let time = SigningTime(date)
+        var request = request
+        request.query += [
+            ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", "\(credentials.keyID)/\(scope(time))"),
+            ("X-Amz-Date", time.text), ("X-Amz-Expires", String(seconds)),
+            ("X-Amz-SignedHeaders", request.signedHeaders),
+        ]
+        if let token = credentials.sessionToken { request.query.append(("X-Amz-Security-Token", token)) }
+        return "\(request.queryText)&X-Amz-Signature=\(signature(of: request, credentials, time))"
+    }
+
+    private func scope(_ time: SigningTime) -> String { "\(time.day)/\(region)/s3/aws4_request" }
+
+    private func signature(of request: CanonicalRequest, _ credentials: Credentials, _ time: SigningTime) -> String {
+        let text = [Self.algorithm, time.text, scope(time), request.digest.hex].joined(separator: "\n")
+        let key = [time.day, region, "s3", "aws4_request"].reduce(Array("AWS4\(credentials.secret)".utf8)) {
+            key,
+            word in
+            HMACKey(key).code(of: word.utf8)
+        }
+        return Hexadecimal.encode(HMACKey(key).code(of: text.utf8))
+    }
+}
+
+/// A time as signatures contain it, to the second.
+struct SigningTime: Hashable, Sendable {
+    /// As `20130524`.
+    let day: String
+    /// As `20130524T000000Z`.
+    let text: String
+
+    init(_ date: Date) {
+        let time = UTCTime(secondsSince1970: Int(date.timeIntervalSince1970.rounded(.down)))
+        day = "\(time.year.text(digits: 4))\(time.month.text(digits: 2))\(time.day.text(digits: 2))"
+        text = "\(day)T\(time.timeOfDay.filter { $0 != ":" })Z"
+    }
+}
+
+/// A request in the form that is signed.
+struct CanonicalRequest {
+    var method: HTTPRequest.Method
+    /// Percent-encoded, from the slash on.
+    var path: String
+    /// Names and values, not encoded, in any order.
+    var query: [(name: String, value: String)] = []
+    /// The headers to sign, in any order; their names are unique and in lower case.
+    var headers: [(name: String, value: String)]
+    /// The SHA-256 of the body in hexadecimal digits, or `UNSIGNED-PAYLOAD`.
+    var payload: String
+
+    /// The query as it stands in the URL: sorted, with all that is reserved encoded, and a `=` even without a value.
+    var queryText: String {
+        query.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }.sorted().joined(
+            separator: "&"
+        )
+    }
+
+    /// The names of the signed headers.
+    var signedHeaders: String { headers.map(\.name).sorted().joined(separator: ";") }
+
+    private var text: String {
+        let lines = headers.sorted { $0.name < $1.name }.map { "\($0.name):\($0.value)\n" }.joined()
+        return [method.rawValue, path, queryText, lines, signedHeaders, payload].joined(separator: "\n")
+    }
+
+    var digest: BlobDigest { SHA256.digest(of: Data(text.utf8)) }
+}
+
+// DESIGN. A URL that is signed with the present time differs from the one of a second before, so that no cache finds its
+// answer again. So time is divided into windows, half as long as a URL is valid, and a URL is signed with the beginning
+// of its window: all programs make the same URL of an object within a window, and at least half of its time is left.
+
+/// The time of a signed URL's signature, and for how long it is valid.
+struct SigningWindow: Hashable, Sendable {
+    let start: Date
+    /// From the start on.
+    let seconds: Int
+
+    /// - Parameters:
+    ///   - lifetime: how long the URL is valid at most; it becomes a second to seven days.
+    ///   - now: by the server's clock.
+    ///   - end: when the credentials end, if that is known.
+    init(lifetime: Duration, now: Date, credentialsEnd end: Date?) {
+        let wanted = min(max(1, lifetime.milliseconds / 1_000), RequestSigner.longestLifetime)
+        let step = Double(max(1, wanted / 2))
+        let start = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / step).rounded(.down) * step)
+        let left = end.map { Int($0.timeIntervalSince(start).rounded(.down)) } ?? wanted
+        (self.start, seconds) = (start, min(wanted, max(1, left)))
+    }
+
+    /// How long the URL is valid from a time on.
+    func remaining(at now: Date) -> Duration {
+        .seconds(max(0, start.addingTimeInterval(Double(seconds)).timeIntervalSince(now)))
+    }
+}

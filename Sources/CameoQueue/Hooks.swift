@@ -1,0 +1,247 @@
+package import CameoModel
+package import CameoStore
+internal import Foundation
+
+/// The rows of hooks that change together with their jobs.
+package enum JobHooks {
+    /// Records the hook that a job's request names, if any, and that of its queue.
+    package static func note(
+        _ hook: String?,
+        ofQueue queue: Int64,
+        for job: Int64,
+        _ db: some QueueTransaction
+    ) throws {
+        try db.execute(
+            """
+            INSERT INTO job_hook(job_id, hook, named_by)
+            SELECT ?1, hook, ?1 FROM (
+              SELECT hook FROM queue WHERE id = ?2 UNION SELECT CAST(?3 AS text)) AS named
+            WHERE hook IS NOT NULL ON CONFLICT DO NOTHING
+            """,
+            [job, queue, hook]
+        )
+    }
+
+    /// Records the hook of a request that has joined a job.
+    package static func note(_ hook: String, for job: Int64, _ db: some QueueTransaction) throws {
+        try db.execute(
+            "INSERT INTO job_hook(job_id, hook, named_by) VALUES (?1, ?2, ?1) ON CONFLICT DO NOTHING",
+            [job, hook]
+        )
+    }
+
+    /// Adds the hooks of a superseded job to those of the job that supersedes it.
+    static func inherit(from superseded: Int64, by job: Int64, _ db: some QueueTransaction) throws {
+        try db.execute(
+            """
+            INSERT INTO job_hook(job_id, hook, named_by)
+            SELECT ?1, hook, named_by FROM job_hook WHERE job_id = ?2 ON CONFLICT DO NOTHING
+            """,
+            [job, superseded]
+        )
+    }
+
+    /// Enters a delivery of a job's end for each of its hooks, or for one of them.
+    package static func enter(
+        _ job: Int64,
+        only hook: String? = nil,
+        _ end: End,
+        _ db: some QueueTransaction
+    ) throws {
+        try db.execute(
+            """
+            INSERT INTO delivery(job_id, hook, state, ended_at, failure, at, since)
+            SELECT job_id, hook, CAST(?2 AS smallint), CAST(?3 AS bigint), \(db.dialect.json("?4")),
+              CAST(?3 AS bigint), CAST(?3 AS bigint)
+            FROM (SELECT DISTINCT job_id, hook FROM job_hook
+              WHERE job_id = ?1 AND (CAST(?5 AS text) IS NULL OR hook = ?5)) AS named
+            """,
+            [job, end.state.code, db.now, try end.failure?.stored, hook]
+        )
+    }
+
+    /// Makes a worker's claimed deliveries wait again.
+    package static func release(claimsOf worker: String, _ db: some QueueTransaction) throws {
+        let count = try db.execute(
+            """
+            UPDATE delivery \(db.dialect.indexed(by: "delivery_worker")) SET status = 0, worker = NULL
+            WHERE worker = ?1 AND worker IS NOT NULL
+            """,
+            [worker]
+        )
+        if count > 0 { db.wakeWorkers() }
+    }
+}
+
+extension QueueTransaction {
+    /// Records the hooks that a worker knows, in place of others.
+    package func note(hooks: [String], of worker: String) throws {
+        try execute("DELETE FROM worker_hook WHERE worker = ?1", [worker])
+        for hook in Set(hooks).sorted() {
+            try execute(
+                "INSERT INTO worker_hook(worker, hook) SELECT id, CAST(?2 AS text) FROM worker WHERE id = ?1",
+                [worker, hook]
+            )
+        }
+    }
+
+    /// Those of the hooks for which a delivery is due.
+    package func due(_ room: [String: Int]) throws -> [String: Int] {
+        try room.filter { hook, limit in
+            guard limit > 0 else { return false }
+            return try value(
+                "SELECT EXISTS (SELECT 1 FROM delivery WHERE hook = ?1 AND status = 0 AND at <= ?2)",
+                [hook, now]
+            ) ?? false
+        }
+    }
+
+    /// Claims the oldest deliveries of a hook that no other worker is claiming.
+    package func claimDeliveries(of hook: String, limit: Int, for worker: String) throws -> [ClaimedDelivery] {
+        let rows = try query(
+            """
+            SELECT seq, id, job_id, state, ended_at, failure, since, tries, failures
+            FROM delivery \(dialect.indexed(by: "delivery_due")) WHERE hook = ?1 AND status = 0 AND at <= ?2
+            ORDER BY at, seq LIMIT ?3 \(dialect.skippingLocked)
+            """,
+            [hook, now, limit]
+        )
+        let numbers: [Int64] = try rows.map { try $0["seq"] }
+        try execute(
+            "UPDATE delivery SET status = 1, worker = ?1, tries = tries + 1 WHERE seq \(dialect.isIn("?2", .integers))",
+            [worker, numbers]
+        )
+        return try rows.map { row in
+            ClaimedDelivery(
+                number: try row["seq"],
+                id: try row["id"],
+                worker: worker,
+                jobID: try row["job_id"],
+                hook: hook,
+                end: (
+                    try JobState(code: row["state"]), Date(milliseconds: try row["ended_at"]),
+                    try JobFailure.from(stored: row["failure"])
+                ),
+                since: Date(milliseconds: try row["since"]),
+                attempt: try row["tries"] + 1,
+                failures: try row["failures"]
+            )
+        }
+    }
+
+    /// The message of a delivery about a job.
+    package func message(of delivery: ClaimedDelivery, job: Job) throws -> HookDelivery {
+        HookDelivery(
+            id: delivery.id,
+            hook: delivery.hook,
+            job: job,
+            supersededJobs: try column(
+                "SELECT named_by FROM job_hook WHERE job_id = ?1 AND hook = ?2 AND named_by <> ?1 ORDER BY named_by",
+                [delivery.jobID, delivery.hook]
+            ),
+            end: (delivery.state, delivery.endedAt, delivery.failure)
+        )
+    }
+
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if another worker has the delivery by now.
+    package func settle(_ delivery: ClaimedDelivery, as end: DeliveryEnd) throws {
+        let change: (set: String, values: [(any SQLBindable)?]) =
+            switch end {
+            case .delivered: ("status = 2, at = ?4, trouble = NULL", [now])
+            case .retry(let time, let trouble):
+                ("status = 0, failures = failures + 1, at = ?4, trouble = ?5", [time.milliseconds, trouble])
+            case .giveUp(let trouble): ("status = 3, failures = failures + 1, at = ?4, trouble = ?5", [now, trouble])
+            case .release: ("status = 0", [])
+            }
+        let count = try execute(
+            """
+            UPDATE delivery SET worker = NULL, \(change.set)
+            WHERE seq = ?1 AND status = 1 AND worker = ?2 AND tries = ?3
+            """,
+            [delivery.number, delivery.worker, delivery.attempt] + change.values
+        )
+        guard count == 1 else { throw StoreError.leaseLost(jobID: delivery.jobID) }
+    }
+
+    /// Makes deliveries due again that wait or were given up, and returns their number.
+    package func retryDeliveries(_ choice: DeliveryChoice) throws -> Int {
+        let condition: (sql: String, values: [(any SQLBindable)?]) =
+            switch choice {
+            case .all: ("TRUE", [])
+            case .hook(let hook): ("hook = ?2", [hook])
+            case .ids(let ids): ("id \(dialect.isIn("?2", .texts))", [Array(ids)])
+            }
+        return try execute(
+            """
+            UPDATE delivery SET status = 0, at = ?1, since = ?1, failures = 0 WHERE status IN (0, 3) AND \(condition.sql)
+            """,
+            [now] + condition.values
+        )
+    }
+}
+
+extension QueueTransaction {
+    /// Every hook that a worker knows, a queue names or a delivery is for, with its last failures.
+    package func hooks(failures limit: Int) throws -> [HookReport] {
+        let names: [String] = try column(
+            """
+            SELECT hook FROM (\(namesOfDeliveries)) AS names UNION SELECT hook FROM worker_hook
+            UNION SELECT hook FROM queue WHERE hook IS NOT NULL ORDER BY hook
+            """
+        )
+        return try names.map { try report($0, failures: limit) }
+    }
+
+    /// The distinct names in the table of deliveries, found by one step in the index for each.
+    package var namesOfDeliveries: String {
+        """
+        WITH RECURSIVE name(hook) AS (
+          SELECT min(hook) FROM delivery
+          UNION ALL SELECT (SELECT min(hook) FROM delivery WHERE delivery.hook > name.hook) FROM name
+            WHERE name.hook IS NOT NULL)
+        SELECT hook FROM name WHERE hook IS NOT NULL
+        """
+    }
+
+    private func report(_ hook: String, failures limit: Int) throws -> HookReport {
+        var counts = [0, 0, 0, 0]
+        for row in try query("SELECT status, count(*) AS jobs FROM delivery WHERE hook = ?1 GROUP BY status", [hook]) {
+            let status: Int = try row["status"]
+            guard counts.indices.contains(status) else {
+                throw StoreError.failed("a delivery has the status \(status)")
+            }
+            counts[status] = try row["jobs"]
+        }
+        let oldest: Int64? = try value("SELECT min(ended_at) FROM delivery WHERE hook = ?1 AND status = 0", [hook])
+        let failures = try query(
+            """
+            SELECT id, job_id, tries, at, trouble FROM delivery WHERE hook = ?1 AND status = 3
+            ORDER BY at DESC, seq DESC LIMIT ?2
+            """,
+            [hook, limit]
+        )
+        return HookReport(
+            name: hook,
+            isKnown: try value("SELECT EXISTS (SELECT 1 FROM worker_hook WHERE hook = ?1)", [hook]) ?? false,
+            queues: try column("SELECT name FROM queue WHERE hook = ?1 ORDER BY name", [hook]),
+            counts: (counts[0], counts[1], counts[2], counts[3]),
+            oldestWaitingSeconds: oldest.map { max(0, (Double(now) - Double($0)) / 1_000) },
+            trouble: try value(
+                """
+                SELECT trouble FROM delivery WHERE hook = ?1 AND status = 0 AND trouble IS NOT NULL
+                ORDER BY at DESC LIMIT 1
+                """,
+                [hook]
+            ),
+            failures: try failures.map { row in
+                HookReport.Failure(
+                    id: try row["id"],
+                    job: try row["job_id"],
+                    tries: try row["tries"],
+                    failedAt: Date(milliseconds: try row["at"]),
+                    reason: try row["trouble"] ?? ""
+                )
+            }
+        )
+    }
+}

@@ -1,0 +1,296 @@
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Synchronization
+
+/// The exchange where tasks submit tickets and slots fetch them. All state is under one lock; doorbells are rung and
+/// continuations resumed outside it.
+final class JobDesk: Sendable {
+    private let state: Mutex<DeskState>
+    private let doorbells: [Doorbell]
+    private let ended: Mutex<[CheckedContinuation<Void, Never>]> = Mutex([])
+
+    init(doorbells: [Doorbell]) {
+        self.doorbells = doorbells
+        state = Mutex(DeskState(slots: doorbells.count))
+    }
+
+    func announce() -> RenderTicket.ID { state.withLock { $0.announce() } }
+
+    func submit(_ ticket: RenderTicket) { carryOut(state.withLock { $0.submit(ticket) }) }
+
+    func cancel(_ id: RenderTicket.ID) { carryOut(state.withLock { $0.cancel(id) }) }
+
+    func shutDown() { carryOut(state.withLock { $0.shutDown() }) }
+
+    func expectEnd() { state.withLock { $0.isEnding = true } }
+
+    var isEnding: Bool { state.withLock { $0.isEnding } }
+
+    var isReady: Bool { state.withLock { $0.isReady } }
+
+    var brokenReason: String? { state.withLock { $0.brokenReason } }
+
+    var greeting: HelloMessage? { state.withLock { $0.greeting } }
+
+    func note(_ greeting: HelloMessage) { state.withLock { $0.greeting = greeting } }
+
+    var isShuttingDown: Bool { state.withLock { $0.isShuttingDown } }
+
+    func isCancelled(_ id: RenderTicket.ID) -> Bool { state.withLock { $0.isCancelled(id) } }
+
+    var count: Int { doorbells.count }
+
+    func doorbell(of slot: Int) -> Doorbell { doorbells[slot] }
+
+    func next(for slot: Int) -> RenderTicket? { state.withLock { $0.next(for: slot) } }
+
+    func slot(_ slot: Int, became newState: DeskState.Slot) {
+        carryOut(state.withLock { $0.slot(slot, became: newState) })
+    }
+
+    func finish(_ ticket: RenderTicket, in slot: Int, _ outcome: Result<RenderedPicture, any Error>) {
+        state.withLock { $0.finish(ticket.id, in: slot) }
+        ticket.continuation.resume(with: outcome)
+    }
+
+    /// Records that a slot's thread has ended and its children are reaped.
+    func slotEnded(_ slot: Int, count: Int = 1) {
+        for index in slot..<slot + count { self.slot(index, became: .ended) }
+        resumeIfAllEnded()
+    }
+
+    func allSlotsEnded() async {
+        await withCheckedContinuation { continuation in
+            ended.withLock { $0.append(continuation) }
+            resumeIfAllEnded()
+        }
+    }
+
+    private func resumeIfAllEnded() {
+        guard state.withLock({ $0.allEnded }) else { return }
+        let waiters = ended.withLock { waiters in
+            defer { waiters = [] }
+            return waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func count(_ change: (inout RendererStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
+
+    var statistics: RendererStatistics { state.withLock { $0.fullStatistics } }
+
+    private func carryOut(_ action: DeskState.Action) {
+        for slot in action.ring { doorbells[slot].ring() }
+        for (ticket, error) in action.refuse {
+            ticket.clock.endWait()
+            ticket.continuation.resume(throwing: error)
+        }
+    }
+}
+
+/// One picture to render, with the continuation that awaits it.
+struct RenderTicket: Sendable {
+    typealias ID = Int
+
+    let id: ID
+    let renditions: [Rendition]
+    let source: OpenFile
+    let kind: SourceKind
+    let overlays: [RenderOverlay]
+    let name: String
+    /// The scopes of the credentials that opened its pictures.
+    let scopes: Set<RequestScope>
+    let timeout: Duration?
+    /// Whether it gives way to all tickets that are not of the background.
+    let isBackground: Bool
+    /// The clock of the waiting task, restarted when a renderer takes the picture.
+    let clock: WorkClock
+    let continuation: CheckedContinuation<RenderedPicture, any Error>
+
+    /// The source and its overlays, in the order of a job's descriptors.
+    var files: [OpenFile] { [source] + overlays.map(\.file) }
+
+    /// The kinds of the files' contents.
+    var kinds: [SourceKind] { [kind] + overlays.map(\.kind) }
+
+    func job(_ configuration: RendererConfiguration) -> JobMessage {
+        // A picture inside a data URI can be as long as the request: the renderer, which has its file, gets a short
+        // name for it. Other names are sent unchanged, because messages may need them.
+        let names = overlays.enumerated().map { index, overlay in
+            InlinePicture.isIn(overlay.source) ? "data:,overlay-\(index)" : overlay.source
+        }
+        let nameOfSource = Dictionary(zip(overlays.map(\.source), names)) { first, _ in first }
+        return JobMessage(
+            renditions: renditions.map { rendition in
+                var rendition = rendition
+                if let overlay = rendition.look.overlay, let name = nameOfSource[overlay.source] {
+                    rendition.look.overlay?.source = name
+                }
+                return rendition
+            },
+            overlays: names,
+            kinds: kinds,
+            limits: configuration.limits,
+            toleratesTruncation: configuration.toleratesTruncation,
+            maximumOutputBytes: configuration.maximumOutputBytes,
+            maximumTotalOutputBytes: configuration.maximumTotalOutputBytes
+        )
+    }
+}
+
+/// The waiting tickets and the state of every slot. Changes return what the owner has to do outside the lock.
+struct DeskState {
+    enum Slot: Equatable {
+        /// Its child is not ready yet, or it cleans up between two pictures.
+        case starting
+        /// It sleeps until its doorbell rings.
+        case idle
+        /// It was rung for a ticket and has not fetched it yet.
+        case called
+        case rendering(RenderTicket.ID)
+        /// Its child does not start; it retries now and then.
+        case broken(reason: String)
+        case ended
+    }
+
+    enum Phase: Equatable {
+        /// The ticket has an id but has not been submitted.
+        case announced
+        case waiting
+        case rendering(slot: Int)
+        /// The ticket was cancelled before it was submitted, or while it renders.
+        case cancelled
+    }
+
+    /// What the owner has to do after a change.
+    struct Action {
+        /// The slots to wake.
+        var ring: [Int] = []
+        /// The tickets to fail, each with its reason.
+        var refuse: [(ticket: RenderTicket, error: any Error)] = []
+    }
+
+    private(set) var slots: [Slot]
+    private(set) var isShuttingDown = false
+    /// Whether the worker is being stopped, so that foreign signals to its children are expected.
+    var isEnding = false
+    var statistics = RendererStatistics()
+    /// What the child that became ready last said of itself.
+    var greeting: HelloMessage?
+    private var waiting: [RenderTicket] = []
+    private var phases: [RenderTicket.ID: Phase] = [:]
+    private var lastID = 0
+
+    init(slots count: Int) {
+        slots = Array(repeating: .starting, count: count)
+    }
+
+    mutating func announce() -> RenderTicket.ID {
+        lastID += 1
+        phases[lastID] = .announced
+        return lastID
+    }
+
+    mutating func submit(_ ticket: RenderTicket) -> Action {
+        guard phases[ticket.id] == .announced, !isShuttingDown else {
+            phases[ticket.id] = nil
+            return Action(refuse: [(ticket, CancellationError())])
+        }
+        waiting.append(ticket)
+        phases[ticket.id] = .waiting
+        return wakeOrRefuse()
+    }
+
+    mutating func cancel(_ id: RenderTicket.ID) -> Action {
+        switch phases[id] {
+        case nil, .cancelled: return Action()
+        case .announced:
+            phases[id] = .cancelled
+            return Action()
+        case .rendering(let slot):
+            phases[id] = .cancelled
+            return Action(ring: [slot])
+        case .waiting:
+            phases[id] = nil
+            guard let index = waiting.firstIndex(where: { $0.id == id }) else { return Action() }
+            return Action(refuse: [(waiting.remove(at: index), CancellationError())])
+        }
+    }
+
+    func isCancelled(_ id: RenderTicket.ID) -> Bool { isShuttingDown || phases[id] == .cancelled }
+
+    /// The next ticket for a slot that is ready, background tickets last; without one the slot counts as idle.
+    mutating func next(for slot: Int) -> RenderTicket? {
+        guard !isShuttingDown, !waiting.isEmpty else {
+            slots[slot] = .idle
+            return nil
+        }
+        let ticket = waiting.remove(at: waiting.firstIndex { !$0.isBackground } ?? 0)
+        phases[ticket.id] = .rendering(slot: slot)
+        slots[slot] = .rendering(ticket.id)
+        return ticket
+    }
+
+    mutating func finish(_ id: RenderTicket.ID, in slot: Int) {
+        phases[id] = nil
+        slots[slot] = .starting
+    }
+
+    /// Changes a slot's state. If it cannot serve, another has to take the ticket for which it was called.
+    mutating func slot(_ slot: Int, became state: Slot) -> Action {
+        slots[slot] = state
+        return wakeOrRefuse()
+    }
+
+    mutating func shutDown() -> Action {
+        isShuttingDown = true
+        defer { waiting = [] }
+        for ticket in waiting { phases[ticket.id] = nil }
+        return Action(ring: Array(slots.indices), refuse: waiting.map { ($0, CancellationError()) })
+    }
+
+    var isReady: Bool {
+        slots.contains { slot in
+            switch slot {
+            case .idle, .called, .rendering: true
+            case .starting, .broken, .ended: false
+            }
+        }
+    }
+
+    /// The reason why no slot can start its child; nil while one may.
+    var brokenReason: String? {
+        var reason: String?
+        for slot in slots {
+            guard case .broken(let text) = slot else { return nil }
+            reason = text
+        }
+        return reason
+    }
+
+    /// The statistics, completed from the slots' states.
+    var fullStatistics: RendererStatistics {
+        var statistics = statistics
+        statistics.rendering = slots.count { if case .rendering = $0 { true } else { false } }
+        return statistics
+    }
+
+    var allEnded: Bool { slots.allSatisfy { $0 == .ended } }
+
+    /// Rings as many idle slots as there is work for; if every slot is broken, fails the tickets, which nobody would
+    /// fetch.
+    private mutating func wakeOrRefuse() -> Action {
+        let called = slots.count { $0 == .called }
+        var action = Action()
+        for index in slots.indices where slots[index] == .idle && called + action.ring.count < waiting.count {
+            slots[index] = .called
+            action.ring.append(index)
+        }
+        if let reason = brokenReason {
+            action.refuse = waiting.map { ($0, RenderFailure.cannotStart(reason, source: $0.name)) }
+            for ticket in waiting { phases[ticket.id] = nil }
+            waiting = []
+        }
+        return action
+    }
+}

@@ -1,0 +1,222 @@
+internal import CameoModel
+internal import CameoRenderMessages
+internal import Foundation
+internal import Glibc
+
+/// One picture with one child: sends the job, waits for the answer, the deadline or a cancellation, and decides the
+/// child's fate.
+struct RenderAttempt {
+    enum Fate {
+        case keep
+        /// Ends the child in good order: it has served enough, or has refused what a decoder has seen.
+        case recycle
+        case killed
+        /// The child ended by itself.
+        case died
+    }
+
+    let ticket: RenderTicket
+    let configuration: RendererConfiguration
+    let desk: JobDesk
+    let doorbell: Doorbell
+
+    private var limit: Duration { ticket.timeout ?? configuration.timeout }
+
+    func run(with child: inout RendererChild) -> (Result<RenderedPicture, any Error>, Fate) {
+        let frame = ticket.job(configuration).frame
+        guard frame.count - FrameHeader.byteCount <= RendererProtocol.maximumMessageBytes else {
+            return (.failure(RenderFailure.tooLongToAsk(ticket.name, bytes: frame.count)), .keep)
+        }
+        let deadline = Deadline(after: limit)
+        let formats = zip(ticket.files, ticket.kinds).map(PictureFormat.init(of:holding:))
+        let filesBefore = ticket.files.map(FileState.init)
+        // libaom has threads of its own, so one second of wall clock may be several of processor time.
+        child.allow(processorSeconds: (Int(limit.components.seconds) + 2) * Self.cores)
+        child.beginPicture()
+        var sender = JobSender(frame, files: ticket.files)
+        // Optional decoders are not trusted: whatever the picture did to the child must not outlive it.
+        let isUntrusted = formats.contains { $0.map(PictureFormat.optional.contains) ?? false }
+        var reader = ReplyReader(expecting: ReplyExpectation(ticket.renditions, of: formats[0], configuration))
+        var nextLook = Deadline(after: Self.lookInterval)
+        while true {
+            do throws(Errno) {
+                try sender.send(to: child.socket.descriptor)
+            } catch {
+                return died(&child, filesBefore)
+            }
+            var watch = Watch()
+            watch.add(doorbell.descriptor)
+            watch.add(child.socket.descriptor, alsoForWriting: !sender.isDone)
+            if let pipe = child.errorDescriptor { watch.add(pipe) }
+            watch.wait(milliseconds: min(deadline.pollMilliseconds, nextLook.pollMilliseconds))
+
+            child.errors.drain()
+            if watch.isReady(doorbell.descriptor) { doorbell.silence() }
+            if desk.isCancelled(ticket.id) {
+                child.killAndReap()
+                return (.failure(CancellationError()), .killed)
+            }
+            do throws(MalformedMessage) {
+                switch try reader.read(from: child.socket.descriptor) {
+                case .incomplete: break
+                case .ended: return died(&child, filesBefore)
+                case .complete(let reply):
+                    guard sender.isDone else { throw MalformedMessage("it answered before it had read its job") }
+                    let hasChanged = zip(filesBefore, ticket.files).contains { $0.hasChanged($1) }
+                    let isNoPicture = formats[0] == nil && !hasChanged
+                    return try answered(reply, &child, isUntrusted: isUntrusted, isNoPicture: isNoPicture)
+                }
+                if nextLook.hasPassed {
+                    nextLook = Deadline(after: Self.lookInterval)
+                    try child.checkThreads()
+                }
+            } catch {
+                child.killAndReap()
+                return (.failure(RenderFailure.misbehaved(error, source: ticket.name)), .killed)
+            }
+            if deadline.hasPassed {
+                child.killAndReap()
+                return (.failure(RenderFailure.timedOut(ticket.name, after: limit)), .killed)
+            }
+        }
+    }
+
+    /// How often a rendering child is checked: it can start some ten threads in a millisecond.
+    private static let lookInterval = Duration.milliseconds(20)
+    static let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+}
+
+extension RenderAttempt {
+    func answered(
+        _ reply: Reply,
+        _ child: inout RendererChild,
+        isUntrusted: Bool,
+        isNoPicture: Bool
+    ) throws(MalformedMessage) -> (Result<RenderedPicture, any Error>, Fate) {
+        let memory = ProcessMemory(of: child.pid)
+        try child.checkThreads()
+        switch reply {
+        case .hello:
+            throw MalformedMessage("a second hello")
+        case .refusal(let refusal) where refusal.reason == .bytesMissing:
+            guard ticket.kind == .partialVideo else { throw MalformedMessage("it lacks bytes that are there") }
+            return (
+                .failure(MissingBytes(offsets: Set(refusal.missing))), hasServedEnough(child, memory) ? .recycle : .keep
+            )
+        case .refusal(let refusal):
+            let failure = RenderFailure.refused(
+                refusal,
+                source: ticket.name,
+                peakBytes: memory?.peakBytes ?? 0,
+                limitBytes: configuration.memoryLimitBytes
+            )
+            // No decoder has seen what the worker itself takes for no picture.
+            let isUnseen = isNoPicture && refusal.reason == .unsupportedFormat
+            return (.failure(failure), isUnseen && !hasServedEnough(child, memory) ? .keep : .recycle)
+        case .picture(let message, let blobs):
+            let renditions = zip(message.renditions, blobs).map { rendition, bytes in
+                EncodedRendition(
+                    bytes: bytes,
+                    width: rendition.width,
+                    height: rendition.height,
+                    format: rendition.format,
+                    hasAlpha: rendition.hasAlpha,
+                    frames: rendition.frames,
+                    placeholder: rendition.placeholder
+                )
+            }
+            let picture = RenderedPicture(
+                renditions: renditions,
+                source: message.source,
+                isTruncated: message.isTruncated,
+                rendererVersion: child.version ?? ""
+            )
+            return (.success(picture), isUntrusted || hasServedEnough(child, memory) ? .recycle : .keep)
+        }
+    }
+
+    private func hasServedEnough(_ child: borrowing RendererChild, _ memory: ProcessMemory?) -> Bool {
+        child.pictures >= configuration.recycleAfterPictures || memory.map(hasGrown) ?? true
+    }
+
+    private func hasGrown(_ memory: ProcessMemory) -> Bool {
+        memory.residentBytes > configuration.recycleAfterResidentBytes
+            || RenderFailure.isExhausted(memory.peakBytes, of: configuration.memoryLimitBytes)
+    }
+
+    func died(
+        _ child: inout RendererChild,
+        _ filesBefore: [FileState]
+    ) -> (Result<RenderedPicture, any Error>, Fate) {
+        let end = child.reap()
+        if end.isByOthers, desk.isEnding { return (.failure(CancellationError()), .died) }
+        let failure = RenderFailure.died(
+            end,
+            source: ticket.name,
+            hasSourceChanged: zip(ticket.files, filesBefore).contains { $1.hasChanged($0) },
+            note: child.errors.deathNote,
+            peakResidentBytes: child.peakResidentBytes,
+            lastWords: child.errors.text,
+            limitBytes: configuration.memoryLimitBytes
+        )
+        return (.failure(failure), .died)
+    }
+}
+
+/// Tells whether a file changed while a child read it through a mapping, where truncation causes SIGBUS.
+struct FileState {
+    /// Nil for files that cannot be truncated: sealed memory files and anything but regular files.
+    private let before: FileSnapshot?
+
+    /// F_GET_SEALS and F_SEAL_SHRINK of fcntl(2), which the Glibc module does not export.
+    private static let getSeals: Int32 = 1_034
+    private static let sealShrink: Int32 = 0x2
+
+    init(_ file: OpenFile) {
+        // -1 (EINVAL) for a file that does not support seals.
+        let seals = fcntl(file.descriptor, Self.getSeals)
+        guard let status = file.status(), status.st_mode & S_IFMT == S_IFREG,
+            seals < 0 || seals & Self.sealShrink == 0
+        else {
+            before = nil
+            return
+        }
+        before = FileSnapshot(status)
+    }
+
+    /// Whether the file, the same as at initialisation, has changed since.
+    func hasChanged(_ file: OpenFile) -> Bool {
+        guard let before, let status = file.status() else { return false }
+        return FileSnapshot(status) != before
+    }
+}
+
+/// A moment at which waiting ends. Time while the machine is suspended does not count.
+struct Deadline {
+    private let end: SuspendingClock.Instant
+
+    init(after duration: Duration) {
+        end = SuspendingClock.now.advanced(by: duration)
+    }
+
+    var hasPassed: Bool { SuspendingClock.now >= end }
+
+    /// The remaining milliseconds for poll(2), rounded up, so that a poll never ends just before the deadline.
+    var pollMilliseconds: Int32 {
+        let left = SuspendingClock.now.duration(to: end)
+        guard left > .zero else { return 0 }
+        let (seconds, attoseconds) = left.components
+        return Int32(clamping: seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}
+
+extension PictureFormat {
+    /// The format of a file for a renderer; nil if it is unsupported or the file cannot be read.
+    init?(of file: OpenFile, holding kind: SourceKind) {
+        switch kind {
+        case .file: self.init(sniffing: file)
+        case .initials: self = .initials
+        case .video, .partialVideo: self = .video
+        }
+    }
+}

@@ -1,0 +1,276 @@
+package import CameoModel
+internal import CameoRenderMessages
+internal import Glibc
+internal import Synchronization
+
+extension RendererPool {
+    /// Makes all renditions of a picture or of a video, or none; see
+    /// ``render(_:of:holding:overlays:named:scopes:isBackground:timeout:clock:)``. Each moment of a video that the
+    /// renditions name is decoded once.
+    package func render(
+        _ renditions: [Rendition],
+        of source: OpenFile,
+        holding kind: SourceKind,
+        overlays: [RenderOverlay],
+        named name: String,
+        scopes: Set<RequestScope>,
+        isBackground: Bool = false,
+        clock: WorkClock,
+        frames: VideoFrames?,
+        loading parts: (any VideoParts)? = nil
+    ) async throws -> RenderedPicture {
+        guard let frames, kind == .file, VideoContainer(sniffing: source) != nil else {
+            return try await render(
+                renditions,
+                of: source,
+                holding: kind,
+                overlays: overlays,
+                named: name,
+                scopes: scopes,
+                isBackground: isBackground,
+                clock: clock
+            )
+        }
+        var made: [Int: EncodedRendition] = [:]
+        var last: (picture: RenderedPicture, frame: VideoFrames.Frame)?
+        for indices in Dictionary(grouping: renditions.indices, by: { VideoMoment(renditions[$0]) }).values {
+            let wanted = indices.map { renditions[$0] }
+            let frame = try await frames.frame(
+                of: source,
+                loading: parts,
+                for: wanted,
+                named: name,
+                scopes: scopes,
+                clock: clock
+            )
+            let picture = try await render(
+                wanted,
+                of: frame.file,
+                holding: .video,
+                overlays: overlays,
+                named: name,
+                scopes: scopes,
+                isBackground: isBackground,
+                clock: clock
+            )
+            for (index, var rendition) in zip(indices, picture.renditions) {
+                rendition.source = frame.facts
+                made[index] = rendition
+            }
+            last = (picture, frame)
+        }
+        guard let last else { preconditionFailure("a request has renditions") }
+        return RenderedPicture(
+            renditions: renditions.indices.compactMap { made[$0] },
+            source: last.frame.facts,
+            isTruncated: false,
+            rendererVersion: Self.version(last.picture.rendererVersion, last.frame.version)
+        )
+    }
+
+    /// The version that pictures of a source rendered now would have; nil if it is not known yet, or the source is a video
+    /// and no frame can be made of it.
+    package func version(of source: OpenFile, holding kind: SourceKind, frames: VideoFrames?) async -> String? {
+        guard let frames, kind == .file, VideoContainer(sniffing: source) != nil else { return rendererVersion }
+        guard let own = rendererVersion, let other = await frames.version() else { return nil }
+        return Self.version(own, other)
+    }
+
+    private static func version(_ renderer: String, _ frames: String) -> String { "\(renderer) \(frames)" }
+}
+
+/// Makes frames of videos with `cameo-frames`, a program of its own that need not be installed.
+///
+/// DESIGN: a `cameo-frames` process is run, limited and distrusted as a renderer is, by the same pool; its answer to a
+/// job is one rendition, an uncompressed PNG. The first video starts the pool, so a worker that meets none pays
+/// nothing. The frame goes on to a renderer like any source.
+package final class VideoFrames: Sendable {
+    private struct State {
+        var pool: RendererPool?
+        var isEnding = false
+        var isShutDown = false
+    }
+
+    /// A PNG for a renderer, the facts of the video, and the version of what made it.
+    struct Frame {
+        let file: OpenFile
+        let facts: PictureFacts
+        let version: String
+    }
+
+    private let configuration: RendererConfiguration
+    private let state = Mutex(State())
+
+    /// - Parameter configuration: the renderers' configuration, with another executable.
+    package init(_ configuration: RendererConfiguration) {
+        var configuration = configuration
+        // A frame may be 16 megapixels, at 16 bits a channel 8.
+        configuration.maximumOutputBytes = RendererProtocol.maximumOutputBytes
+        configuration.maximumTotalOutputBytes = RendererProtocol.maximumOutputBytes
+        configuration.toleratesTruncation = false
+        configuration.allowedFormats = []
+        configuration.makesFrames = true
+        self.configuration = configuration
+    }
+
+    /// How often the frame of a partial video is tried although nothing new has arrived. Another job may have loaded what
+    /// was missing.
+    private static let idleTries = 3
+
+    /// The frame of which these renditions, at least one and all of the same moment, are made. `parts` loads what is missing
+    /// of the source; nil if nothing is.
+    ///
+    /// - Throws: `JobFailure`, of stage `render` if not by `parts`, or `CancellationError`.
+    func frame(
+        of source: OpenFile,
+        loading parts: (any VideoParts)?,
+        for renditions: [Rendition],
+        named name: String,
+        scopes: Set<RequestScope>,
+        clock: WorkClock
+    ) async throws -> Frame {
+        let wanted = Rendition.frame(for: renditions)
+        let pool = try pool(for: name)
+        var idleTries = 0
+        while true {
+            do {
+                let kind: SourceKind = parts == nil ? .video : .partialVideo
+                let picture =
+                    try await pool
+                    .render([wanted], of: source, holding: kind, named: name, scopes: scopes, clock: clock)
+                return try Self.frame(picture, named: name)
+            } catch let missing as MissingBytes {
+                let isMore = try await parts?.load(missing.offsets, clock) ?? false
+                idleTries = isMore ? 0 : idleTries + 1
+                guard idleTries < Self.idleTries else {
+                    throw RenderFailure.misbehaved(MalformedMessage("it lacks bytes that are there"), source: name)
+                }
+            }
+        }
+    }
+
+    private static func frame(_ picture: RenderedPicture, named name: String) throws(JobFailure) -> Frame {
+        do throws(Errno) {
+            let file = try OpenFile.memory(containing: picture.renditions[0].bytes)
+            return Frame(file: file, facts: picture.source, version: picture.rendererVersion)
+        } catch {
+            throw JobFailure(
+                .renderFailed,
+                at: .render,
+                "\(name): no memory for its frame: \(error)",
+                isRetryable: true
+            )
+        }
+    }
+
+    /// The version of what makes frames; nil if it cannot be run. The first call starts it.
+    func version() async -> String? {
+        guard let pool = try? pool(for: "") else { return nil }
+        try? await pool.waitUntilReady()
+        return pool.rendererVersion
+    }
+
+    private func pool(for name: String) throws -> RendererPool {
+        guard access(configuration.executable, X_OK) == 0 else {
+            let missing =
+                "\(name) is a video, and \(configuration.executable), which makes frames of videos, is missing"
+            throw JobFailure(.imageUnsupportedFormat, at: .render, missing)
+        }
+        return try state.withLock { state in
+            guard !state.isShutDown else { throw CancellationError() }
+            if let pool = state.pool { return pool }
+            do {
+                let pool = try RendererPool(configuration)
+                if state.isEnding { pool.expectEnd() }
+                state.pool = pool
+                return pool
+            } catch let error as RendererUnavailable {
+                throw RenderFailure.cannotStart("\(error)", source: name)
+            }
+        }
+    }
+
+    /// Does as ``RendererPool/expectEnd()``.
+    package func expectEnd() {
+        state.withLock { state in
+            state.isEnding = true
+            state.pool?.expectEnd()
+        }
+    }
+
+    /// Does as ``RendererPool/shutdown()``.
+    package func shutdown() async {
+        let pool = state.withLock { state in
+            state.isShutDown = true
+            return state.pool
+        }
+        await pool?.shutdown()
+    }
+}
+
+/// What a rendition shows of a video.
+enum VideoMoment: Hashable {
+    case frame(Rendition.FrameTime, isExact: Bool)
+    /// The tiles of a storyboard, or the frames of a preview.
+    case several(Rendition.Storyboard)
+
+    /// Ten frames, of which the renderer shows each for half a second.
+    private static let preview = Rendition.Storyboard(columns: 10, rows: 1)
+
+    init(_ rendition: Rendition) {
+        if let storyboard = rendition.storyboard {
+            self = .several(storyboard)
+        } else if rendition.encoding.animated, rendition.format.written(for: .video).isAnimatable {
+            self = .several(Self.preview)
+        } else {
+            self = .frame(rendition.time, isExact: rendition.accurate)
+        }
+    }
+}
+
+extension Rendition {
+    /// What `cameo-frames` is asked for: the moment, and as few pixels as are enough for all these renditions, at least
+    /// one and all of the same moment.
+    static func frame(for renditions: [Rendition]) -> Rendition {
+        var frame = box(of: renditions) ?? Rendition(width: edgeRange.upperBound, height: edgeRange.upperBound)
+        frame.name = "frame"
+        frame.format = .png
+        switch VideoMoment(renditions[0]) {
+        case .frame(let time, let isExact): (frame.time, frame.accurate) = (time, isExact)
+        case .several(let storyboard): frame.storyboard = storyboard
+        }
+        return frame
+    }
+
+    /// Nil if some renditions may use any part of the frame.
+    private static func box(of renditions: [Rendition]) -> Rendition? {
+        guard renditions.allSatisfy({ $0.trim == nil && $0.crop == nil }) else { return nil }
+        let boxes = renditions.map(\.uncut)
+        if let first = boxes.first, boxes.allSatisfy({ $0 == first }) { return first }
+        // Whatever covers the largest edges has the pixels that each needs.
+        return Rendition(
+            width: boxes.compactMap(\.width).max(),
+            height: boxes.compactMap(\.height).max(),
+            fit: .outside
+        )
+    }
+
+    /// Only the box, before it is cut or padded and as the frame is before it is rotated.
+    private var uncut: Rendition {
+        let fit: Fit =
+            switch self.fit {
+            case .inside, .contain: .inside
+            case .cover, .outside: .outside
+            case .fill: .fill
+            }
+        return rotate.isSideways
+            ? Rendition(name: "", width: boxHeight, height: boxWidth, fit: fit)
+            : Rendition(name: "", width: boxWidth, height: boxHeight, fit: fit)
+    }
+}
+
+/// The answer of `cameo-frames` for a video of which it needs more than is there.
+struct MissingBytes: Error {
+    /// Bytes of the video that it needs, one of each missing part.
+    let offsets: Set<Int>
+}

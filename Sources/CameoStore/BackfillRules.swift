@@ -1,0 +1,179 @@
+package import CameoModel
+package import Foundation
+
+/// Decides what a source needs, from what the store has of it.
+package struct BackfillRules: Sendable {
+    /// What a source needs.
+    package struct Verdict: Sendable {
+        package var counts = BackfillCounts()
+        /// The renditions to make.
+        package var renditions: [Rendition] = []
+        /// Thumbnails that no preset names. Empty unless every rendition exists, so that a site has something to show
+        /// until the new renditions are made, and the store never forgets the source.
+        package var unlisted: [ThumbnailID] = []
+    }
+
+    /// What a stored rendition is.
+    private struct Meaning {
+        let rendition: Rendition
+        let isListed: Bool
+    }
+
+    private let wanted: [Rendition]
+    private let listed: Set<ExactText>
+    private let rendererVersion: String?
+    /// The version of what made the newest thumbnail of a video, as far as it is known.
+    package var newestVideoVersion: String?
+    /// A library has few different renditions.
+    private var meanings: [ExactText: Meaning?] = [:]
+
+    /// - Parameters:
+    ///   - wanted: the renditions that every source is to have.
+    ///   - listed: the renditions of all presets.
+    ///   - rendererVersion: the version that pictures are made with now; nil: any version will do.
+    package init(wanted: [Rendition], listed: [Rendition], rendererVersion: String?) {
+        self.wanted = wanted
+        self.listed = Set((wanted + listed).map(Self.definition))
+        self.rendererVersion = rendererVersion
+    }
+
+    private static func definition(_ rendition: Rendition) -> ExactText {
+        ExactText(JSONValue.object(rendition.definition).canonicalText)
+    }
+
+    /// - Throws: `InvalidRequest` if the source is malformed.
+    package mutating func verdict(on known: KnownSource) throws(InvalidRequest) -> Verdict {
+        var verdict = Verdict()
+        verdict.counts.sources = 1
+        let identity = try SourceIdentity(of: known.source)
+        let stored = Dictionary(known.thumbnails.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let ids = wanted.map { ThumbnailID(source: identity, scope: nil, rendition: $0) }
+        if !ids.contains(where: { stored[$0] != nil }), isPrivate(known, identity) {
+            verdict.counts.privateSources = 1
+            return verdict
+        }
+        guard !known.isGone else {
+            verdict.counts.goneSources = 1
+            return verdict
+        }
+        var exist = true
+        for (rendition, id) in zip(wanted, ids) {
+            let thumbnail = stored[id]
+            exist = exist && thumbnail?.isIntact == true
+            let count = finding(thumbnail, rendition, known)
+            verdict.counts[keyPath: count] += 1
+            if count != \BackfillCounts.fresh { verdict.renditions.append(rendition) }
+        }
+        verdict.counts.jobs = verdict.renditions.isEmpty ? 0 : 1
+        if exist {
+            verdict.unlisted = known.thumbnails.filter { meaning(of: $0)?.isListed == false }.map(\.id)
+            verdict.counts.unlisted = verdict.unlisted.count
+        }
+        return verdict
+    }
+
+    private mutating func finding(
+        _ thumbnail: KnownSource.StoredThumbnail?,
+        _ rendition: Rendition,
+        _ known: KnownSource
+    ) -> WritableKeyPath<BackfillCounts, Int> {
+        guard let thumbnail else {
+            let isChanged = known.thumbnails.contains { other in
+                guard let meaning = meaning(of: other) else { return false }
+                return !meaning.isListed && meaning.rendition.name == rendition.name
+            }
+            return isChanged ? \.changed : \.missing
+        }
+        guard thumbnail.isIntact else { return \.damaged }
+        return isCurrent(thumbnail.rendererVersion) ? \.fresh : \.outdated
+    }
+
+    /// In the version of a video's thumbnail, that of `cameo-frames` follows. A worker learns it only with its first video, so
+    /// what it is now is seen from the newest thumbnail of a video.
+    private func isCurrent(_ version: String) -> Bool {
+        guard let rendererVersion else { return true }
+        let video = rendererVersion + " "
+        guard version.hasPrefix(video) else { return version == rendererVersion }
+        guard let newestVideoVersion, newestVideoVersion.hasPrefix(video) else { return true }
+        return version == newestVideoVersion
+    }
+
+    /// Whether all thumbnails were requested with credentials, which are part of their ids. They are not stored, and
+    /// without them the source would be another one.
+    private mutating func isPrivate(_ known: KnownSource, _ identity: SourceIdentity) -> Bool {
+        known.thumbnails.allSatisfy { thumbnail in
+            guard let meaning = meaning(of: thumbnail) else { return true }
+            return ThumbnailID(source: identity, scope: nil, rendition: meaning.rendition) != thumbnail.id
+        }
+    }
+
+    /// Nil if the stored rendition is one of another version of Cameo.
+    private mutating func meaning(of thumbnail: KnownSource.StoredThumbnail) -> Meaning? {
+        let text = ExactText(thumbnail.rendition)
+        if let known = meanings[text] { return known }
+        let rendition = try? Rendition(json: JSONValue(parsing: thumbnail.rendition), at: "")
+        let meaning = rendition.map { Meaning(rendition: $0, isListed: listed.contains(Self.definition($0))) }
+        meanings[text] = .some(meaning)
+        return meaning
+    }
+}
+
+/// A source that the store has thumbnails of.
+package struct KnownSource: Hashable, Sendable {
+    /// A thumbnail of the source, as far as a backfill looks at it.
+    package struct StoredThumbnail: Hashable, Sendable {
+        package let id: ThumbnailID
+        /// The rendition in JSON.
+        package let rendition: String
+        package let rendererVersion: String
+        /// Whether its bytes are there.
+        package let isIntact: Bool
+
+        package init(id: ThumbnailID, rendition: String, rendererVersion: String, isIntact: Bool) {
+            self.id = id
+            self.rendition = rendition
+            self.rendererVersion = rendererVersion
+            self.isIntact = isIntact
+        }
+    }
+
+    /// The source as it is in thumbnails' ids (`SourceIdentity`).
+    package let source: String
+    /// Whether its bytes were in the store, and are no longer: nothing can be made of it.
+    package let isGone: Bool
+    package let thumbnails: [StoredThumbnail]
+
+    package init(source: String, isGone: Bool, thumbnails: [StoredThumbnail]) {
+        self.source = source
+        self.isGone = isGone
+        self.thumbnails = thumbnails
+    }
+}
+
+/// Selects sources that the store has thumbnails of.
+package struct KnownSourceSelection: Hashable, Sendable {
+    /// The beginning of the sources; nil: all.
+    package var prefix: String?
+    /// Only sources whose first thumbnail was made at this time or later.
+    package var since: Date?
+    /// Whether the bytes of every thumbnail are read and compared with their digest. Otherwise only their presence and
+    /// size are checked.
+    package var verifiesBytes = false
+
+    package init() {}
+}
+
+/// Some of the selected sources, in the order of their UTF-8.
+package struct KnownSourcePage: Sendable {
+    package let sources: [KnownSource]
+    /// The cursor of the next page; nil if this is the last one.
+    package let next: String?
+    /// The version of what made the newest thumbnail of any video; nil if there is none, and on all pages but the first.
+    package let newestVideoVersion: String?
+
+    package init(sources: [KnownSource], next: String?, newestVideoVersion: String? = nil) {
+        self.sources = sources
+        self.next = next
+        self.newestVideoVersion = newestVideoVersion
+    }
+}

@@ -1,0 +1,163 @@
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import Synchronization
+
+/// Serves health checks, the status and metrics to monitors.
+struct HealthHandler {
+    let site: Site
+    let request: Request
+    let target: RequestTarget
+
+    /// Serves `live`, which succeeds while the process responds, and `ready`, which also checks the store and its
+    /// workers.
+    func health() async throws -> Response {
+        try target.query.allow()
+        switch target.firstSegment.rest {
+        case "live": return Response(json: ["status": "ok"])
+        case "ready": return try await ready()
+        default: throw Problem(.notFound, "nothing here: the paths are /health/live and /health/ready")
+        }
+    }
+
+    private func ready() async throws -> Response {
+        let checks = await site.readiness.checks(site)
+        let isReady = checks.allSatisfy { $0.reason == nil }
+        var members: [String: JSONValue] = [:]
+        let mayRead = site.configuration.tokens.allow(.read, to: request)
+        for check in checks {
+            let isPrivate = check.isOfStore && !mayRead
+            members[check.name] = check.reason.map { .string(isPrivate ? Problem.ofStore : $0) } ?? "ok"
+        }
+        return Response(
+            json: ["status": isReady ? "ok" : "failing", "checks": .object(members)],
+            status: isReady ? .ok : .serviceUnavailable
+        )
+    }
+
+    func status() async throws -> Response {
+        try target.query.allow()
+        try site.configuration.tokens.demand(.read, of: request)
+        return try Response(message: try await site.store.status())
+    }
+
+    func metrics() async throws -> Response {
+        try target.query.allow()
+        var metrics = try await MetricsText(of: site.store, by: "cameo-web")
+        let counts = site.counters.all
+        metrics.add(
+            "cameo_web_requests",
+            .counter,
+            "Requests that this server has answered.",
+            counts.map { .init($0.counts.requests, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
+        )
+        metrics.add(
+            "cameo_web_response_bytes",
+            .counter,
+            unit: "bytes",
+            "Bytes of response bodies that this server has sent.",
+            counts.map { .init($0.counts.bytes, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
+        )
+        let memory = site.memory.use
+        metrics.add(
+            "cameo_web_memory_reads",
+            .counter,
+            "Reads of thumbnails and other bytes, by whether this server had them in memory.",
+            [.init(memory.hits, ["result": "hit"]), .init(memory.misses, ["result": "miss"])]
+        )
+        metrics.add(
+            "cameo_web_memory_bytes",
+            .gauge,
+            unit: "bytes",
+            "The size of the recently read bytes that this server holds in memory.",
+            [.init(memory.bytes)]
+        )
+        metrics.add(
+            "process_start_time_seconds",
+            .gauge,
+            unit: "seconds",
+            "When this server started, in seconds since 1970.",
+            [.init(site.startedAt.timeIntervalSince1970)]
+        )
+        let accepted = request.headers[values: .accept].joined(separator: ",")
+        let format: MetricsText.Format = accepted.contains("application/openmetrics-text") ? .openMetrics : .prometheus
+        return Response(text: metrics.text(in: format), contentType: format.mediaType)
+    }
+}
+
+/// The checks of `/health/ready`. They cost a commit, so requests within a second share one result.
+final class Readiness: Sendable {
+    struct Check: Sendable {
+        let name: String
+        /// Why the check fails; nil if it passes.
+        let reason: String?
+        /// Whether the reason is an error of the store, which may name files and addresses.
+        var isOfStore = false
+    }
+
+    private static let lifetime = Duration.seconds(1)
+    private let last = Mutex<(at: ContinuousClock.Instant, checks: [Check])?>(nil)
+
+    func checks(_ site: Site) async -> [Check] {
+        if let last = last.withLock({ $0 }), last.at.duration(to: .now) < Self.lifetime { return last.checks }
+        let checks = [await Self.isWritable(site.store)] + (await Self.isWorkedOn(site))
+        last.withLock { $0 = (.now, checks) }
+        return checks
+    }
+
+    private static func isWritable(_ store: any Store) async -> Check {
+        guard store.isInPlace else { return Check(name: "store", reason: "the store was removed or replaced") }
+        do throws(StoreError) {
+            // The cheapest write: it advances a counter, and the number is not used.
+            _ = try await store.nextSourceSeen()
+            return Check(name: "store", reason: nil)
+        } catch {
+            return Check(name: "store", reason: error.description, isOfStore: true)
+        }
+    }
+
+    private static func isWorkedOn(_ site: Site) async -> [Check] {
+        let report: StatusReport
+        do throws(StoreError) {
+            report = try await site.store.status()
+        } catch {
+            return [Check(name: "status", reason: error.description, isOfStore: true)]
+        }
+        // The rules of `cameo-status health`.
+        return HealthReport(report, workers: 1, maxLag: site.configuration.maximumLag).checks.map { check in
+            Check(name: check.name.rawValue, reason: check.isHealthy ? nil : check.detail)
+        }
+    }
+}
+
+/// Counts of the requests answered since the server started.
+final class RequestCounters: Sendable {
+    struct Key: Hashable, Sendable {
+        let route: Route
+        let status: Int
+    }
+
+    struct Counts: Sendable {
+        var requests = 0
+        /// The bytes of the response bodies.
+        var bytes = 0
+    }
+
+    private let counts = Mutex<[Key: Counts]>([:])
+
+    func count(_ route: Route, _ status: Int, bytes: Int) {
+        counts.withLock { counts in
+            counts[Key(route: route, status: status), default: Counts()].requests += 1
+            counts[Key(route: route, status: status), default: Counts()].bytes += bytes
+        }
+    }
+
+    /// All counts, sorted by route and status.
+    var all: [(key: Key, counts: Counts)] {
+        counts.withLock { counts in counts.map { ($0.key, $0.value) } }
+            .sorted { ($0.key.route.rawValue, $0.key.status) < ($1.key.route.rawValue, $1.key.status) }
+    }
+}

@@ -1,0 +1,125 @@
+internal import CameoModel
+internal import CameoStore
+internal import Foundation
+internal import Hummingbird
+internal import Synchronization
+
+// DESIGN. The store's counters never go back, so that two readings tell what happened in between: a small read a
+// minute, however many pages are open, and no write. The minutes stay in memory, so a server that has just started knows
+// of no past. The store could only estimate one: it has no numbers by minute, which would cost a write for every job.
+
+/// What happened in a store during the last hour, minute by minute, since this server started.
+final class History: Sendable {
+    /// What happened between two readings of the counters.
+    struct Minute: Encodable, Sendable {
+        /// The times of a stage, estimated from a histogram.
+        struct Stage: Encodable, Sendable {
+            let stage: StoreCounters.Stage
+            let count: Int
+            /// In milliseconds.
+            let p50, p95: Int
+        }
+
+        /// The end of the minute.
+        let at: Date
+        /// The time since the reading before. It is longer than a minute if the store could not be read meanwhile.
+        let milliseconds: Int64
+        let completed, discarded, cancelled: Int
+        /// Failed attempts that are retried.
+        let retried: Int
+        /// The jobs at the end of the minute: available or retryable, and running.
+        let waiting, running: Int
+        /// The stages in their order, without those that no attempt had.
+        let stages: [Stage]
+    }
+
+    private struct Reading {
+        let at: ContinuousClock.Instant
+        let counters: StoreCounters
+    }
+
+    private struct State {
+        var last: Reading?
+        var minutes: [Minute] = []
+    }
+
+    private static let hour = 3_600.0
+
+    private let store: any Store
+    private let pace: Duration
+    private let state = Mutex(State())
+
+    init(store: any Store, pace: Duration) {
+        self.store = store
+        self.pace = pace
+    }
+
+    /// The minutes of the last hour, the oldest first.
+    var minutes: [Minute] {
+        let start = store.clock.now() - Self.hour
+        return state.withLock { $0.minutes.filter { $0.at > start } }
+    }
+
+    /// Reads the counters at once and then every minute, until its task is cancelled.
+    func run() async {
+        var next = ContinuousClock.now
+        repeat {
+            // A store that cannot be read is read again a minute later.
+            try? await read()
+            next = max(next + pace, .now)
+        } while (try? await Task.sleep(until: next, clock: .continuous)) != nil
+    }
+
+    private func read() async throws(StoreError) {
+        let (counters, queues) = (try await store.metrics().counters, try await store.queues())
+        let reading = Reading(at: .now, counters: counters)
+        let end = store.clock.now()
+        state.withLock { state in
+            defer { state.last = reading }
+            guard let last = state.last, last.at.duration(to: reading.at) < .seconds(Self.hour) else { return }
+            let minute = Minute(
+                at: end,
+                length: last.at.duration(to: reading.at),
+                counters.added(to: last.counters),
+                queues
+            )
+            state.minutes = state.minutes.suffix(59) + [minute]
+        }
+    }
+}
+
+extension History.Minute {
+    fileprivate init(at end: Date, length: Duration, _ added: StoreCounters, _ queues: [StatusReport.Queue]) {
+        func total(_ family: StoreCounters.Family) -> Int { added.all(family).reduce(0) { $0 + $1.value } }
+        func jobs(_ states: JobState...) -> Int {
+            queues.reduce(0) { sum, queue in sum + states.reduce(0) { $0 + (queue.jobs[$1] ?? 0) } }
+        }
+        at = end
+        milliseconds = max(1, Int64(length / .milliseconds(1)))
+        (completed, discarded, cancelled) = (total(.completed), total(.discarded), total(.cancelled))
+        retried = total(.retriedFailures)
+        (waiting, running) = (jobs(.available, .retryable), jobs(.running))
+        stages = StoreCounters.Stage.allCases.compactMap { stage in
+            let histogram = added.histogram(of: stage)
+            guard let p50 = histogram.quantile(0.5), let p95 = histogram.quantile(0.95) else { return nil }
+            return Stage(stage: stage, count: histogram.count, p50: Int(p50.rounded()), p95: Int(p95.rounded()))
+        }
+    }
+}
+
+/// Serves what happened in the store during the last hour.
+struct HistoryHandler {
+    let site: Site
+    let request: Request
+    let target: RequestTarget
+
+    private struct Answer: Encodable {
+        let minutes: [History.Minute]
+    }
+
+    func answer() throws -> Response {
+        try target.query.allow()
+        try site.configuration.tokens.demand(.read, of: request)
+        return try Response(message: Answer(minutes: site.history.minutes))
+    }
+}

@@ -1,0 +1,140 @@
+internal import CameoModel
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Serves imgproxy's URLs, so that a site can move without touching its templates.
+struct ImgproxyHandler {
+    let site: Site
+    let request: Request
+    let target: RequestTarget
+
+    /// How long a response is held if the query has no `wait`: imgproxy answers with the picture.
+    private static let patience = Duration.seconds(10)
+
+    func answer(_ context: WebContext) async throws -> Response {
+        let (signature, rest) = target.firstSegment
+        guard let rest else { throw Problem(.notFound, "there is nothing at this path") }
+        let configuration = site.configuration
+        let original = MakeHandler.original(of: "/\(rest)") { path in
+            // Every key is tried, so that the response time does not reveal which one matched.
+            let verified = configuration.imgproxyKeys.map { $0.verifies(signature, of: path) }
+            return configuration.allowsUnsigned || verified.contains(true)
+        }
+        guard let original else { throw Problem(.forbidden, "the URL's signature is wrong") }
+        let path = try ImgproxyPath(parsing: original.dropFirst())
+        if let expires = path.options.expires, expires < Int64(Date().timeIntervalSince1970) {
+            throw Problem(.gone, "the URL has expired")
+        }
+        return try await MakeHandler(site: site, request: request, target: target).make(
+            path.source,
+            as: try path.options.rendition(),
+            within: target.query["wait"] == nil ? Self.patience : try target.query.wait(),
+            context
+        )
+    }
+}
+
+/// The path of an imgproxy URL (https://docs.imgproxy.net/usage/processing):
+/// `/SIGNATURE/OPTION:…/OPTION:…/plain/URL@FORMAT` or `/SIGNATURE/OPTION:…/BASE64.FORMAT`.
+struct ImgproxyPath {
+    let source: String
+    let options: ImgproxyOptions
+
+    /// Parses the path after the signature and its slash, still percent-encoded.
+    init(parsing path: Substring) throws {
+        var segments = path.split(separator: "/", omittingEmptySubsequences: false)[...]
+        var options = ImgproxyOptions()
+        // Options have a colon, and base64 has none.
+        while let segment = segments.first, segment != "plain", segment.contains(":") || segment.contains("%3") {
+            try options.apply(try RequestTarget.decoded(segment))
+            segments = segments.dropFirst()
+        }
+        let format: Substring?
+        switch segments.first {
+        case "plain":
+            // An @ of the URL itself is percent-encoded.
+            let parts = try Self.parts(segments.dropFirst().joined(separator: "/"), at: "@")
+            (source, format) = (try RequestTarget.decoded(parts.text), parts.format)
+        case "enc": throw Problem(.badRequest, "imgproxy's encrypted source URLs (enc) are not supported")
+        default:
+            let parts = try Self.parts(segments.joined(), at: ".")
+            guard let text = Self.decoded(parts.text) else {
+                throw Problem(.badRequest, "the source URL is neither plain nor base64")
+            }
+            (source, format) = (text, parts.format)
+        }
+        if let format { try options.apply("format:\(format)") }
+        self.options = options
+    }
+
+    private static func parts(_ text: String, at separator: Character) throws(Problem) -> (
+        text: Substring, format: Substring?
+    ) {
+        let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+        guard let first = parts.first, !first.isEmpty else { throw Problem(.badRequest, "the URL has no source") }
+        guard parts.count <= 2 else { throw Problem(.badRequest, "the URL has more than one format") }
+        return (first, parts.count == 2 && !parts[1].isEmpty ? parts[1] : nil)
+    }
+
+    private static func decoded(_ base64: Substring) -> String? {
+        let digits = base64.prefix { $0 != "=" }
+        guard digits.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
+            return nil
+        }
+        let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
+        let text = String(digits).replacing("-", with: "+").replacing("_", with: "/") + padding
+        return Data(base64Encoded: text).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}
+
+/// A key and a salt as configured for imgproxy (`IMGPROXY_KEY`, `IMGPROXY_SALT`), which sign its URLs: base64url of the
+/// HMAC-SHA256 of the salt and the path (https://docs.imgproxy.net/usage/signing_url).
+package struct ImgproxyKey: Sendable {
+    private let key: SigningKey
+    private let salt: [UInt8]
+
+    /// A syntax error in a file of keys.
+    package struct Malformed: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Parses a file: a key and a salt per line, both in hexadecimal, separated by a space. Empty lines and lines that
+    /// begin with `#` are ignored.
+    package static func all(parsing text: String) throws(Malformed) -> [ImgproxyKey] {
+        var keys: [ImgproxyKey] = []
+        for (index, line) in text.lines.enumerated() {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard let first = words.first, !first.hasPrefix("#") else { continue }
+            // No message may contain a key.
+            guard words.count == 2, let secret = bytes(words[0]), let salt = bytes(words[1]) else {
+                throw Malformed(
+                    description: "line \(index + 1): must be a key and a salt in hexadecimal, separated by a space"
+                )
+            }
+            // As short as imgproxy allows: the key is in use already.
+            keys.append(ImgproxyKey(key: SigningKey(anyLength: secret), salt: salt))
+        }
+        return keys
+    }
+
+    private static func bytes(_ hex: Substring) -> [UInt8]? {
+        let digits = Array(hex)
+        guard digits.count.isMultiple(of: 2), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+    }
+
+    /// The signature of a path, which begins with a slash.
+    package func signature(of path: some StringProtocol) -> String {
+        Data(key.code(of: salt + Array(path.utf8))).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// Verifies a signature in constant time. Padding is optional.
+    func verifies(_ signature: Substring, of path: String) -> Bool {
+        let own = Array(self.signature(of: path).utf8)
+        let given = Array(signature.utf8.prefix { $0 != UInt8(ascii: "=") })
+        guard own.count == given.count else { return false }
+        return zip(own, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
