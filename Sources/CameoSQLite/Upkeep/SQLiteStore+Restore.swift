@@ -52,7 +52,9 @@ extension SQLiteStore {
         }
         let unfinished = StoreDirectory(unfinished: "\(target).partial-\(UUID().uuidString.prefix(8))")
         do {
-            let locks = try [lockUnused(source.path, mayBeReadOnly: true), lockUnused(target, mayBeReadOnly: false)]
+            let locks = try await [
+                lockUnused(source.path, mayBeReadOnly: true), lockUnused(target, mayBeReadOnly: false),
+            ]
             defer { withExtendedLifetime(locks) {} }
             try copy(source, to: unfinished, like: target, report)
             let content = try await checked(unfinished, report)
@@ -75,10 +77,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Locks the database of a folder against every other program.
+    /// Locks the database of a folder against every other program. Waits a second for those that only look.
     ///
     /// - Returns: nil if the folder has none.
-    private static func lockUnused(_ folder: String, mayBeReadOnly: Bool) throws -> OpenFile? {
+    private static func lockUnused(_ folder: String, mayBeReadOnly: Bool) async throws -> OpenFile? {
         let database = StoreDirectory(unfinished: folder).database
         // A lock to write needs a descriptor that can write; what may only be read has nobody who writes it.
         let descriptor = open(database, O_RDWR | O_CLOEXEC)
@@ -87,13 +89,14 @@ extension SQLiteStore {
             return nil
         }
         let file = OpenFile(adopting: descriptor)
-        guard cameo_ofd_lock(descriptor) == 0 else {
+        for _ in 0..<20 {
+            if cameo_ofd_lock(descriptor) == 0 { return file }
             guard errno == EAGAIN else { throw Errno() }
-            throw StoreError.refused(
-                reason: "\(folder) is in use: stop its workers and every other program that has \(database) open"
-            )
+            try await Task.sleep(for: .milliseconds(50))
         }
-        return file
+        throw StoreError.refused(
+            reason: "\(folder) is in use: stop its workers and every other program that has \(database) open"
+        )
     }
 
     private static func copy(
