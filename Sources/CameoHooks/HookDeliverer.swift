@@ -141,14 +141,15 @@ package final class HookDeliverer: Sendable {
 
     private func deliver(_ delivery: ClaimedDelivery, to receiver: HookSettings.Receiver) async {
         let end: DeliveryEnd
+        let begun = store.clock.now()
         do {
             let message = try WireFormat.encode(try await store.message(of: delivery))
             let trouble = try await send(message, of: delivery, to: receiver)
-            end = trouble.map { failure(of: delivery, receiver.hook, $0) } ?? .delivered
+            end = trouble.map { failure(of: delivery, receiver.hook, begun, $0) } ?? .delivered
         } catch is CancellationError {
             end = .release
         } catch {
-            end = failure(of: delivery, receiver.hook, "\(error)")
+            end = failure(of: delivery, receiver.hook, begun, "\(error)")
         }
         await record(end, of: delivery)
     }
@@ -200,11 +201,12 @@ package final class HookDeliverer: Sendable {
         }
     }
 
-    private func failure(of delivery: ClaimedDelivery, _ hook: Hook, _ trouble: String) -> DeliveryEnd {
+    /// The age counts up to the try's beginning: a worker that stood still during it, such as a suspended machine, tries again.
+    private func failure(of delivery: ClaimedDelivery, _ hook: Hook, _ begun: Date, _ trouble: String) -> DeliveryEnd {
         let delay = Self.policy.adjusted(to: hook.retry).delay(afterFailures: delivery.failures + 1, chance: random())
-        let next = store.clock.now().addingTimeInterval(delay.seconds)
-        let isOver = next.timeIntervalSince(delivery.since) > hook.maximumAge
-        return isOver ? .giveUp(trouble: trouble) : .retry(at: next, trouble: trouble)
+        let isOver = begun.timeIntervalSince(delivery.since) + delay.seconds > hook.maximumAge
+        if isOver { return .giveUp(trouble: trouble) }
+        return .retry(at: store.clock.now().addingTimeInterval(delay.seconds), trouble: trouble)
     }
 
     private func log(_ delivery: ClaimedDelivery, _ end: DeliveryEnd) {

@@ -19,11 +19,15 @@ struct HookDelivererTests {
         store = try SQLiteStore(at: folder.path("store"))
     }
 
-    private func deliverer(refusals: Int) throws -> HookDeliverer {
-        let file = try HookFile(parsing: #"{"hooks":{"site":{"command":["/bin/true"]}}}"#.utf8)
+    private func deliverer(
+        refusals: Int = 0,
+        _ command: String = "/bin/true",
+        pausingFor pause: TimeInterval = 0
+    ) throws -> HookDeliverer {
+        let file = try HookFile(parsing: #"{"hooks":{"site":{"command":["\#(command)"]}}}"#.utf8)
         return HookDeliverer(
             try HookSettings(file) { _ throws(Errno) in throw Errno(ENOENT) },
-            store: RefusingStore(store, refusals: refusals),
+            store: RefusingStore(store, refusals: refusals, pausingFor: pause),
             client: try PostClient(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
@@ -59,16 +63,34 @@ struct HookDelivererTests {
         try await store.deregister("w")
         #expect(try await report().waiting == 1)
     }
+
+    /// A suspended machine must not use up the age within which a receiver may come back.
+    @Test func aDeliveryIsTriedAgainAfterATryInWhichTheWorkerStoodStill() async throws {
+        try await enterDelivery()
+        let deliverer = try deliverer("/bin/false", pausingFor: 30 * 86_400)
+        let run = Task { await deliverer.run(as: "w") }
+        try await eventually("the try has ended") {
+            let report = try await report()
+            return report.trouble != nil || !report.failures.isEmpty
+        }
+        deliverer.end(draining: false, within: nil)
+        await run.value
+        #expect(try await report().failures.isEmpty)
+    }
 }
 
-/// A store that refuses to record the ends of deliveries a number of times.
+/// A store that refuses to record the ends of deliveries a number of times, and whose clock goes on by a pause while a
+/// message is made.
 private final class RefusingStore: HookStore {
     private let store: any Store
     private let refusals: Mutex<Int>
+    private let pause: TimeInterval
+    private let isLater = Atomic(false)
 
-    init(_ store: any Store, refusals: Int) {
+    init(_ store: any Store, refusals: Int, pausingFor pause: TimeInterval) {
         self.store = store
         self.refusals = Mutex(refusals)
+        self.pause = pause
     }
 
     func settle(_ delivery: ClaimedDelivery, as end: DeliveryEnd) async throws(StoreError) {
@@ -83,7 +105,10 @@ private final class RefusingStore: HookStore {
     var location: String { store.location }
     var folder: String? { store.folder }
     var lease: Duration { store.lease }
-    var clock: StoreClock { store.clock }
+    var clock: StoreClock {
+        let time = store.clock.now() + (isLater.load(ordering: .relaxed) ? pause : 0)
+        return StoreClock(now: { time }, uptime: store.clock.uptime)
+    }
     var isInPlace: Bool { store.isInPlace }
     func version() async throws(StoreError) -> Int { try await store.version() }
     func finish() async { await store.finish() }
@@ -98,7 +123,8 @@ private final class RefusingStore: HookStore {
     }
 
     func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookDelivery {
-        try await store.message(of: delivery)
+        isLater.store(true, ordering: .relaxed)
+        return try await store.message(of: delivery)
     }
 
     func hooks(failures: Int) async throws(StoreError) -> [HookReport] { try await store.hooks(failures: failures) }
