@@ -55,7 +55,9 @@ struct FrameworkTests {
     init() throws {
         bench = try Workbench()
         client = try Client(store: bench.path)
-        let configuration = URLSessionConfiguration.cameo(client, readThrough: ReadThrough(), basedOn: .ephemeral)
+        let base = URLSessionConfiguration.ephemeral
+        base.timeoutIntervalForRequest = 3_600
+        let configuration = URLSessionConfiguration.cameo(client, readThrough: ReadThrough(), basedOn: base)
         session = URLSession(configuration: configuration, delegate: listener, delegateQueue: nil)
     }
 

@@ -63,6 +63,9 @@ struct SessionRequest: Sendable {
         }
         request.allHTTPHeaderFields = [:]
         request.cachePolicy = .reloadIgnoringLocalCacheData
+        // Foundation on Linux counts only what was assigned, not what an initialiser was given. 60 is nobody's choice.
+        let timeout = request.timeoutInterval
+        if timeout != 60 { request.timeoutInterval = timeout }
         for line in query.route.stop.fields.lines + query.validators.lines {
             request.setValue(line.value, forHTTPHeaderField: line.name)
         }
