@@ -34,10 +34,12 @@ package struct Initials: Hashable, Sendable {
 extension Initials {
     /// Background colours on which white text has a contrast of at least 4.5 (WCAG level AA). The list and its order
     /// must not change: that would change everybody's avatar.
-    static let palette: [Color] = [
+    static let palette = [
         0xC62828, 0xAD1457, 0x6A1B9A, 0x4527A0, 0x283593, 0x1565C0, 0x01579B, 0x006064, 0x00695C, 0x2E7D32, 0x33691E,
         0x6D6400, 0xA84300, 0xBF360C, 0x4E342E, 0x37474F,
-    ].map { Color(red: UInt8($0 >> 16), green: UInt8($0 >> 8 & 255), blue: UInt8($0 & 255), alpha: 255) }
+    ].map { (rgb: UInt32) in
+        Color(red: UInt8(rgb >> 16), green: UInt8(rgb >> 8 & 255), blue: UInt8(rgb & 255), alpha: 255)
+    }
 
     /// The background for a name, stable across processes and machines and independent of case.
     static func background(for name: String) -> Color {

@@ -53,7 +53,8 @@ package enum PNGFile {
         return high << 16 | low
     }
 
-    private static func crc32(_ content: [UInt8]) -> UInt32 {
+    /// The checksum of a chunk: its name and its content (ISO 3309).
+    package static func crc32(_ content: some Sequence<UInt8>) -> UInt32 {
         ~content.reduce(~0) { table[Int(($0 ^ UInt32($1)) & 0xFF)] ^ $0 >> 8 }
     }
 

@@ -103,7 +103,7 @@ struct JobOptions: ParsableArguments {
 
     /// The options given with a value other than their default.
     var given: [String] {
-        [
+        let options: [(String, Bool)] = [
             ("--queue", queue != ThumbnailRequest.defaultQueue), ("--priority", priority != 0), ("--at", at != nil),
             ("--in", delay != nil), ("--retry-base", retryBase != nil), ("--retry-cap", retryCap != nil),
             ("--retry-jitter", retryJitter != nil), ("--refresh", refresh != .ifChanged),
@@ -113,7 +113,7 @@ struct JobOptions: ParsableArguments {
             ("--max-attempts", maxAttempts != ThumbnailRequest.defaultMaxAttempts),
             ("--timeout", timeout != nil), ("--header", !headers.isEmpty), ("--metadata", metadata != nil),
         ]
-        .filter(\.1).map(\.0)
+        return options.filter(\.1).map(\.0)
     }
 
     func apply(to request: inout ThumbnailRequest) throws {

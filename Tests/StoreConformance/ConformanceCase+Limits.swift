@@ -115,9 +115,10 @@ extension ConformanceCase {
         },
     ]
 
-    static let limitsVaried: [ConformanceCase] =
-        ["complete", "discard", "fail", "release", "cancel", "rescue"].map(aKeyIsFreedHoweverItsJobEnds)
-        + ["asleep", "paused"].map(aJobInAPausedQueueDoesNotKeepItsKey)
+    static let limitsVaried: [ConformanceCase] = {
+        let ends = ["complete", "discard", "fail", "release", "cancel", "rescue"].map(aKeyIsFreedHoweverItsJobEnds)
+        return ends + ["asleep", "paused"].map(aJobInAPausedQueueDoesNotKeepItsKey)
+    }()
 
     private static func finish(_ job: ClaimedJob, _ fixture: Fixture) async throws {
         try await fixture.store.complete(job.claim)

@@ -102,7 +102,9 @@ extension CodedColor.Primaries {
         let rows: [Double]
 
         func applied(to vector: [Double]) -> [Double] {
-            (0..<3).map { row in (0..<3).reduce(0) { $0 + rows[row * 3 + $1] * vector[$1] } }
+            stride(from: 0, to: 9, by: 3).map { row in
+                rows[row] * vector[0] + rows[row + 1] * vector[1] + rows[row + 2] * vector[2]
+            }
         }
 
         /// Nil if there is none.

@@ -1,3 +1,5 @@
+internal import CameoModel
+
 /// What a PNG says of its colours besides a profile, which libvips 8.14 ignores, and of its orientation behind the pixels.
 package enum PNGColor {
     /// The bytes of signature and IHDR.
@@ -56,7 +58,7 @@ package enum PNGColor {
         guard chunk.count == frame + 4 * count else { return nil }
         let reader = ByteReader(chunk)
         guard let body = reader.slice(at: 4, count: 4 + 4 * count),
-            reader.number(at: 8 + 4 * count, count: 4) == Int(checksum(body))
+            reader.number(at: 8 + 4 * count, count: 4) == Int(PNGFile.crc32(body))
         else { return nil }
         return (0..<count).compactMap { reader.number(at: 8 + 4 * $0, count: 4) }
     }
@@ -64,7 +66,7 @@ package enum PNGColor {
     private static func color(inChunk chunk: Slice<UnsafeRawBufferPointer>) -> CodedColor? {
         let reader = ByteReader(chunk)
         guard reader.count == frame + 4, let named = reader.slice(at: 4, count: 8),
-            reader.number(at: 12, count: 4) == Int(checksum(named)),
+            reader.number(at: 12, count: 4) == Int(PNGFile.crc32(named)),
             let primaries = reader.number(at: 8, count: 1).flatMap(CodedColor.Primaries.init(codePoint:)),
             let transfer = reader.number(at: 9, count: 1).flatMap(CodedColor.Transfer.init(codePoint:)),
             // RGB, full range.
@@ -75,12 +77,5 @@ package enum PNGColor {
 
     private static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
         bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    /// The CRC of PNG chunks (ISO 3309).
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        ~bytes.reduce(~0) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
-        }
     }
 }

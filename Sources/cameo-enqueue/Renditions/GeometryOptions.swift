@@ -118,13 +118,13 @@ struct GeometryOptions: ParsableArguments {
     var flip: Rendition.Flip?
 
     var given: [String] {
-        [
+        let options: [(String, Bool)] = [
             ("--fit", fit != nil), ("--enlarge", enlarge), ("--gravity", gravity != nil), ("--dpr", dpr != nil),
             ("--page", page != nil), ("--time", time != nil), ("--accurate", accurate),
             ("--storyboard", storyboard != nil), ("--interval", interval != nil), ("--trim", trim != nil),
             ("--crop", crop != nil), ("--rotate", rotate != nil), ("--flip", flip != nil),
         ]
-        .filter(\.1).map(\.0)
+        return options.filter(\.1).map(\.0)
     }
 
     func validate() throws {

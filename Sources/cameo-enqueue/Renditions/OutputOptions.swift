@@ -62,7 +62,7 @@ struct OutputOptions: ParsableArguments {
     var keep: Set<Rendition.Encoding.Metadata>?
 
     var given: [String] {
-        [
+        let options: [(String, Bool)] = [
             ("--format", format != nil), ("--quality", quality != nil), ("--lossless", lossless),
             ("--near-lossless", nearLossless),
             ("--effort", effort != nil), ("--progressive", progressive),
@@ -70,7 +70,7 @@ struct OutputOptions: ParsableArguments {
             ("--max-bytes", maxBytes != nil), ("--animated", animated), ("--keep-profile", keepProfile),
             ("--keep", keep != nil),
         ]
-        .filter(\.1).map(\.0)
+        return options.filter(\.1).map(\.0)
     }
 
     /// Applies all options except the format. An option is skipped for sizes to which it does not apply, as long as
