@@ -18,7 +18,7 @@ struct AlphaTests {
         #expect(center[0] > 245 && center[1] < 12 && center[3] > 252)
     }
 
-    @Test func edgesHaveNoDarkFringe() async throws {
+    @Test(.enabled(if: TestLength.isWhole, "--all")) func edgesHaveNoDarkFringe() async throws {
         let specimen = try await specimen(Rendition(width: 61, format: .png), of: Pictures.disc("png"))
         var edges = 0
         for x in 0..<61 {

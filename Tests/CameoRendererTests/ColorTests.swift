@@ -18,7 +18,10 @@ struct ColorTests {
         }
     }
 
-    @Test(arguments: ["jpg", "png", "webp", "tif"], TestLength.few([[120, 120], [479, 320], [700, 700]], 1))
+    @Test(
+        arguments: TestLength.few(["jpg", "webp", "png", "tif"]),
+        TestLength.few([[120, 120], [479, 320], [700, 700]], 1)
+    )
     func pixelsMatchVipsthumbnail(_ ending: String, box: [Int]) async throws {
         let path = try await Pictures.photo(ending)
         for fit in [Rendition.Fit.inside, .cover, .fill] {

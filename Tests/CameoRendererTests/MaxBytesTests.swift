@@ -58,7 +58,7 @@ struct MaxBytesTests {
         #expect(try await rendered(rendition(format, quality: 30, maxBytes: 1 << 20), of: photo).bytes == asked)
     }
 
-    @Test func paletteGivesColorsUp() async throws {
+    @Test(.enabled(if: TestLength.isWhole, "--all")) func paletteGivesColorsUp() async throws {
         let photo = try await Pictures.photo()
         let free = try await rendered(rendition(.png, palette: true), of: photo).bytes
         let made = try await rendered(rendition(.png, maxBytes: free.count * 3 / 4, palette: true), of: photo)

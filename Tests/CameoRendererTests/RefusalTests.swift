@@ -38,7 +38,10 @@ struct RefusalTests {
         try await expect(.imageUnsupportedFormat, "gzip", of: Pictures.truncatedSVGZ())
     }
 
-    @Test(arguments: ["jpg", "png", "gif", "webp", "tif", "heic", "avif"], TestLength.few([0.05, 0.5, 0.9], 1))
+    @Test(
+        arguments: TestLength.few(["jpg", "png", "gif", "webp", "tif", "heic", "avif"]),
+        TestLength.few([0.05, 0.5, 0.9], 1)
+    )
     func truncatedPictureIsCorrupt(_ ending: String, share: Double) async throws {
         try await expect(.imageCorrupt, "damaged", of: Pictures.truncated(ending, share: share))
     }

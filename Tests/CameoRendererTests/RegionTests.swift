@@ -181,7 +181,7 @@ struct RegionTests {
     }
 
     /// The borders of a large picture are searched in a smaller one; the remaining part is decoded at its own size.
-    @Test func littleThatTrimmingLeavesIsAsSharpAsTheSource() async throws {
+    @Test(.enabled(if: TestLength.isWhole, "--all")) func littleThatTrimmingLeavesIsAsSharpAsTheSource() async throws {
         let folder = try TemporaryFolder()
         let (noise, detail, path) = (folder.path("noise.v"), folder.path("detail.png"), folder.path("large.png"))
         try await Pictures.vips("gaussnoise", noise, "400", "400", "--mean", "110", "--sigma", "40", "--seed", "7")

@@ -11,7 +11,7 @@ import Testing
 /// Thousands of queues and keys, among which a claim must find the open ones.
 @Suite(.timeLimit(.minutes(10)))
 struct LaneTests {
-    @Test func twoThousandFullOrPausedQueuesNeverBlockOthers() async throws {
+    @Test(.enabled(if: TestLength.isWhole, "--all")) func twoThousandFullOrPausedQueuesNeverBlockOthers() async throws {
         let fixture = try StoreFixture()
         func enqueue(_ name: String) async throws {
             _ = try await fixture.store.enqueue(

@@ -152,7 +152,7 @@ extension EndToEnd {
             #expect(late.exitStatus == 3)
         }
 
-        @Test func tenThousandSourcesAreOneQuickCall() async throws {
+        @Test(.enabled(if: TestLength.isWhole, "--all")) func tenThousandSourcesAreOneQuickCall() async throws {
             let deployment = try Deployment()
             let list = (0..<10_000).map { "/pictures/\($0).jpg" }.joined(separator: "\n")
             let result = try await deployment.command(

@@ -83,7 +83,9 @@ extension EndToEnd {
         }
 
         @Test(
-            arguments: ["--max-source-bytes", "--memory-limit", "--recycle-resident", "--low-speed", "--max-cache"]
+            arguments: TestLength.few([
+                "--max-source-bytes", "--memory-limit", "--recycle-resident", "--low-speed", "--max-cache",
+            ])
         )
         func everySizeIsReadInEveryForm(option: String) async throws {
             for text in ["1073741824", "1024M", "1G", "1GiB", "1g"] {

@@ -23,7 +23,7 @@ package enum TestLength {
     }
 
     /// At most so many cases of a table, evenly spread, unless every case is to run.
-    package static func few<Case>(_ cases: some Collection<Case>, _ count: Int = 4) -> [Case] {
+    package static func few<Case>(_ cases: some Collection<Case>, _ count: Int = 2) -> [Case] {
         let all = Array(cases)
         return isWhole || all.count <= count ? all : (0..<count).map { all[$0 * all.count / count] }
     }
