@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The map that the documentation draws is that of the project: invariants, files, rooms and links.
+/// The map that the documentation draws is that of the project: invariants, files, modules and links.
 @Suite(.timeLimit(.minutes(10)))
 struct MapTests {
     private func files(below folder: String) -> [String] {
@@ -110,16 +110,16 @@ struct MapTests {
         return targets
     }
 
-    @Test func theRoomsAreTheTargetsAndTheirArrowsThoseOfTheManifest() throws {
-        let section = try #require(try Page.article("Architecture").section("Rooms"))
-        var rooms: [String: [String]] = [:]
+    @Test func theModulesAreTheTargetsAndTheirArrowsThoseOfTheManifest() throws {
+        let section = try #require(try Page.article("Architecture").section("Modules"))
+        var modules: [String: [String]] = [:]
         for line in section.split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|").map { $0.matches(of: #/`([^`]+)`/#).map { String($0.output.1) } }
-            rooms[try #require(cells[0].first)] = cells[1].sorted()
+            modules[try #require(cells[0].first)] = cells[1].sorted()
         }
         let manifest = try manifest()
         #expect(manifest.count >= 19)
-        #expect(rooms.keys.sorted() == manifest.keys.sorted())
-        for (room, imports) in rooms { #expect(imports == manifest[room], "\(room)") }
+        #expect(modules.keys.sorted() == manifest.keys.sorted())
+        for (module, imports) in modules { #expect(imports == manifest[module], "\(module)") }
     }
 }
