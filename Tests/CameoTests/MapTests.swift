@@ -1,8 +1,9 @@
+import Cameo
 import Foundation
 import TestSupport
 import Testing
 
-/// The map that the documentation draws is that of the project: invariants, files, modules and links.
+/// The map that the documentation draws is that of the project: invariants, files, modules, links and figures.
 @Suite(.timeLimit(.minutes(10)))
 struct MapTests {
     private func files(below folder: String) -> [String] {
@@ -18,6 +19,31 @@ struct MapTests {
     @Test func theReadmeIsOnePage() throws {
         let lines = try Page(Page.readme).text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
         #expect(lines <= 150, "README.md has \(lines) lines: move what is more into an article")
+    }
+
+    /// The README repeats figures of two sections of Measuring, with their units.
+    @Test func theFiguresOfTheReadmeAreThoseOfMeasuring() throws {
+        let measuring = try Page.article("Measuring")
+        let pictures = try #require(measuring.section("Speed of pictures"))
+        let queue = try #require(measuring.section("Speed of the queue"))
+        let paragraphs = try Page(Page.readme).text.components(separatedBy: "\n\n")
+        let claims = Self.figures(in: try #require(paragraphs.first { $0.hasPrefix("Measured on ") }))
+        #expect(claims.count >= 12)
+        let unknown = Set(claims).subtracting(Self.figures(in: pictures) + Self.figures(in: queue))
+        #expect(unknown.isEmpty, "not in Measuring: \(unknown.sorted())")
+    }
+
+    private static func figures(in text: String) -> [String] {
+        let figure = #/[0-9]+(?:[.,][0-9]+)*(?:–[0-9]+(?:[.,][0-9]+)*)?(?: (?:%|ms|µs|px|jobs/s))?/#
+        return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            .matches(of: figure).map { String($0.output) }
+    }
+
+    @Test func changesNamesTheSchemaOfAStore() async throws {
+        let folder = try TemporaryFolder()
+        let version = try await Client(store: folder.path("store")).status().schemaVersion
+        let changes = try Page.article("Changes").text
+        #expect(changes.contains("it is schema \(version) in both engines"), "the schema is \(version)")
     }
 
     @Test func everyInvariantThatTheCodeCitesIsDefined() throws {
