@@ -50,7 +50,7 @@ let package = Package(
         .target(name: "CSQLiteConfig"),
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
 
-        // The rooms, in the order in which a request passes through them.
+        // The modules, in the order in which a request passes through them.
         .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
         .target(name: "CameoHTTPCache", dependencies: ["CameoModel"]),
         .target(name: "CameoStore", dependencies: ["CameoModel", "CameoHTTPCache", "CLinux"]),

@@ -5,7 +5,7 @@ package import Foundation
 internal import Synchronization
 
 // DESIGN. The calls of a store that are a read or a commit of the queue's rules stand here once; an engine implements what
-// it does in a way of its own. No room but the engines can name a transaction, because none depends on this one.
+// it does in a way of its own. No module but the engines can name a transaction, because none depends on this one.
 
 /// Whether a write begins new work, which decides if it may run on tables of a newer version.
 package enum WritePhase: Sendable {

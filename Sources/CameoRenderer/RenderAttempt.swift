@@ -3,8 +3,8 @@ internal import CameoRenderMessages
 internal import Foundation
 internal import Glibc
 
-/// One picture with one child: sends the job, waits for the answer, the deadline or a cancellation, and decides the
-/// child's fate.
+/// One picture with one child: sends the job, waits for the answer, the deadline or a cancellation, and decides
+/// what becomes of the child.
 struct RenderAttempt {
     enum Fate {
         case keep

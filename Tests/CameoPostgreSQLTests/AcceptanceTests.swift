@@ -41,7 +41,7 @@ struct AcceptanceTests {
         #expect(try await fixture.sql(lost) == "")
     }
 
-    /// A database cannot hold the text of these, so they are refused at the door, and stop nothing.
+    /// A database cannot hold the text of these, so they are refused when they are inserted, and stop nothing.
     @Test(arguments: [#","concurrencyKey":"\ud800""#, #","batch":"a\u0000b""#])
     func aRequestWithTextThatIsNoneIsRefusedAtTheDoor(field: String) async throws {
         await #expect(throws: PostgreSQLServer.Failure.self) {
