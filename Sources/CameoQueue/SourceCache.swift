@@ -3,7 +3,7 @@ package import CameoModel
 package import CameoStore
 package import Foundation
 
-// DESIGN. The cache of originals. CameoHTTPCache decides what may be kept and served; CameoQueue guarantees three things.
+// DESIGN. The cache of originals. CameoHTTPCache decides what may be kept and served; three guarantees are made here.
 // Answers for different credentials are kept apart, because the scope is part of every key. An answer of an older fetch
 // never replaces one of a newer (invariant I4): the condition is part of the upsert, so that it holds for whichever of two
 // concurrent workers commits last. And the cache stays within its budget: keeping an answer evicts a few of the least
