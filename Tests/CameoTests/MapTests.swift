@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The map that the documentation draws is that of the project: invariants, files, modules, links and figures.
+/// The map that the documentation draws is that of the project: invariants, files, modules, links, tables and figures.
 @Suite(.timeLimit(.minutes(10)))
 struct MapTests {
     private func files(below folder: String) -> [String] {
@@ -136,16 +136,47 @@ struct MapTests {
         return targets
     }
 
+    /// The rows of a table: the first code span of the first cell, and those of the second one, sorted.
+    private func rows(of section: String) throws -> [(name: String, second: [String])] {
+        try section.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
+            let cells = line.split(separator: "|").map { $0.matches(of: #/`([^`]+)`/#).map { String($0.output.1) } }
+            return (try #require(cells[0].first), cells[1].sorted())
+        }
+    }
+
+    @Test func theShimsAreThoseOfTheManifest() throws {
+        let section = try #require(try Page.article("Architecture").section("Shims of C"))
+        let shims = try rows(of: section)
+        let folders = try FileManager.default.contentsOfDirectory(atPath: Repository.file("Sources").path)
+        let others = ["Cameo", "Command"]
+        let own = folders.filter { name in name.hasPrefix("C") && !others.contains { name.hasPrefix($0) } }
+        #expect(shims.map { $0.name }.sorted() == own.sorted())
+        let manifest = try manifest()
+        for shim in shims where !shim.second.isEmpty {
+            let users = manifest.filter { $0.value.contains(shim.name) }.keys.sorted()
+            #expect(shim.second == users, "\(shim.name)")
+        }
+    }
+
+    @Test func everyTableOfAStoreIsInTheMap() throws {
+        let section = try #require(try Page.article("Architecture").section("Tables"))
+        let named = Set(section.matches(of: #/`([a-z_]+)`/#).map { String($0.output.1) })
+        var tables: Set<String> = []
+        for path in ["CameoSQLite", "CameoPostgreSQL"].flatMap({ files(below: "Sources/\($0)/Schema") }) {
+            let text = try String(contentsOf: Repository.file(path), encoding: .utf8)
+            let made = text.matches(of: #/CREATE (?:UNLOGGED )?TABLE ([a-z_]+)\(/#)
+            tables.formUnion(made.map { String($0.output.1) })
+        }
+        #expect(tables.count >= 30)
+        #expect(tables.subtracting(named).isEmpty, "not in the map: \(tables.subtracting(named).sorted())")
+    }
+
     @Test func theModulesAreTheTargetsAndTheirArrowsThoseOfTheManifest() throws {
         let section = try #require(try Page.article("Architecture").section("Modules"))
-        var modules: [String: [String]] = [:]
-        for line in section.split(separator: "\n") where line.hasPrefix("| `") {
-            let cells = line.split(separator: "|").map { $0.matches(of: #/`([^`]+)`/#).map { String($0.output.1) } }
-            modules[try #require(cells[0].first)] = cells[1].sorted()
-        }
+        let modules = try rows(of: section)
         let manifest = try manifest()
         #expect(manifest.count >= 19)
-        #expect(modules.keys.sorted() == manifest.keys.sorted())
-        for (module, imports) in modules { #expect(imports == manifest[module], "\(module)") }
+        #expect(modules.map { $0.name }.sorted() == manifest.keys.sorted())
+        for module in modules { #expect(module.second == manifest[module.name], "\(module.name)") }
     }
 }
