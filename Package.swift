@@ -66,7 +66,11 @@ let package = Package(
             dependencies: ["CameoStore", "CameoSQLite"] + engines,
             swiftSettings: isForFleets ? [.define("FLEET")] : []
         ),
-        .target(name: "CameoFetch", dependencies: ["CameoModel", "CameoHTTPCache", "CCurl", "CLinux"]),
+        .target(name: "CameoHTTPTransfer", dependencies: ["CameoModel", "CCurl"]),
+        .target(
+            name: "CameoFetch",
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CCurl", "CLinux"]
+        ),
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CJPEG", "CVips", "CWebP"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(
@@ -199,7 +203,10 @@ let package = Package(
                 "CameoModel", "CameoStore", "CameoSQLite", "CameoFetch", "CameoHooks", "TestSupport", logging,
             ]
         ),
-        .testTarget(name: "CameoFetchTests", dependencies: ["CameoModel", "CameoFetch", "TestSupport"]),
+        .testTarget(
+            name: "CameoFetchTests",
+            dependencies: ["CameoModel", "CameoFetch", "CameoHTTPTransfer", "TestSupport"]
+        ),
         .testTarget(
             name: "CameoWorkerTests",
             dependencies: [
@@ -306,7 +313,7 @@ if isForFleets {
         ),
         .target(
             name: "CameoObjectStorage",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CCurl", "CLinux"]
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CameoStore", "CCurl", "CLinux"]
         ),
         .testTarget(
             name: "CameoPostgreSQLTests",

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CameoHTTPCache
+internal import CameoHTTPTransfer
 package import CameoModel
 package import Foundation
 internal import Synchronization
@@ -17,7 +18,7 @@ package final class PostClient: Sendable {
     /// Started by the first post.
     private let transfers = Mutex<TransferThread?>(nil)
 
-    package init() throws(FetchConfigurationError) { try CurlLibrary.start() }
+    package init() throws(FetchConfigurationError) { if let trouble = CurlLibrary.trouble { throw .library(trouble) } }
 
     deinit { transfers.withLock { $0?.shutdown() } }
 

@@ -1,4 +1,5 @@
 internal import CameoHTTPCache
+internal import CameoHTTPTransfer
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -17,7 +18,7 @@ final class BucketClient: Sendable {
     private let serverTime = ServerTime()
 
     init(_ name: BucketName, _ configuration: ObjectStorageConfiguration) throws(StoreError) {
-        try CurlLibrary.start()
+        if let trouble = CurlLibrary.trouble { throw .failed("libcurl \(trouble)") }
         self.name = name
         self.configuration = configuration
         signer = RequestSigner(region: name.region)

@@ -1,3 +1,4 @@
+internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
 

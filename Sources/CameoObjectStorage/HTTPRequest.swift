@@ -1,3 +1,5 @@
+internal import CCurl
+internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
 internal import Glibc
@@ -41,13 +43,24 @@ struct HTTPResponse: Sendable {
 
 /// Why there is no answer, or not all of one.
 enum TransferFailure: Error, Hashable, Sendable {
-    case curl(CurlCode)
+    case curl(CurlError)
     /// The body was longer than its limit.
     case longBody
     /// The destination's file could not take the bytes.
     case file(Errno)
     /// The task was cancelled, or the threads were shut down.
     case cancelled
+}
+
+extension TransferFailure: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .curl(let code): "\(code)"
+        case .longBody: "the answer is longer than expected"
+        case .file(let error): "\(error)"
+        case .cancelled: "the call was cancelled"
+        }
+    }
 }
 
 /// Where the body of an answer goes.
@@ -65,8 +78,9 @@ enum BodyDestination: Sendable {
 }
 
 /// Takes the body of one answer, on the thread of its transfer.
-final class BodyReceiver {
+final class BodyReceiver: EasyHandleDelegate {
     private let destination: BodyDestination
+    private unowned let easy: EasyHandle
     private let isCancelled: () -> Bool
     private(set) var body = Data()
     /// The number of bytes received.
@@ -75,29 +89,26 @@ final class BodyReceiver {
     private(set) var failure: TransferFailure?
 
     /// - Throws: `Errno` if the destination's file cannot be emptied.
-    init(_ destination: BodyDestination, isCancelled: @escaping () -> Bool) throws(Errno) {
+    init(_ destination: BodyDestination, from easy: EasyHandle, isCancelled: @escaping () -> Bool) throws(Errno) {
         self.destination = destination
+        self.easy = easy
         self.isCancelled = isCancelled
         guard case .file(let file, _) = destination else { return }
         guard ftruncate(file.descriptor, 0) == 0, lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
     }
 
     /// Takes the next part of the body. The body of an error is text for memory, and is cut at its limit.
-    ///
-    /// - Parameters:
-    ///   - bytes: the part.
-    ///   - status: the answer's status.
-    ///   - announced: the length of the whole body; negative if it is unknown.
-    /// - Returns: whether to go on.
-    func receive(_ bytes: UnsafeRawBufferPointer, status: Int, announced: Int) -> Bool {
-        guard (200..<300).contains(status) else {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        guard (200..<300).contains(easy.number(CURLINFO_RESPONSE_CODE)) else {
             received += bytes.count
             body.append(contentsOf: bytes.prefix(HTTPResponse.textLimit - body.count))
-            return received <= HTTPResponse.textLimit
+            return received <= HTTPResponse.textLimit ? .goOn : .stop
         }
+        // Negative if the answer announces no length.
+        let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         guard received + bytes.count <= destination.limit, announced <= destination.limit else {
             failure = .longBody
-            return false
+            return .stop
         }
         if received == 0, announced > 0, case .memory = destination { body.reserveCapacity(announced) }
         received += bytes.count
@@ -108,13 +119,12 @@ final class BodyReceiver {
                 try file.write(bytes)
             } catch {
                 failure = .file(error)
-                return false
+                return .stop
             }
         }
-        return true
+        return .goOn
     }
 
-    /// Whether the transfer goes on. Asked whenever bytes move, and about once a second.
     func mayGoOn() -> Bool {
         guard failure == nil, isCancelled() else { return failure == nil }
         failure = .cancelled

@@ -1,3 +1,4 @@
+internal import CameoHTTPTransfer
 package import CameoModel
 package import CameoStore
 package import Foundation

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
 internal import Glibc
@@ -12,7 +13,7 @@ final class FileSource: SourceProvider {
     private let maximumBytes: Int
     private let roots: AllowedRoots
     private let fence: StoreFence?
-    private let threads: BlockingThreads
+    private let threads: BlockingThreads<Void>
 
     init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
         maximumBytes = configuration.maximumBytes
@@ -23,12 +24,14 @@ final class FileSource: SourceProvider {
             fence = nil
         }
         let cores = Machine.processors
-        threads = BlockingThreads(count: min(max(cores, 2), 8), name: "cameo-files")
+        threads = BlockingThreads(limit: min(max(cores, 2), 8), name: "cameo-files") {}
     }
 
     func open(_ request: SourceRequest) async throws -> FetchedSource {
         let path = try Self.path(of: request.target)
-        return try await threads.run { [self] cancellation in try read(path, unless: cancellation) }
+        let result = await threads.run { [self] _, isCancelled in Result { try read(path, unless: isCancelled) } }
+        guard let result else { throw CancellationError() }
+        return try result.get()
     }
 
     func shutdown() { threads.shutdown() }
@@ -41,7 +44,7 @@ final class FileSource: SourceProvider {
         }
     }
 
-    private func read(_ path: [UInt8], unless cancellation: CancellationFlag) throws -> FetchedSource {
+    private func read(_ path: [UInt8], unless isCancelled: () -> Bool) throws -> FetchedSource {
         let name = SourceName.ofPath(path)
         let candidate = try roots.open(path)
         try checkKind(of: candidate, name: name)
@@ -53,7 +56,7 @@ final class FileSource: SourceProvider {
         guard size <= maximumBytes else {
             throw JobFailure.fetch(.sourceTooLarge, "\(name) has \(size) bytes, more than the allowed \(maximumBytes)")
         }
-        let digest = try digest(of: file, as: opened, unless: cancellation)
+        let digest = try digest(of: file, as: opened, unless: isCancelled)
         let source = FetchedSource(file, digest: digest, as: opened)
         if let change = source.changeSinceOpened() { throw change }
         return source
@@ -82,7 +85,7 @@ final class FileSource: SourceProvider {
     private func digest(
         of file: OpenFile,
         as opened: OpenedFile,
-        unless cancellation: CancellationFlag
+        unless isCancelled: () -> Bool
     ) throws -> BlobDigest {
         KillPoint.midFetch.pass()
         var hash = SHA256()
@@ -90,7 +93,7 @@ final class FileSource: SourceProvider {
         var buffer = [UInt8](repeating: 0, count: min(opened.snapshot.size, 262_144))
         var offset = 0
         while offset < opened.snapshot.size {
-            try cancellation.check()
+            if isCancelled() { throw CancellationError() }
             let count = pread(file.descriptor, &buffer, min(buffer.count, opened.snapshot.size - offset), offset)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw JobFailure.fetch(readingFile: opened.name, Errno()) }

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CameoHTTPCache
+internal import CameoHTTPTransfer
 internal import CameoModel
 
 /// Sends single requests over HTTP by libcurl, without following redirects.
@@ -11,7 +12,7 @@ final class HTTPTransport: Sendable {
     private let transfers: TransferThread
 
     init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
-        try CurlLibrary.start()
+        if let trouble = CurlLibrary.trouble { throw .library(trouble) }
         var exemptions: [HostExemption] = []
         for host in configuration.allowedHosts {
             guard let exemption = HostExemption(host) else { throw .host(host) }

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CameoHTTPCache
+internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
 
@@ -51,6 +52,7 @@ final class Transfer: EasyHandleDelegate {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        KillPoint.midFetch.pass()
         begin()
         guard isRest || isWhole else {
             received += bytes.count

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
 internal import Glibc

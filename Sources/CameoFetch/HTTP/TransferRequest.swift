@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CameoHTTPCache
+internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
 

@@ -1,18 +1,18 @@
-internal import CCurl
+package import CCurl
 internal import CameoModel
 
 /// Sole owner of a libcurl multi handle: many transfers and their connection pool. It belongs to one thread.
-struct MultiHandle: ~Copyable {
+package struct MultiHandle: ~Copyable {
     /// A finished transfer.
-    struct Finished {
-        let token: Int
-        let code: CURLcode
+    package struct Finished {
+        package let token: Int
+        package let code: CURLcode
     }
 
     private let handle: UnsafeMutableRawPointer
 
     /// - Parameter connections: the maximum number of open connections, idle ones included.
-    init(connections: Int) {
+    package init(connections: Int) {
         guard let handle = curl_multi_init() else { preconditionFailure("no memory for libcurl's multi handle") }
         self.handle = handle
         cameo_curl_multi_set_long(handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections)
@@ -22,24 +22,24 @@ struct MultiHandle: ~Copyable {
     deinit { curl_multi_cleanup(handle) }
 
     /// - Returns: whether libcurl accepted the transfer.
-    func add(_ easy: EasyHandle) -> Bool { curl_multi_add_handle(handle, easy.pointer) == CURLM_OK }
+    package func add(_ easy: EasyHandle) -> Bool { curl_multi_add_handle(handle, easy.pointer) == CURLM_OK }
 
     /// Removes the transfer, and aborts it if it is unfinished. An unfinished HTTP/1 exchange closes its connection.
-    func remove(_ easy: EasyHandle) { curl_multi_remove_handle(handle, easy.pointer) }
+    package func remove(_ easy: EasyHandle) { curl_multi_remove_handle(handle, easy.pointer) }
 
     /// Advances all transfers as far as possible without waiting.
-    func perform() -> Bool {
+    package func perform() -> Bool {
         var running: Int32 = 0
         return curl_multi_perform(handle, &running) == CURLM_OK
     }
 
     /// Sleeps until a socket, a libcurl timer or a ``MultiWaker`` has work, for at most a minute.
-    func wait(atMost time: Duration?) -> Bool {
+    package func wait(atMost time: Duration?) -> Bool {
         let milliseconds = min(max(0, (time ?? .seconds(60)).milliseconds + 1), 60_000)
         return curl_multi_poll(handle, nil, 0, Int32(milliseconds), nil) == CURLM_OK
     }
 
-    func takeFinished() -> [Finished] {
+    package func takeFinished() -> [Finished] {
         var finished: [Finished] = []
         var remaining: Int32 = 0
         while let message = curl_multi_info_read(handle, &remaining) {
@@ -52,35 +52,35 @@ struct MultiHandle: ~Copyable {
     }
 
     /// A waker, valid as long as this handle exists.
-    var waker: MultiWaker { MultiWaker(handle: handle) }
+    package var waker: MultiWaker { MultiWaker(handle: handle) }
 }
 
 /// Ends the wait of a ``MultiHandle`` from another thread.
 ///
 /// Unchecked because it is a bare pointer: curl_multi_wakeup is the only call that libcurl allows from any thread, and the
-/// waker is used only under the lock of the ``Mailbox``, which drops it before the handle is released.
-struct MultiWaker: @unchecked Sendable {
+/// waker is used only under a lock, whose owner drops it before the handle is released.
+package struct MultiWaker: @unchecked Sendable {
     fileprivate let handle: UnsafeMutableRawPointer
 
-    func wake() { curl_multi_wakeup(handle) }
+    package func wake() { curl_multi_wakeup(handle) }
 }
 
 /// libcurl as a whole.
-enum CurlLibrary {
+package enum CurlLibrary {
     /// The first version with CURLOPT_PROTOCOLS_STR.
     private static let oldest: UInt32 = 0x07_55_00
 
-    /// A global is initialized once, whatever number of threads ask; curl_global_init must not run twice at a time.
-    private static let started = curl_global_init(cameo_curl_global_default)
-
-    static func start() throws(FetchConfigurationError) {
-        guard started == CURLE_OK else { throw .library("does not start: \(CurlError(started))") }
-        guard let version = curl_version_info(cameo_curl_version_now)?.pointee else { throw .library("has no version") }
-        guard version.version_num >= oldest else {
-            throw .library("\(String(cString: version.version)) is too old; 7.85 or later is needed")
+    /// Why libcurl cannot be used here: words that follow its name; nil if it can. It is started by the first who asks. Others
+    /// in this process may start it too, which only a thread-safe one allows at any time.
+    package static let trouble: String? = {
+        guard let version = curl_version_info(cameo_curl_version_now)?.pointee else { return "has no version" }
+        guard version.version_num >= oldest, version.features & cameo_curl_is_thread_safe != 0 else {
+            return "\(String(cString: version.version)) is too old; a thread-safe 7.85 or later is needed"
         }
         guard version.features & cameo_curl_has_async_dns != 0 else {
-            throw .library("was built without a resolver that leaves the transfers running")
+            return "was built without a resolver that leaves the transfers running"
         }
-    }
+        let started = curl_global_init(cameo_curl_global_default)
+        return started == CURLE_OK ? nil : "does not start: \(CurlError(started))"
+    }()
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 // last gets the next job, because its connection is the most likely to be open still.
 
 /// Threads for blocking work, each with a context of its own, such as a connection.
-final class BlockingThreads<Context>: Sendable {
+package final class BlockingThreads<Context>: Sendable {
     /// Work for a thread; the context is nil if the threads were shut down. It returns what hands the result over, which is
     /// called when the thread has its next job or its seat: whoever gets the result can have the same thread again.
     private typealias Job = @Sendable (_ context: Context?) -> () -> Void
@@ -36,11 +36,11 @@ final class BlockingThreads<Context>: Sendable {
     ///   - limit: the maximum number of threads.
     ///   - name: at most 15 characters.
     ///   - makeContext: called once by each thread.
-    init(limit: Int, name: String, makeContext: @escaping @Sendable () -> Context) {
+    package init(limit: Int, name: String, makeContext: @escaping @Sendable () -> Context) {
         (self.limit, self.name, self.makeContext) = (max(1, limit), name, makeContext)
     }
 
-    var isClosed: Bool { state.withLock { $0.isClosed } }
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
     /// The number of jobs without a thread.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
@@ -49,7 +49,7 @@ final class BlockingThreads<Context>: Sendable {
     /// - Parameter body: gets the thread's context and a question that it asks wherever it can stop: whether its task was
     ///   cancelled or the threads were shut down.
     /// - Returns: the body's result; nil if the threads were shut down before it began.
-    func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         _ body: @escaping @Sendable (_ context: Context, _ isCancelled: @escaping () -> Bool) -> Value
     ) async -> Value? {
         let flag = CancellationFlag()
@@ -66,7 +66,7 @@ final class BlockingThreads<Context>: Sendable {
     }
 
     /// Ends the threads after their current jobs, which are told to stop. Waiting jobs end at once.
-    func shutdown() {
+    package func shutdown() {
         let (jobs, seats) = state.withLock { state in
             state.isClosed = true
             defer { (state.waiting, state.idle) = ([], []) }
@@ -136,32 +136,13 @@ final class BlockingThreads<Context>: Sendable {
     }
 }
 
-extension BlockingThreads<CurlHandle> {
-    /// Carries out a request; it ends early if the task is cancelled.
-    func perform(_ request: HTTPRequest) async -> Result<HTTPResponse, TransferFailure> {
-        let result = await run { handle, isCancelled in
-            Result { () throws(TransferFailure) in try handle.perform(request, isCancelled: isCancelled) }
-        }
-        return result ?? .failure(.cancelled)
-    }
-}
-
-extension TransferFailure: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .curl(let code): "\(code)"
-        case .longBody: "the answer is longer than expected"
-        case .file(let error): "\(error)"
-        case .cancelled: "the call was cancelled"
-        }
-    }
-}
-
 /// Tells work on another thread that the task waiting for it was cancelled.
-final class CancellationFlag: Sendable {
+package final class CancellationFlag: Sendable {
     private let flag = Atomic(false)
 
-    var isSet: Bool { flag.load(ordering: .acquiring) }
+    package init() {}
 
-    func set() { flag.store(true, ordering: .releasing) }
+    package var isSet: Bool { flag.load(ordering: .acquiring) }
+
+    package func set() { flag.store(true, ordering: .releasing) }
 }

@@ -1,19 +1,27 @@
-internal import CCurl
-internal import CameoModel
-internal import Foundation
+package import CCurl
+package import CameoModel
+package import Foundation
 internal import Glibc
 
 /// The owner of a transfer, called on the thread that drives it.
-protocol EasyHandleDelegate: AnyObject {
+package protocol EasyHandleDelegate: AnyObject {
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception
     /// - Parameter address: a `sockaddr`.
     /// - Returns: whether a socket may be opened for it.
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool
     func note(unopenedSocket error: Errno)
+    /// Whether the transfer goes on; asked only after ``EasyHandle/watch()``.
+    func mayGoOn() -> Bool
+}
+
+extension EasyHandleDelegate {
+    package func mayConnect(toSocketAddress _: UnsafeRawBufferPointer) -> Bool { true }
+    package func note(unopenedSocket _: Errno) {}
+    package func mayGoOn() -> Bool { true }
 }
 
 /// How a transfer continues after it has offered bytes.
-enum Reception {
+package enum Reception {
     case goOn
     /// The transfer ends with CURLE_WRITE_ERROR.
     case stop
@@ -21,17 +29,17 @@ enum Reception {
     case pause
 }
 
-/// Sole owner of a libcurl easy handle: one transfer. It belongs to one thread and must be removed from its
-/// ``MultiHandle`` before it is released.
-final class EasyHandle {
+/// Sole owner of a libcurl easy handle: one transfer, or one after another. It belongs to one thread and must be removed from
+/// its ``MultiHandle`` before it is released.
+package final class EasyHandle {
     /// The raw handle, used by ``MultiHandle`` alone.
     let pointer: UnsafeMutableRawPointer
     private var headers = HeaderList()
-    weak var delegate: (any EasyHandleDelegate)?
+    package weak var delegate: (any EasyHandleDelegate)?
 
     /// - Parameter token: identifies the transfer in ``MultiHandle/takeFinished()``.
     /// - Throws: CURLE_FAILED_INIT, or libcurl's error for an option.
-    init(token: Int) throws(CurlError) {
+    package init(token: Int = 0) throws(CurlError) {
         guard let pointer = curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT) }
         self.pointer = pointer
         try installCallbacks()
@@ -40,21 +48,50 @@ final class EasyHandle {
 
     deinit { curl_easy_cleanup(pointer) }
 
-    func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
+    /// Takes all options back, for another transfer. Connections and resolved names are kept.
+    package func reset() throws(CurlError) {
+        curl_easy_reset(pointer)
+        try installCallbacks()
+    }
+
+    /// Makes the transfer ask its delegate whether it goes on, whenever bytes move and about once a second.
+    package func watch() throws(CurlError) {
+        try check(cameo_curl_set_progress_function(pointer, Self.progress))
+        try check(cameo_curl_set_pointer(pointer, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque()))
+        try set(CURLOPT_NOPROGRESS, 0)
+    }
+
+    /// Carries out the transfer, and blocks until it has ended. A body is sent without a copy, with the method that the options
+    /// name.
+    package func perform(sending body: Data?) throws(CurlError) -> CURLcode {
+        guard let body else { return curl_easy_perform(pointer) }
+        try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
+        // Data.withUnsafeBytes rethrows untyped errors only, so the closure returns codes as values. An empty body has to
+        // have an address too: without one, libcurl would ask a callback for it.
+        return body.withUnsafeBytes { bytes in
+            withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { empty in
+                let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? UnsafeRawPointer(empty.baseAddress))
+                let code = cameo_curl_set_pointer(pointer, CURLOPT_POSTFIELDS, start)
+                return code == CURLE_OK ? curl_easy_perform(pointer) : code
+            }
+        }
+    }
+
+    package func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
         try check(cameo_curl_set_long(pointer, option, value))
     }
 
-    func set(_ option: CURLoption, _ value: String) throws(CurlError) {
+    package func set(_ option: CURLoption, _ value: String) throws(CurlError) {
         try check(cameo_curl_set_string(pointer, option, value))
     }
 
     /// Sets an option of type `curl_off_t`, which has 64 bits on every platform.
-    func set(_ option: CURLoption, offset value: Int) throws(CurlError) {
+    package func set(_ option: CURLoption, offset value: Int) throws(CurlError) {
         try check(cameo_curl_set_offset(pointer, option, curl_off_t(value)))
     }
 
     /// Sets an optional option, which older versions of the library do not have.
-    func setIfKnown(_ option: CURLoption, _ value: Int) throws(CurlError) {
+    package func setIfKnown(_ option: CURLoption, _ value: Int) throws(CurlError) {
         let code = cameo_curl_set_long(pointer, option, value)
         guard code != CURLE_UNKNOWN_OPTION else { return }
         try check(code)
@@ -62,7 +99,7 @@ final class EasyHandle {
 
     /// - Parameter lines: see ``HeaderList/append(_:)``.
     /// - Throws: CURLE_OUT_OF_MEMORY.
-    func setHeaders(_ lines: [String]) throws(CurlError) {
+    package func setHeaders(_ lines: [String]) throws(CurlError) {
         var list = HeaderList()
         for line in lines { try list.append(line) }
         try check(cameo_curl_set_list(pointer, CURLOPT_HTTPHEADER, list.pointer))
@@ -70,7 +107,7 @@ final class EasyHandle {
     }
 
     /// Makes the transfer a POST of these bytes, which libcurl copies.
-    func setBody(_ body: Data) throws(CurlError) {
+    package func setBody(_ body: Data) throws(CurlError) {
         try set(CURLOPT_POST, 1)
         try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
         var bytes = [UInt8](body)
@@ -79,13 +116,13 @@ final class EasyHandle {
 
     /// Starts libcurl's cookie engine with these cookies (CURLOPT_COOKIELIST). `own` are sent in the same line, whatever the
     /// URL is.
-    func setCookies(_ cookies: [String], own: String) throws(CurlError) {
+    package func setCookies(_ cookies: [String], own: String) throws(CurlError) {
         try set(CURLOPT_COOKIEFILE, "")
         for cookie in cookies { try set(CURLOPT_COOKIELIST, cookie) }
         if !own.isEmpty { try set(CURLOPT_COOKIE, own) }
     }
 
-    func cookies() -> [String] {
+    package func cookies() -> [String] {
         var list: UnsafeMutablePointer<curl_slist>?
         guard cameo_curl_get_list(pointer, CURLINFO_COOKIELIST, &list) == CURLE_OK else { return [] }
         defer { curl_slist_free_all(list) }
@@ -95,26 +132,26 @@ final class EasyHandle {
     }
 
     /// Ends a pause. The bytes that were not taken may be offered during this call.
-    func goOn() throws(CurlError) { try check(curl_easy_pause(pointer, cameo_curl_pause_ends)) }
+    package func goOn() throws(CurlError) { try check(curl_easy_pause(pointer, cameo_curl_pause_ends)) }
 
-    func number(_ info: CURLINFO) -> Int {
+    package func number(_ info: CURLINFO) -> Int {
         var value = 0
         return cameo_curl_get_long(pointer, info, &value) == CURLE_OK ? value : 0
     }
 
-    func offset(_ info: CURLINFO) -> Int {
+    package func offset(_ info: CURLINFO) -> Int {
         var value: curl_off_t = 0
         return cameo_curl_get_offset(pointer, info, &value) == CURLE_OK ? Int(value) : 0
     }
 
-    func string(_ info: CURLINFO) -> String? {
+    package func string(_ info: CURLINFO) -> String? {
         var value: UnsafePointer<CChar>?
         guard cameo_curl_get_string(pointer, info, &value) == CURLE_OK, let value else { return nil }
         return String(cString: value)
     }
 
     /// The first header of this name in the final response.
-    func responseHeader(_ name: String) -> String? {
+    package func responseHeader(_ name: String) -> String? {
         var header: UnsafeMutablePointer<curl_header>?
         guard curl_easy_header(pointer, name, 0, cameo_curl_header_of_response, -1, &header) == CURLHE_OK,
             let value = header?.pointee.value
@@ -123,7 +160,7 @@ final class EasyHandle {
     }
 
     /// The header lines of the final response in their order; nil if they exceed the limit.
-    func responseHeaders(atMost limit: (lines: Int, bytes: Int)) -> [(name: String, value: String)]? {
+    package func responseHeaders(atMost limit: (lines: Int, bytes: Int)) -> [(name: String, value: String)]? {
         var lines: [(name: String, value: String)] = []
         var bytes = 0
         var previous: UnsafeMutablePointer<curl_header>?
@@ -139,7 +176,7 @@ final class EasyHandle {
     }
 
     /// All headers of this name in the final response.
-    func responseHeaders(_ name: String) -> [String] {
+    package func responseHeaders(_ name: String) -> [String] {
         var values: [String] = []
         var header: UnsafeMutablePointer<curl_header>?
         while curl_easy_header(pointer, name, values.count, cameo_curl_header_of_response, -1, &header) == CURLHE_OK,
@@ -150,15 +187,15 @@ final class EasyHandle {
         return values
     }
 
-    func check(_ code: CURLcode) throws(CurlError) {
+    private func check(_ code: CURLcode) throws(CurlError) {
         guard code == CURLE_OK else { throw CurlError(code) }
     }
 }
 
 // Every callback gets the handle itself, unretained, as its user data: libcurl calls back only while the handle is in a
-// multi handle, and `TransferLoop` retains it for that time.
+// multi handle, whose owner retains it for that time, or in a call of its own.
 extension EasyHandle {
-    func installCallbacks() throws(CurlError) {
+    private func installCallbacks() throws(CurlError) {
         let own = Unmanaged.passUnretained(self).toOpaque()
         try check(cameo_curl_set_write_function(pointer, Self.write))
         try check(cameo_curl_set_pointer(pointer, CURLOPT_WRITEDATA, own))
@@ -172,13 +209,19 @@ extension EasyHandle {
         }
         let length = size * count
         guard length > 0 else { return 0 }
-        KillPoint.midFetch.pass()
         switch delegate.receive(UnsafeRawBufferPointer(start: bytes, count: length)) {
         case .goOn: return length
         // Any other number tells libcurl to stop, except CURL_WRITEFUNC_PAUSE.
         case .stop: return 0
         case .pause: return cameo_curl_write_pauses
         }
+    }
+
+    private static let progress: curl_xferinfo_callback = { own, _, _, _, _ in
+        guard let own, let delegate = Unmanaged<EasyHandle>.fromOpaque(own).takeUnretainedValue().delegate else {
+            return 1
+        }
+        return delegate.mayGoOn() ? 0 : 1
     }
 
     /// Sets close-on-exec, which libcurl's own function does not: this process spawns renderers.
@@ -237,12 +280,12 @@ struct HeaderList: ~Copyable {
 }
 
 /// A result code of libcurl's easy interface, with its text.
-struct CurlError: Error, Sendable, CustomStringConvertible {
-    let code: CURLcode
+package struct CurlError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let code: CURLcode
 
-    init(_ code: CURLcode) {
+    package init(_ code: CURLcode) {
         self.code = code
     }
 
-    var description: String { String(cString: curl_easy_strerror(code)) }
+    package var description: String { String(cString: curl_easy_strerror(code)) }
 }

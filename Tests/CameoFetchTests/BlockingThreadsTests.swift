@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import CameoObjectStorage
+@testable import CameoHTTPTransfer
 
 @Suite(.timeLimit(.minutes(5)))
 struct BlockingThreadsTests {
