@@ -90,35 +90,6 @@ package struct PictureRenderer {
             return (shared, try trim(renditions, shared))
         }
         guard group.page < facts.pages else { throw .noSuchPage(group.page, pages: facts.pages) }
-        func decoded(
-            _ header: consuming VipsPicture,
-            _ page: PictureFacts,
-            at size: PixelSize
-        ) throws(ImagingError) -> SharedPicture {
-            let kept = EarlyCut.kept(
-                for: renditions,
-                of: page.size,
-                format: reader.format,
-                at: size,
-                isTurnedSideways: header.isTurnedSideways
-            )
-            return try SourceDecoder(reader: reader, facts: page)
-                .page(group, header: header, at: size, keeping: kept, keepsProfile: keepsProfile)
-        }
-        func size(
-            _ page: PictureFacts,
-            _ canvas: PixelSize,
-            _ trimmed: [Int: TrimmedArea] = [:]
-        ) throws(ImagingError) -> PixelSize {
-            try SharedSize.size(
-                for: renditions,
-                of: page.size,
-                canvas: canvas,
-                format: reader.format,
-                trimmed: trimmed,
-                limit: limits.pixels
-            )
-        }
         let header: VipsPicture
         if group.page == 0, let opened = firstPage.take() {
             header = opened
@@ -129,18 +100,37 @@ package struct PictureRenderer {
         // The frame of a video may have been made smaller already.
         let made = PictureFacts(header, format: reader.format).size
         let isSmaller = made.width < page.width || made.height < page.height
-        func limited(_ size: PixelSize) -> PixelSize {
-            isSmaller ? PixelSize(min(size.width, made.width), min(size.height, made.height)) : size
+        func size(_ trimmed: [Int: TrimmedArea] = [:]) throws(ImagingError) -> PixelSize {
+            let size = try SharedSize.size(
+                for: renditions,
+                of: page.size,
+                canvas: canvas,
+                format: reader.format,
+                trimmed: trimmed,
+                limit: limits.pixels
+            )
+            return isSmaller ? PixelSize(min(size.width, made.width), min(size.height, made.height)) : size
         }
-        let shared = try decoded(header, page, at: limited(try size(page, canvas)))
+        func decoded(_ header: consuming VipsPicture, at size: PixelSize) throws(ImagingError) -> SharedPicture {
+            let kept = EarlyCut.kept(
+                for: renditions,
+                of: page.size,
+                format: reader.format,
+                at: size,
+                isTurnedSideways: header.isTurnedSideways
+            )
+            return try SourceDecoder(reader: reader, facts: page)
+                .page(group, header: header, at: size, keeping: kept, keepsProfile: keepsProfile)
+        }
+        let shared = try decoded(header, at: try size())
         let trimmed = try trim(renditions, shared)
         guard !trimmed.isEmpty else { return (shared, [:]) }
         // If little is left of a large picture, it has to be decoded at a larger size than the trim search used.
-        let needed = limited(try size(page, canvas, trimmed))
+        let needed = try size(trimmed)
         guard needed.width > shared.frameSize.width || needed.height > shared.frameSize.height else {
             return (shared, trimmed)
         }
-        return (try decoded(try reader.header(page: group.page), page, at: needed), trimmed)
+        return (try decoded(try reader.header(page: group.page), at: needed), trimmed)
     }
 
     private func trim(

@@ -199,6 +199,10 @@ extension MetricsText {
             [Sample(counters[.collisions])]
         )
         add("cameo_renderers_ended", .counter, "Renderers ended.", counters, .renderersEnded, by: "reason")
+        addStages(counters)
+    }
+
+    private mutating func addStages(_ counters: StoreCounters) {
         add(
             "cameo_stage_duration_seconds",
             .histogram,

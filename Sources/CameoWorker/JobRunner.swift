@@ -110,40 +110,48 @@ struct JobRunner: Sendable {
             return .kept(ids, seen)
         }
         let picture = try await progress.timedRendering {
-            try await renderer.render(
-                request.renditions,
-                of: fetched.source.file,
-                holding: fetched.source.kind,
-                overlays: fetched.overlays.map(\.forRenderer),
-                named: SourceName.of(request.source),
-                scopes: Self.scopes(of: request),
-                isBackground: job.isBackground,
-                clock: progress.clock,
-                frames: frames,
-                loading: fetched.source.parts
-            )
+            try await render(request, fetched, isBackground: job.isBackground, progress.clock)
         }
         // Parts of a video are loaded on the way.
         progress.timings.sourceBytes = fetched.bytes
         if let change = fetched.changeSinceOpened() { throw change }
         progress.timings.outputBytes = picture.renditions.reduce(0) { $0 + $1.bytes.count }
-        return .rendered(
-            zip(ids, zip(request.renditions, picture.renditions)).map { id, pair in
-                RenderedThumbnail(
-                    id: id,
-                    rendition: pair.0,
-                    encoded: pair.1,
-                    overlayDigest: fetched.overlayDigest(of: pair.0)
-                )
-            },
-            Provenance(
-                source: identity,
-                sourceDigest: fetched.source.digest,
-                sourceSeen: fetched.sourceSeen(ticket),
-                rendererVersion: picture.rendererVersion,
-                picture: picture.source,
-                isTruncated: picture.isTruncated
+        let thumbnails = zip(ids, zip(request.renditions, picture.renditions)).map { id, pair in
+            RenderedThumbnail(
+                id: id,
+                rendition: pair.0,
+                encoded: pair.1,
+                overlayDigest: fetched.overlayDigest(of: pair.0)
             )
+        }
+        let provenance = Provenance(
+            source: identity,
+            sourceDigest: fetched.source.digest,
+            sourceSeen: fetched.sourceSeen(ticket),
+            rendererVersion: picture.rendererVersion,
+            picture: picture.source,
+            isTruncated: picture.isTruncated
+        )
+        return .rendered(thumbnails, provenance)
+    }
+
+    private func render(
+        _ request: ThumbnailRequest,
+        _ fetched: FetchedPictures,
+        isBackground: Bool,
+        _ clock: WorkClock
+    ) async throws -> RenderedPicture {
+        try await renderer.render(
+            request.renditions,
+            of: fetched.source.file,
+            holding: fetched.source.kind,
+            overlays: fetched.overlays.map(\.forRenderer),
+            named: SourceName.of(request.source),
+            scopes: Self.scopes(of: request),
+            isBackground: isBackground,
+            clock: clock,
+            frames: frames,
+            loading: fetched.source.parts
         )
     }
 

@@ -162,40 +162,10 @@ final class CommitQueue: Sendable {
         collisions: Int,
         _ connection: Connection
     ) throws -> [@Sendable () -> Void]? {
-        let uses = group.compactMap(\.use)
-        // Others must not fail with one that fails, so each completes its job in its own savepoint.
-        let completions = inSavepoints ? [] : uses.compactMap(\.completion)
-        let completing = completions.isEmpty ? [] : [PostgreSQLTransaction.completing(completions, now: clock.supplied)]
-        let locking = PostgreSQLTransaction.locking(uses.filter { inSavepoints || !$0.completes }.map(\.claim))
-        // Others of the group look when it is their turn, because those before them may change the answer.
-        let look = group.first?.look
-        let (opening, found): (Opening, [QueryResult])
+        let (transaction, answers, closing): (Opening.Transaction?, [@Sendable () -> Void], [Connection.Statement])
         do {
-            (opening, found) = try Opening.begin(
-                connection,
-                connections.url,
-                isWriting: true,
-                clock: clock,
-                then: completing + locking + (look.map { [$0] } ?? [])
-            )
-        } catch {
-            rollBack(connection)
-            throw error
-        }
-        let db = PostgreSQLTransaction(
-            connection,
-            opening,
-            schema: connections.url.schema,
-            isWriting: true,
-            look: look == nil ? nil : found.last
-        )
-        let answers: [@Sendable () -> Void]
-        let closing: [Connection.Statement]
-        do {
-            let refusal = watch.note(opening, connections.url)
-            // What was completed must not be committed if that is refused.
-            for tasks in found.prefix(completing.count) { try db.note(completed: tasks) }
-            for tasks in found.dropFirst(completing.count).prefix(locking.count) { try db.note(claimed: tasks) }
+            let (db, opening, refusal) = try begin(group, inSavepoints: inSavepoints, connection)
+            transaction = opening.transaction
             answers = try group.map { operation in
                 if let refusal, operation.phase != .begun { return { operation.fail(refusal) } }
                 if operation.phase == .new {
@@ -209,15 +179,60 @@ final class CommitQueue: Sendable {
             rollBack(connection)
             throw error
         }
+        return try isCommitted(transaction, after: closing, connection) ? answers : nil
+    }
+
+    /// Begins a transaction, and in the same round trip completes jobs, locks what is claimed, and looks.
+    ///
+    /// - Returns: the transaction, and why new work is refused; nil if it is not.
+    private func begin(
+        _ group: [Operation],
+        inSavepoints: Bool,
+        _ connection: Connection
+    ) throws -> (PostgreSQLTransaction, Opening, refusal: StoreError?) {
+        let uses = group.compactMap(\.use)
+        // Others must not fail with one that fails, so each completes its job in its own savepoint.
+        let completions = inSavepoints ? [] : uses.compactMap(\.completion)
+        let completing = completions.isEmpty ? [] : [PostgreSQLTransaction.completing(completions, now: clock.supplied)]
+        let locking = PostgreSQLTransaction.locking(uses.filter { inSavepoints || !$0.completes }.map(\.claim))
+        // Others of the group look when it is their turn, because those before them may change the answer.
+        let looking = group.first?.look.map { [$0] } ?? []
+        var (opening, found) = try Opening.begin(
+            connection,
+            connections.url,
+            isWriting: true,
+            clock: clock,
+            then: completing + locking + looking
+        )
+        let db = PostgreSQLTransaction(
+            connection,
+            opening,
+            schema: connections.url.schema,
+            isWriting: true,
+            look: looking.isEmpty ? nil : found.popLast()
+        )
+        let refusal = watch.note(opening, connections.url)
+        // What was completed must not be committed if that is refused.
+        for tasks in found.prefix(completing.count) { try db.note(completed: tasks) }
+        for tasks in found.dropFirst(completing.count) { try db.note(claimed: tasks) }
+        return (db, opening, refusal)
+    }
+
+    /// Commits, and asks for the outcome if the connection is lost meanwhile.
+    private func isCommitted(
+        _ transaction: Opening.Transaction?,
+        after closing: [Connection.Statement],
+        _ connection: Connection
+    ) throws -> Bool {
         do {
             let end = try connection.run(closing + [.init("COMMIT", prepared: true)]).last
             guard end?.command == "COMMIT" else { throw DatabaseError("the transaction was rolled back") }
-            return answers
+            return true
         } catch let error as DatabaseError where error.isConnectionLost {
             connections.disconnect()
-            guard let transaction = opening.transaction else { throw error }
+            guard let transaction else { throw error }
             do {
-                return try wasCommitted(transaction) ? answers : nil
+                return try wasCommitted(transaction)
             } catch {
                 throw UnknownOutcome(reason: String(describing: error))
             }
