@@ -53,10 +53,7 @@ struct WorkerApp {
         let renderer = try makeRenderer()
         let frames = try makeFrames()
         try await probe(renderer)
-        warnOfMissingLayers(renderer, logger)
-        for lack in renderer.lacks {
-            logger.warning("this host cannot \(lack.activity): \(lack.remedy)", metadata: ["lack": "\(lack)"])
-        }
+        warnOfWhatIsMissing(renderer, logger)
         let tally = DrainTally(showsProgress: Self.showsProgress(command))
         if drains {
             tally.start(
@@ -77,14 +74,7 @@ struct WorkerApp {
             logger: logger,
             observe: { outcome in if drains { tally.note(outcome) } }
         )
-        logger.info(
-            "started",
-            metadata: [
-                "worker": "\(worker.id)", "store": "\(store.location)",
-                "concurrency": .stringConvertible(workConfiguration.concurrency),
-                "renderers": .stringConvertible(command.render.processes),
-            ]
-        )
+        logStart(worker, store, logger)
         do {
             try await runService(worker, logger) { await reload(worker, hooks, store, logger) }
         } catch {
@@ -116,6 +106,9 @@ struct WorkerApp {
             renderers: command.render.processes,
             fetchers: command.sources.fetchConcurrency
         )
+        // What descriptors suffice for; where they are few, fewer jobs run, and none fails for want of one.
+        let affordable = (ProcessPriority.allowOpenFiles(0) - 32 - 8 * command.render.processes) / 6
+        configuration.concurrency = min(configuration.concurrency, max(1, affordable))
         configuration.budget = budget
         configuration.maximumSourceBytes = command.sources.maxSourceBytes.bytes
         configuration.cacheBudget = command.cache.budget
@@ -225,24 +218,40 @@ struct WorkerApp {
     private func warnOfFewOpenFiles() {
         // The store's connections and logs; a job's source, its copy in memory and a connection; a renderer's socket, pipe
         // and process, which a video's programs need too.
-        let (jobs, renderers) = (workConfiguration.concurrency, command.render.processes)
-        let needed = 64 + 6 * (jobs + command.sources.fetchConcurrency) + 8 * renderers
+        let (renderers, fetchers) = (command.render.processes, command.sources.fetchConcurrency)
+        let jobs = command.work.configuration(renderers: renderers, fetchers: fetchers).concurrency
+        let needed = 64 + 6 * (jobs + fetchers) + 8 * renderers
         let limit = ProcessPriority.allowOpenFiles(needed)
         guard limit < needed else { return }
         warnings.warning(
             """
-            \(limit) open files may be too few for \(jobs) jobs and \(renderers) renderers, which may need \(needed): raise \
-            `ulimit -n` (systemd: LimitNOFILE), or lower --concurrency
+            \(limit) open files may be too few for \(jobs) jobs and \(renderers) renderers, which may need \(needed): at most \
+            \(workConfiguration.concurrency) run at once. Raise `ulimit -n` (systemd: LimitNOFILE), or lower --concurrency
             """
         )
     }
 
-    private func warnOfMissingLayers(_ renderer: RendererPool, _ logger: Logger) {
+    private func warnOfWhatIsMissing(_ renderer: RendererPool, _ logger: Logger) {
         let missing = renderer.missingSandboxLayers
-        guard !missing.isEmpty else { return }
-        logger.warning(
-            "the renderers' sandbox is incomplete: this kernel lacks \(missing.joined(separator: " and "))",
-            metadata: ["missing": "\(missing.joined(separator: ","))"]
+        if !missing.isEmpty {
+            logger.warning(
+                "the renderers' sandbox is incomplete: this kernel lacks \(missing.joined(separator: " and "))",
+                metadata: ["missing": "\(missing.joined(separator: ","))"]
+            )
+        }
+        for lack in renderer.lacks {
+            logger.warning("this host cannot \(lack.activity): \(lack.remedy)", metadata: ["lack": "\(lack)"])
+        }
+    }
+
+    private func logStart(_ worker: Worker, _ store: any Store, _ logger: Logger) {
+        logger.info(
+            "started",
+            metadata: [
+                "worker": "\(worker.id)", "store": "\(store.location)",
+                "concurrency": .stringConvertible(workConfiguration.concurrency),
+                "renderers": .stringConvertible(command.render.processes),
+            ]
         )
     }
 

@@ -94,6 +94,23 @@ extension EndToEnd {
             #expect(again.exitStatus == 0, "\(again.errorText)")
         }
 
+        /// Twelve jobs at once would need more, and use up their attempts.
+        @Test func fewDescriptorsCostNoJob() async throws {
+            let origin = try await Origin.start(serving: deployment.pictures)
+            let urls = (0..<24).map { origin.url("/photo.jpg?file=photo.jpg&n=\($0)") }
+            _ = try await deployment.enqueue(urls + ["--size", "20x"])
+            let drain = try await run(
+                "/bin/sh",
+                [
+                    "-c", #"ulimit -n 32; exec "$@""#, "-", try Deployment.executable("cameo-worker"), "--drain",
+                    "--concurrency", "12", "--allow-network", "127.0.0.0/8", "--allow-network", "::1/128",
+                ],
+                environment: Deployment.patience.merging(["CAMEO_STORE": deployment.store]) { $1 }
+            )
+            #expect(drain.exitStatus == 0, "\(drain.errorText)")
+            #expect(drain.errorText.contains("at most 1 run at once"), "\(drain.errorText)")
+        }
+
         /// A picture waits for the only renderer for longer than its time limit.
         @Test(.enabled(if: TestLength.isWhole, "--all")) func aTimeLimitCountsWorkAndNotWaiting() async throws {
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
