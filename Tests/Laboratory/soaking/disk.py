@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import subprocess
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2] / "Tests/TestSupport/faults.c"
+SOURCE = pathlib.Path(__file__).resolve().parents[3] / "Tests/TestSupport/faults.c"
 
 # Each fault's rule, without its counts.
 FAULTS = {

@@ -20,7 +20,7 @@ from fuzzing.memory import Memory
 from fuzzing.renditions import rendition
 from fuzzing.video import VIDEO_WEIGHTS
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 BATCH = 250  # inputs in one transaction; the next is enqueued when half of what waits is done
 
 KEPT = 200  # inputs at most in the folder of findings

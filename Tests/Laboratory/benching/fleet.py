@@ -17,7 +17,7 @@ from benching import database, environment, fleet_page, machine
 from benching.fleet_rates import Rates
 from benching.measuring import Notes, Unmeasured, percentile, processor_time, progress, slope
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 KEPT = ("job", "accepted", "outcome", "change")
 
 

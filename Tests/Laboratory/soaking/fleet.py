@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import json
 import os
+import pathlib
 import signal
 import statistics
 import subprocess
@@ -57,7 +58,7 @@ class FleetRun:
         self.bin, self.folder, self.options, self.pictures, self.rng = bin, folder, options, pictures, rng
         (folder / "logs").mkdir()
         (folder / "pictures").mkdir()
-        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        root = pathlib.Path(__file__).resolve().parents[3]
         subprocess.run(
             ["cc", "-O1", "-shared", "-fPIC", "-o", folder / "faults.so", f"{root}/Tests/TestSupport/faults.c"], check=True)
         self.numbers = itertools.count()

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 SETTINGS = {
     "listen_addresses": "127.0.0.1", "max_connections": "80", "wal_level": "replica", "max_wal_senders": "4",
     "hot_standby": "on", "shared_buffers": "64MB", "log_min_messages": "fatal", "wal_keep_size": "256MB",
