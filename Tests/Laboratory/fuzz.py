@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """deploy/fuzz MINUTES [--video] [--seed N] [--keep FOLDER] [--json]
 deploy/fuzz store [--inputs N] [--seed N] [--keep FOLDER] [--json]
 
@@ -14,76 +13,40 @@ Mutations and renditions are a function of the seed, which is printed, and the i
 hung their renderer, or failed without a proper code, are kept. Exits with 1 if a worker died, a job was not finished, or
 a failure had no code; otherwise with 0, whatever happened to renderers, because that is their purpose.
 """
-
-import argparse
+import contextlib
 import json
 import pathlib
 import secrets
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # leave no files in the repository
-
-from fuzzing.fixtures import WEIGHTS, make_fixtures
+import lab
+from fuzzing.fixtures import VIDEO_WEIGHTS, WEIGHTS, make_pictures, make_videos
 from fuzzing.renditions import DRAWN
-from fuzzing.report import Progress, report, show
-from fuzzing.run import REPOSITORY, Run
+from fuzzing.run import Run, show
 from fuzzing.store import FAULTS, fuzz_store
-from fuzzing.video import VIDEO_WEIGHTS, make_videos
 
 
 def arguments():
-    def time(text):
-        return text if text == "store" else positive(text)
-
-    def positive(text):
-        number = float(text)
-        if not 0 < number < 100_000:
-            raise ValueError
-        return number
-
-    parser = argparse.ArgumentParser(prog="deploy/fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "minutes",
-        metavar="MINUTES",
-        type=time,
-        help="how long to enqueue inputs; those in progress are then finished; or store",
-    )
-    parser.add_argument("--video", action="store_true", help="test videos instead of pictures")
-    parser.add_argument(
-        "--seed", type=int, default=secrets.randbelow(10**9), help="repeat the mutations and renditions of that run"
-    )
-    parser.add_argument(
-        "--keep",
-        metavar="FOLDER",
-        type=pathlib.Path,
-        help="the folder for findings (default: fuzz-findings in the temporary folder)",
-    )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument(
-        "--allow-format", metavar="NAMES", action="append", default=[], help="also test jxl, pdf or jxl,pdf"
-    )
-    parser.add_argument("--formats", metavar="NAMES", help="test only these formats, comma-separated")
-    parser.add_argument(
-        "--render-timeout",
-        type=positive,
-        default=5,
-        metavar="SECONDS",
-        help="the worker's render timeout, low so that hangs cost little (default: 5)",
-    )
-    parser.add_argument("--inputs", type=int, metavar="N", help="stop after this many inputs")
-    parser.add_argument(
-        "--plain",
-        action="store_true",
-        help="request only size, fit, format and quality, to tell the decoder's faults from an option's",
-    )
-    parser.add_argument(
-        "--bin", type=pathlib.Path, metavar="FOLDER", help="use the commands in this folder instead of building them"
-    )
+    parser = lab.parser("fuzz", __doc__)
+    add = parser.add_argument
+    add("minutes", metavar="MINUTES", type=lambda text: text if text == "store" else lab.positive(text),
+        help="how long to enqueue inputs; those in progress are then finished; or store")
+    add("--video", action="store_true", help="test videos instead of pictures")
+    add("--seed", type=int, default=secrets.randbelow(10**9), help="repeat the mutations and renditions of that run")
+    add("--keep", metavar="FOLDER", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir(), "fuzz-findings"),
+        help="the folder for findings (default: fuzz-findings in the temporary folder)")
+    add("--json", action="store_true", help="print the report as JSON")
+    add("--allow-format", metavar="NAMES", action="append", default=[], help="also test jxl, pdf or jxl,pdf")
+    add("--formats", metavar="NAMES", help="test only these formats, comma-separated")
+    add("--render-timeout", type=lab.positive, default=5, metavar="SECONDS",
+        help="the worker's render timeout, low so that hangs cost little (default: 5)")
+    add("--inputs", type=int, metavar="N", help="stop after this many inputs")
+    add("--plain", action="store_true",
+        help="request only size, fit, format and quality, to tell the decoder's faults from an option's")
     options = parser.parse_args()
     options.allow_format = sorted({name for names in options.allow_format for name in names.split(",")})
     if unknown := set(options.allow_format) - {"jxl", "pdf"}:
@@ -96,10 +59,8 @@ def arguments():
         formats = wanted
     if options.inputs is not None and options.inputs < 1:
         parser.error("--inputs: must be at least 1")
-    for name in ["cameo-worker"] + ["cameo-frames"] * options.video:
-        if options.bin and not (options.bin / name).exists():
-            parser.error(f"--bin: there is no {name} in {options.bin}")
-    options.keep = (options.keep or pathlib.Path(tempfile.gettempdir(), "fuzz-findings")).resolve()
+    lab.check_bin(options, parser.error, "cameo-worker", *["cameo-frames"] * options.video)
+    options.keep = options.keep.resolve()
     try:
         options.keep.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -107,73 +68,48 @@ def arguments():
     return options, formats
 
 
-def set_up(options):
-    """Returns the folder of the commands, built if necessary."""
-    if options.bin:
-        return options.bin.resolve()
-    command = f". deploy/setup build test{' video-tests' * options.video} && deploy/build{' --video' * options.video}"
-    build = subprocess.run(["bash", "-c", command], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-    if build.returncode != 0:
-        sys.exit("the build failed")
-    return pathlib.Path(build.stdout.strip().splitlines()[-1])
-
-
 def check_fields():
     """Exits if the schema has a rendition field that is never drawn."""
-    schema = json.loads((REPOSITORY / "proto-json/thumbnail-request.schema.json").read_text())
+    schema = json.loads((lab.ROOT / "proto-json/thumbnail-request.schema.json").read_text())
     if missed := set(schema["$defs"]["rendition"]["properties"]) - DRAWN:
         sys.exit(f"deploy/fuzz does not draw these fields of a rendition: {', '.join(sorted(missed))}")
+
+
+def fuzz(bin, folder, options, formats):
+    """Returns the report."""
+    lab.need(*(("ffmpeg", "ffmpeg") if options.video else ("vips", "libvips-tools")))
+    work = folder / "work"
+    work.mkdir()
+    print(f"seed {options.seed}; generating {'videos' if options.video else 'pictures'}", file=sys.stderr)
+    fixtures = (make_videos if options.video else make_pictures)(work, formats)
+    shutil.rmtree(work)
+    with contextlib.closing(Run(bin, folder, options, fixtures, options.seed)) as run:
+        total, refused = run.prepare()
+        print(f"{total} intact files, {refused} of them refused; damaging them", file=sys.stderr)
+        run.go()
+    return run.report()
 
 
 def main():
     options, formats = arguments()
     check_fields()
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)
-    run = None
+    bin = lab.built(options, f". deploy/setup build test{' video-tests' * options.video}\ndeploy/build{' --video' * options.video}")
     try:
-        bin = set_up(options)
-        if options.minutes == "store":
-            with tempfile.TemporaryDirectory(prefix="cameo-fuzz-") as name:
+        with tempfile.TemporaryDirectory(prefix="cameo-fuzz-") as name:
+            if options.minutes == "store":
                 print(f"seed {options.seed}", file=sys.stderr)
                 found = fuzz_store(bin, name, options.keep, options.seed, options.inputs or 2_000)
-            print(json.dumps(found, indent=2) if options.json else "\n".join(f"{k}: {v}" for k, v in found.items()))
-            sys.exit(any(found[kind] for kind in FAULTS))
-        tool, package = ("ffmpeg", "ffmpeg") if options.video else ("vips", "libvips-tools")
-        if not shutil.which(tool):
-            sys.exit(f"{tool} is missing: apt-get install {package}")
-        with tempfile.TemporaryDirectory(prefix="cameo-fuzz-") as name:
-            folder = pathlib.Path(name).resolve()
-            (folder / "work").mkdir()
-            print(f"seed {options.seed}; generating {'videos' if options.video else 'pictures'}", file=sys.stderr)
-            fixtures = (make_videos if options.video else make_fixtures)(folder / "work", formats)
-            shutil.rmtree(folder / "work")
-            run = Run(bin, folder, options, fixtures, options.seed)
-            try:
-                total, refused = run.prepare()
-                print(f"{total} intact pictures, {refused} of them refused; damaging them", file=sys.stderr)
-                run.go(Progress())
-            finally:
-                run.stop_worker()
-                if run.database:
-                    run.database.close()
-    except KeyboardInterrupt:
-        print("\ninterrupted", file=sys.stderr)
-        sys.exit(130)
+            else:
+                found = fuzz(bin, pathlib.Path(name).resolve(), options, formats)
     except (RuntimeError, subprocess.CalledProcessError, sqlite3.Error) as error:
         sys.exit(f"\nthe run was aborted: {error}")
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
-    found = report(run)
     if options.json:
         print(json.dumps(found, indent=2))
+    elif options.minutes == "store":
+        lab.show_rows(found.items(), 12)
     else:
         show(found)
-    if found["workerDeaths"] or found["unfinished"] or found["unnamedFailures"]:
-        sys.exit(1)
+    return any(found[kind] for kind in (FAULTS if options.minutes == "store" else ("workerDeaths", "unfinished", "unnamedFailures")))
 
 
-main()
+lab.main(main)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """deploy/quality FOLDER [--photos N] [--apart] [--json]
 
 Compares Cameo's thumbnails of photographs at five sizes with those of vipsthumbnail and with a slow reference: a full
@@ -10,8 +9,6 @@ Prints the mean absolute difference (of 255, over red, green and blue) and the S
 pixels, four apart; the mean over all photographs, and the worst). Sets up and builds what is missing. Exits with 1 if a
 photograph could not be compared.
 """
-
-import argparse
 import itertools
 import json
 import multiprocessing
@@ -25,23 +22,21 @@ import subprocess
 import sys
 import tempfile
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+import lab
+
 SIZES = [64, 256, 512, 1024, 1600]
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".avif"}
 PAIRS = [("Cameo", "reference"), ("vipsthumbnail", "reference"), ("Cameo", "vipsthumbnail")]
+ONE_CORE = dict(os.environ, VIPS_CONCURRENCY="1")
 
 
 def vips(*words):
-    done = subprocess.run(
-        ["vips", *map(str, words)], capture_output=True, text=True, env=dict(os.environ, VIPS_CONCURRENCY="1")
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"vips {' '.join(map(str, words))}: {done.stderr.strip()}")
+    lab.output("vips", *words, env=ONE_CORE)
 
 
 def header(path, field):
     """A field of a picture's header, or the empty string if it is missing."""
-    done = subprocess.run(["vipsheader", "-f", field, str(path)], capture_output=True, text=True)
+    done = subprocess.run(["vipsheader", "-f", field, path], capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
@@ -50,8 +45,8 @@ def header(path, field):
 
 def pixels(path, work):
     """Width, height and the bytes of red, green and blue; transparent pixels are shown on white."""
-    vips("colourspace", path, work / "s.v", "srgb")
     flat = work / "s.v"
+    vips("colourspace", path, flat, "srgb")
     if header(flat, "bands") == "4":
         vips("flatten", flat, work / "f.v", "--background", "255")
         flat = work / "f.v"
@@ -67,9 +62,7 @@ def reference(photo, work):
     """Prepares the full photograph, upright, in 8-bit sRGB, premultiplied, from which every size is resized."""
     vips("autorot", photo, work / "r0.v")
     if header(work / "r0.v", "icc-profile-data"):
-        vips(
-            "icc_transform", work / "r0.v", work / "r1.v", "srgb", "--embedded", "--intent", "relative", "--depth", "8"
-        )
+        vips("icc_transform", work / "r0.v", work / "r1.v", "srgb", "--embedded", "--intent", "relative", "--depth", "8")
     else:
         vips("colourspace", work / "r0.v", work / "r1.v", "srgb")
     # Floating point, because with hundreds of taps the rounding of libvips' integer kernel shifts the brightness.
@@ -81,8 +74,7 @@ def reference(photo, work):
 
 def resized(work, width, height, out):
     full = work / "full.v"
-    wide, high = int(header(full, "width")), int(header(full, "height"))
-    scale = [repr(width / wide), "--vscale", repr(height / high)]
+    scale = [repr(width / int(header(full, "width"))), "--vscale", repr(height / int(header(full, "height")))]
     vips("resize", full, work / "z.v", *scale, "--kernel", "lanczos3", "--gap", "0")
     if header(work / "z.v", "bands") == "4":
         vips("unpremultiply", work / "z.v", work / "u.v")
@@ -101,9 +93,11 @@ def difference(one, other):
 
 def luminance(data):
     """The luminance of each pixel, 0…255, by the weights of BT.601."""
-    return [
-        (299 * red + 587 * green + 114 * blue) / 1000 for red, green, blue in zip(data[0::3], data[1::3], data[2::3])
-    ]
+    return [(299 * red + 587 * green + 114 * blue) / 1000 for red, green, blue in zip(data[0::3], data[1::3], data[2::3])]
+
+
+def products(one, other):
+    return [list(map(operator.mul, a, b)) for a, b in zip(one, other)]
 
 
 def block_sums(rows, width):
@@ -116,28 +110,16 @@ def ssim(one, other, width, height):
     """Mean SSIM index (Wang et al., 2004) of windows of 8 × 8 pixels, four apart, as in ffmpeg's ssim filter."""
     lines = []
     for top in range(0, height - 3, 4):
-        a = [one[at : at + width] for at in range(top * width, (top + 4) * width, width)]
-        b = [other[at : at + width] for at in range(top * width, (top + 4) * width, width)]
-        lines.append(
-            [
-                block_sums(a, width),
-                block_sums(b, width),
-                block_sums([list(map(operator.mul, row, row)) for row in a], width),
-                block_sums([list(map(operator.mul, row, row)) for row in b], width),
-                block_sums([list(map(operator.mul, row, column)) for row, column in zip(a, b)], width),
-            ]
-        )
-    c1, c2, total, count = (0.01 * 255) ** 2, (0.03 * 255) ** 2, 0, 0
+        a, b = ([data[at : at + width] for at in range(top * width, (top + 4) * width, width)] for data in (one, other))
+        lines.append([block_sums(rows, width) for rows in (a, b, products(a, a), products(b, b), products(a, b))])
+    c1, c2, found = (0.01 * 255) ** 2, (0.03 * 255) ** 2, []
     for upper, lower in itertools.pairwise(lines):
         sums = [[p + q for p, q in zip(above, below)] for above, below in zip(upper, lower)]
         for window in zip(*([p + q for p, q in zip(row, row[1:])] for row in sums)):
             mean_a, mean_b, square_a, square_b, product = (value / 64 for value in window)
             variances, covariance = square_a - mean_a**2 + square_b - mean_b**2, product - mean_a * mean_b
-            total += (
-                (2 * mean_a * mean_b + c1) * (2 * covariance + c2) / ((mean_a**2 + mean_b**2 + c1) * (variances + c2))
-            )
-            count += 1
-    return total / count if count else None
+            found.append((2 * mean_a * mean_b + c1) * (2 * covariance + c2) / ((mean_a**2 + mean_b**2 + c1) * (variances + c2)))
+    return sum(found) / len(found) if found else None
 
 
 def compare_photo(task):
@@ -151,30 +133,20 @@ def compare_photo(task):
             # Told to export a photograph without a profile, vipsthumbnail 8.14 shifts all colours, so it is not told to.
             profile = ["--export-profile", "srgb"] if header(photo, "icc-profile-data") else []
             for size, ours in thumbnails.items():
-                theirs = work / f"{size}.png"
                 width, height, data = pixels(ours, work)
                 # The exact size, because an edge of half a pixel is rounded differently.
-                wanted = ["-s", f"{width}x{height}!", *profile]
-                command = ["vipsthumbnail", str(photo), *wanted, "-o", f"{theirs}[strip]"]
-                subprocess.run(command, check=True, capture_output=True, env=dict(os.environ, VIPS_CONCURRENCY="1"))
-                images = {"Cameo": data}
+                theirs, wanted = work / f"{size}.png", ["-s", f"{width}x{height}!", *profile]
+                lab.output("vipsthumbnail", photo, *wanted, "-o", f"{theirs}[strip]", env=ONE_CORE)
                 resized(work, width, height, work / "reference.v")
+                images = {"Cameo": data}
                 for maker, path in [("vipsthumbnail", theirs), ("reference", work / "reference.v")]:
-                    found = pixels(path, work)
-                    if found[:2] != (width, height):
-                        raise RuntimeError(
-                            f"{maker} makes {found[0]}x{found[1]} at size {size}, Cameo {width}x{height}"
-                        )
-                    images[maker] = found[2]
+                    *found, images[maker] = pixels(path, work)
+                    if found != [width, height]:
+                        raise RuntimeError(f"{maker} makes {found[0]}x{found[1]} at size {size}, Cameo {width}x{height}")
                 shades = {maker: luminance(data) for maker, data in images.items()}
-                result[size] = {
-                    pair: (
-                        difference(images[pair[0]], images[pair[1]]),
-                        ssim(shades[pair[0]], shades[pair[1]], width, height),
-                    )
-                    for pair in PAIRS
-                }
-    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+                result[size] = {(one, other): (difference(images[one], images[other]), ssim(shades[one], shades[other], width, height))
+                                for one, other in PAIRS}
+    except (RuntimeError, OSError) as error:
         return photo, None, str(error)
     return photo, result, None
 
@@ -184,43 +156,27 @@ def compare_photo(task):
 
 def thumbnails(bin, photos, apart, folder):
     """Makes {photo: {size: file}} with Cameo, one job per photograph with all sizes, or one per size."""
-    environment = dict(os.environ, CAMEO_STORE=str(folder / "store"))
-    listing = "\n".join(map(str, photos)).encode()
-    uris = {photo: {} for photo in photos}
+    store, uris, made = ["--store", folder / "store"], {photo: {} for photo in photos}, {}
     for sizes in [[size] for size in SIZES] if apart else [SIZES]:
         options = [word for size in sizes for word in ("--size", f"{size}x{size}:png")]
-        enqueued = subprocess.run(
-            [bin / "cameo-enqueue", "-", *options, "--json"],
-            input=listing,
-            env=environment,
-            check=True,
-            stdout=subprocess.PIPE,
-        )
-        for photo, line in zip(photos, enqueued.stdout.splitlines()):
-            for size, thumbnail in zip(sizes, json.loads(line)["thumbnails"]):
-                uris[photo][size] = thumbnail["uri"]
-    worker = subprocess.run(
-        [bin / "cameo-worker", "--drain", "--log-level", "error", "--allow-root", "/"],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-    )
+        printed = lab.output(bin / "cameo-enqueue", *store, "-", *options, "--json", input="\n".join(map(str, photos)))
+        for photo, line in zip(photos, printed.splitlines()):
+            uris[photo] |= dict(zip(sizes, (thumbnail["uri"] for thumbnail in json.loads(line)["thumbnails"])))
+    worker = subprocess.run(lab.words(bin / "cameo-worker", *store, "--drain", "--log-level", "error", "--allow-root", "/"),
+                            stdout=subprocess.DEVNULL)
     if worker.returncode not in (0, 1):
         raise RuntimeError(f"the worker failed with exit code {worker.returncode}")
-    made = {}
-    for photo in photos:
-        files = {}
+    for number, photo in enumerate(photos):
+        files = {size: folder / f"{number}-{size}.png" for size in uris[photo]}
         for size, uri in uris[photo].items():
-            files[size] = folder / f"{len(made)}-{size}.png"
             with open(files[size], "wb") as file:
-                done = subprocess.run(
-                    [bin / "cameo-status", "cat", uri], env=environment, stdout=file, stderr=subprocess.DEVNULL
-                )
+                done = subprocess.run(lab.words(bin / "cameo-status", *store, "cat", uri), stdout=file, stderr=subprocess.DEVNULL)
             if done.returncode != 0:
                 print(f"Cameo made no thumbnail of {photo}", file=sys.stderr)
-                files = {}
                 break
-        made[photo] = files
-    return {photo: files for photo, files in made.items() if files}
+        else:
+            made[photo] = files
+    return made
 
 
 def children_obey():
@@ -230,77 +186,48 @@ def children_obey():
 
 
 def compare(made, folder):
-    results, failed = {}, []
-    with multiprocessing.Pool(len(os.sched_getaffinity(0)), children_obey) as pool:
+    results, failed, line = {}, [], lab.Line()
+    with multiprocessing.Pool(lab.CORES, children_obey) as pool:
         tasks = [(photo, files, folder) for photo, files in made.items()]
         for done, (photo, result, reason) in enumerate(pool.imap_unordered(compare_photo, tasks), 1):
             if reason:
                 failed.append(f"{photo}: {reason}")
             else:
                 results[photo] = result
-            if sys.stderr.isatty() or done % 10 == 0 or done == len(tasks):
-                line = f"compared {done} of {len(tasks)} photographs"
-                print(
-                    f"\r\033[K{line}" if sys.stderr.isatty() else line,
-                    end="" if sys.stderr.isatty() else "\n",
-                    file=sys.stderr,
-                    flush=True,
-                )
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+            line(f"compared {done} of {len(tasks)} photographs", done == len(tasks))
+    line.close()
     return results, failed
 
 
 def summary(results):
     """One row per size and pair."""
     rows = []
-    for size in SIZES:
-        for pair in PAIRS:
-            values = [result[size][pair] for result in results.values()]
-            alike = {
-                photo: result[size][pair][1] for photo, result in results.items() if result[size][pair][1] is not None
-            }
-            worst = min(alike, key=alike.get) if alike else None
-            rows.append(
-                {
-                    "size": size,
-                    "pair": " ↔ ".join(pair),
-                    "difference": round(statistics.mean(value[0] for value in values), 3),
-                    "largestDifference": round(max(value[0] for value in values), 3),
-                    "ssim": round(statistics.mean(alike.values()), 5) if alike else None,
-                    "lowestSSIM": round(alike[worst], 5) if alike else None,
-                    "lowestIn": worst.name if worst else None,
-                }
-            )
+    for size, pair in itertools.product(SIZES, PAIRS):
+        differences = [result[size][pair][0] for result in results.values()]
+        alike = {photo: result[size][pair][1] for photo, result in results.items() if result[size][pair][1] is not None}
+        worst = min(alike, key=alike.get) if alike else None
+        rows.append({
+            "size": size, "pair": " ↔ ".join(pair),
+            "difference": round(statistics.mean(differences), 3), "largestDifference": round(max(differences), 3),
+            "ssim": round(statistics.mean(alike.values()), 5) if alike else None,
+            "lowestSSIM": round(alike[worst], 5) if alike else None, "lowestIn": worst.name if worst else None,
+        })
     return rows
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="deploy/quality", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "folder", metavar="FOLDER", type=pathlib.Path, help="photographs: JPEG, PNG, WebP, TIFF, HEIC, AVIF"
-    )
-    parser.add_argument(
-        "--photos", type=int, metavar="N", help="use only N photographs, evenly chosen (default: all)"
-    )
-    parser.add_argument(
-        "--apart",
-        action="store_true",
-        help="make each size in a job of its own, from its own decode, instead of all from one",
-    )
-    parser.add_argument("--json", action="store_true", help="print the table as JSON")
-    parser.add_argument(
-        "--bin", type=pathlib.Path, metavar="FOLDER", help="use the commands in this folder instead of building them"
-    )
+    parser = lab.parser("quality", __doc__)
+    add = parser.add_argument
+    add("folder", metavar="FOLDER", type=pathlib.Path, help="photographs: JPEG, PNG, WebP, TIFF, HEIC, AVIF")
+    add("--photos", type=int, metavar="N", help="use only N photographs, evenly chosen (default: all)")
+    add("--apart", action="store_true", help="make each size in a job of its own, from its own decode, instead of all from one")
+    add("--json", action="store_true", help="print the table as JSON")
     options = parser.parse_args()
     if options.photos is not None and options.photos < 1:
         parser.error("--photos: must be at least 1")
-    if options.bin and not (options.bin / "cameo-worker").exists():
-        parser.error(f"--bin: there is no cameo-worker in {options.bin}")
-    photos = sorted(
-        path.resolve() for path in options.folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file()
-    )
-    photos = [path for path in dict.fromkeys(photos) if "\n" not in str(path)]
+    lab.check_bin(options, parser.error, "cameo-worker")
+    found = sorted(path.resolve() for path in options.folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    photos = [path for path in dict.fromkeys(found) if "\n" not in str(path)]
     if not photos:
         parser.error(f"no photographs below {options.folder}")
     if options.photos is not None and options.photos < len(photos):
@@ -310,35 +237,14 @@ def arguments():
 
 def main():
     options, photos = arguments()
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)
+    bin = lab.built(options, ". deploy/setup build test\ndeploy/build")
+    for command in ("vips", "vipsheader", "vipsthumbnail"):
+        lab.need(command, "libvips-tools")
     try:
-        if options.bin:
-            bin = options.bin.resolve()
-        else:
-            build = subprocess.run(
-                ["bash", "-c", ". deploy/setup build test && deploy/build"],
-                cwd=REPOSITORY,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            if build.returncode != 0:
-                sys.exit("the build failed")
-            bin = pathlib.Path(build.stdout.strip().splitlines()[-1])
-        for command in ("vips", "vipsheader", "vipsthumbnail"):
-            if not shutil.which(command):
-                sys.exit(f"{command} is missing: apt-get install libvips-tools")
         with tempfile.TemporaryDirectory(prefix="cameo-quality-", ignore_cleanup_errors=True) as name:
-            folder = pathlib.Path(name)
             print(f"making thumbnails of {len(photos)} photographs", file=sys.stderr)
-            results, failed = compare(thumbnails(bin, photos, options.apart, folder), folder)
-    except KeyboardInterrupt:
-        print("\ninterrupted", file=sys.stderr)
-        sys.exit(130)
-    except (RuntimeError, subprocess.CalledProcessError) as error:
+            results, failed = compare(thumbnails(bin, photos, options.apart, pathlib.Path(name)), name)
+    except RuntimeError as error:
         sys.exit(str(error))
     for line in failed:
         print(f"skipped: {line}", file=sys.stderr)
@@ -351,13 +257,9 @@ def main():
         print(f"{len(results)} photographs; mean absolute difference of 255, SSIM of the luminance")
         print(f"{'size':>5}  {'pair':28}{'difference':>11}{'largest':>9}{'SSIM':>9}{'lowest':>9}  lowest in")
         for row in rows:
-            alike = [f"{row[key]:.4f}" if row[key] is not None else "-" for key in ("ssim", "lowestSSIM")]
-            print(
-                f"{row['size']:>5}  {row['pair']:28}{row['difference']:>11.2f}{row['largestDifference']:>9.2f}"
-                f"{alike[0]:>9}{alike[1]:>9}  {row['lowestIn']}"
-            )
-    if failed or len(results) < len(photos):
-        sys.exit(1)
+            alike = "".join(f"{lab.number(row[key], 4):>9}" for key in ("ssim", "lowestSSIM"))
+            print(f"{row['size']:>5}  {row['pair']:28}{row['difference']:>11.2f}{row['largestDifference']:>9.2f}{alike}  {row['lowestIn']}")
+    return 1 if failed or len(results) < len(photos) else 0
 
 
-main()
+lab.main(main)

@@ -1,27 +1,24 @@
 """The mutations of each format."""
-
 import struct
 import zlib
 
-from fuzzing.boxes import box_lie, box_move, box_sizes
 from fuzzing.generic import GENERIC, flip_bits
-from fuzzing.gif import gif_frame, gif_rearrange, gif_screen
-from fuzzing.jpeg import jpeg_body, jpeg_frame, jpeg_length, jpeg_metadata, jpeg_rearrange, jpeg_scan
-from fuzzing.pdf import pdf_numbers
-from fuzzing.png import png_body, png_header, png_length, png_profile, png_rearrange, png_scanlines
-from fuzzing.svg import svg_elements, svg_multiply, svg_nest, svg_numbers, svg_values
-from fuzzing.tiff import tiff_entry, tiff_header, tiff_links
-from fuzzing.video import (
-    chunk_data, chunk_lie, chunk_move, element_data, element_lie, element_move, movie_data, movie_table, stream_packet,
-    stream_rearrange,
+from fuzzing.pictures import (
+    gif_frame, gif_order, gif_screen, jpeg_body, jpeg_frame, jpeg_length, jpeg_metadata, jpeg_order, jpeg_scan, pdf_numbers,
+    png_body, png_header, png_length, png_order, png_profile, png_scanlines, tiff_entry, tiff_header, tiff_links, webp_body,
+    webp_length, webp_order, webp_sizes,
 )
-from fuzzing.webp import webp_body, webp_length, webp_rearrange, webp_sizes
+from fuzzing.svg import svg_elements, svg_multiply, svg_nest, svg_numbers, svg_values
+from fuzzing.video import (
+    box_lie, box_move, box_sizes, chunk_data, chunk_lie, chunk_move, element_data, element_lie, element_move, movie_data,
+    movie_table, stream_order, stream_packet,
+)
 
 STRUCTURED = {
-    "jpeg": [jpeg_rearrange, jpeg_length, jpeg_frame, jpeg_body, jpeg_scan, jpeg_scan, jpeg_metadata],
-    "png": [png_rearrange, png_header, png_body, png_length, png_scanlines, png_scanlines, png_profile],
-    "gif": [gif_rearrange, gif_screen, gif_frame, gif_frame],
-    "webp": [webp_rearrange, webp_length, webp_sizes, webp_body, webp_body],
+    "jpeg": [jpeg_order, jpeg_length, jpeg_frame, jpeg_body, jpeg_scan, jpeg_scan, jpeg_metadata],
+    "png": [png_order, png_header, png_body, png_length, png_scanlines, png_scanlines, png_profile],
+    "gif": [gif_order, gif_screen, gif_frame, gif_frame],
+    "webp": [webp_order, webp_length, webp_sizes, webp_body, webp_body],
     "tiff": [tiff_entry, tiff_entry, tiff_header, tiff_header, tiff_links],
     "heif": [box_lie, box_lie, box_sizes, box_move],
     "avif": [box_lie, box_lie, box_sizes, box_move],
@@ -30,7 +27,7 @@ STRUCTURED = {
     "pdf": [pdf_numbers],
     "mp4": [movie_table, movie_table, movie_table, box_lie, box_move, movie_data],
     "matroska": [element_lie, element_lie, element_move, element_data],
-    "mpegts": [stream_packet, stream_packet, stream_rearrange],
+    "mpegts": [stream_packet, stream_packet, stream_order],
     "avi": [chunk_lie, chunk_lie, chunk_move, chunk_data],
 }
 

@@ -1,13 +1,9 @@
-"""Mutations that work on any format.
+"""Mutations that work on any format, and what those of single formats share.
 
-Each mutation takes a random source, the bytes, and the files of the format, and gives the damaged bytes back.
-"""
-
+Each mutation takes a random source, the bytes, and the files of the format, and gives the damaged bytes back."""
 import struct
 
-UNSIGNED = [
-    0, 1, 2, 7, 0x7F, 0x80, 0xFF, 0x100, 3_000, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF,
-]
+UNSIGNED = [0, 1, 2, 7, 0x7F, 0x80, 0xFF, 0x100, 3_000, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
 
 
 def place(rng, data):
@@ -37,8 +33,7 @@ def set_bytes(rng, data, others):
 
 def fill_run(rng, data, others):
     at, length = place(rng, data), rng.choice([2, 4, 16, 64, 400])
-    run = rng.choice([b"\0" * length, b"\xff" * length, rng.randbytes(length)])
-    return data[:at] + run + data[at + length :]
+    return data[:at] + rng.choice([b"\0" * length, b"\xff" * length, rng.randbytes(length)]) + data[at + length :]
 
 
 def set_number(rng, data, others):
@@ -78,8 +73,7 @@ def rearrange(rng, items, keep=1):
     items = list(items)
     if len(items) <= keep:
         return items
-    index, other = rng.randrange(keep, len(items)), rng.randrange(keep, len(items))
-    how = rng.randrange(4)
+    index, other, how = rng.randrange(keep, len(items)), rng.randrange(keep, len(items)), rng.randrange(4)
     if how == 0:
         del items[index]
     elif how == 1:
@@ -94,5 +88,46 @@ def rearrange(rng, items, keep=1):
     return items
 
 
+def move(rng, data, spans):
+    """Copies one of the spans (start, end) to the start of another, or removes it."""
+    (at, stop), (to, _) = rng.choice(spans), rng.choice(spans)
+    return data[:to] + data[at:stop] * rng.choice([1, 5]) + data[to:] if rng.random() < 0.5 else data[:at] + data[stop:]
+
+
 def within(rng, body):
     return flip_bits(rng, body, []) if len(body) > 12 else rng.randbytes(len(body) or 1)
+
+
+def forge(rng, data, start, end):
+    """Puts an extreme number at a random place within a range."""
+    size = rng.choice([1, 2, 4, 4, 8])
+    number = rng.choice(UNSIGNED) * (0x1_0000_0001 if size == 8 else 1)
+    new = (number & (1 << 8 * size) - 1).to_bytes(size, rng.choice(["little", "big"]))
+    return put(data, rng.randrange(start, max(start + 1, end - size + 1)), new)[: len(data)]
+
+
+def damage_within(rng, data, start, end):
+    """Flips bits within a range."""
+    return data[:start] + flip_bits(rng, data[start:end] or b"\0", []) + data[end:]
+
+
+def chunk_mutations(split, join, keep=0):
+    """Mutations of a file of chunks (kind, body): their order, a length, a body. `split` gives the chunks and the rest;
+    `join` makes the file of them and of {index of a chunk: its forged length}."""
+    def order(rng, data, others):
+        chunks, rest = split(data)
+        return join(rearrange(rng, chunks, keep), rest, {})
+
+    def length(rng, data, others):
+        chunks, rest = split(data)
+        return join(chunks, rest, {rng.randrange(len(chunks)): rng.choice(UNSIGNED)})
+
+    def body(rng, data, others):
+        chunks, rest = split(data)
+        index = rng.randrange(len(chunks))
+        chunks[index] = (chunks[index][0], within(rng, chunks[index][1]))
+        return join(chunks, rest, {})
+
+    for made in (order, length, body):
+        made.__name__ = f"{join.__name__.removesuffix('_file')}_{made.__name__}"
+    return order, length, body

@@ -1,6 +1,6 @@
 """Random valid renditions with all options."""
 
-from fuzzing.video import VIDEO_WEIGHTS
+from fuzzing.fixtures import VIDEO_WEIGHTS
 
 PLACES = ["center", "north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest"]
 
@@ -57,22 +57,15 @@ def rendition(rng, index, format, overlays, plain):
     sometimes(0.1, "trim", lambda: rng.randint(0, 255))
     if rng.random() < 0.12:
         left, top = round(rng.uniform(0, 0.7), 2), round(rng.uniform(0, 0.7), 2)
-        made["crop"] = {
-            "left": left, "top": top, "width": round(1 - left, 2), "height": round(1 - top, 2), "unit": "fraction",
-        }
+        made["crop"] = {"left": left, "top": top, "width": round(1 - left, 2), "height": round(1 - top, 2), "unit": "fraction"}
         if rng.random() < 0.4:
-            made["crop"] = {
-                "left": rng.randint(0, 20), "top": rng.randint(0, 20), "width": rng.randint(1, 80),
-                "height": rng.randint(1, 60),
-            }
+            made["crop"] = {"left": rng.randint(0, 20), "top": rng.randint(0, 20), "width": rng.randint(1, 80),
+                            "height": rng.randint(1, 60)}
     sometimes(0.12, "rotate", lambda: rng.choice([0, 90, 180, 270]))
     sometimes(0.1, "flip", lambda: rng.choice(["horizontal", "vertical", "both"]))
     sometimes(0.15, "background", lambda: color(rng))
-    sometimes(
-        0.1,
-        "cornerRadius",
-        lambda: rng.choice(["circle", rng.randint(1, 60), {"fraction": round(rng.uniform(0.001, 0.5), 3)}]),
-    )
+    sometimes(0.1, "cornerRadius",
+              lambda: rng.choice(["circle", rng.randint(1, 60), {"fraction": round(rng.uniform(0.001, 0.5), 3)}]))
     if made.get("cornerRadius", "circle") != "circle" and rng.random() < 0.4:
         made["corners"] = rng.sample(["topLeft", "topRight", "bottomRight", "bottomLeft"], rng.randint(1, 3))
     sometimes(0.1, "border", lambda: rng.choice([1, 3, 20, 4_096]))
@@ -91,11 +84,7 @@ def rendition(rng, index, format, overlays, plain):
             **({"scale": round(rng.uniform(0.01, 1), 2)} if rng.random() < 0.6 else {}),
         }
     # High efforts take much time, so they are chosen seldom to leave time for more pictures.
-    sometimes(
-        1 if output == "avif" else 0.15,
-        "effort",
-        lambda: rng.randint(1, 2) if rng.random() < 0.9 else rng.randint(1, 9),
-    )
+    sometimes(1 if output == "avif" else 0.15, "effort", lambda: rng.randint(1, 2 if rng.random() < 0.9 else 9))
     sometimes(0.15, "progressive", lambda: True)
     sometimes(0.2, "chromaSubsampling", lambda: rng.choice(["4:4:4", "4:2:0"]))
     sometimes(0.2, "palette", lambda: True)

@@ -1,88 +1,85 @@
 """One worker, its store, and the outcome of every input."""
-
 import collections
 import json
-import os
-import pathlib
 import random
 import re
 import shutil
-import signal
-import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import urllib.parse
 
+import lab
 from fuzzing.damage import damage
-from fuzzing.fixtures import WEIGHTS
-from fuzzing.memory import Memory
+from fuzzing.fixtures import VIDEO_WEIGHTS, WEIGHTS
 from fuzzing.renditions import rendition
-from fuzzing.video import VIDEO_WEIGHTS
+from lab import ROOT
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 BATCH = 250  # inputs in one transaction; the next is enqueued when half of what waits is done
-
 KEPT = 200  # inputs at most in the folder of findings
-
 STUCK = 90  # seconds without any job's end after which the rest counts as unfinished
-
 FINDINGS = {"render.crashed", "render.timedOut", "render.failed", "unknown"}
+# Failures that precede decoders. image.unsupportedFormat does not always, but is counted as such.
+BEFORE_DECODER = {"image.unsupportedFormat", "request.invalid", "worker.lost", "job.timedOut"}
+
+
+class Memory(threading.Thread):
+    """Samples the high-water marks of the worker and of each of its renderers four times a second, in MiB."""
+
+    def __init__(self, worker):
+        super().__init__(daemon=True)
+        self.worker, self.ending, self.worker_peak, self.renderer_peak = worker, threading.Event(), 0, 0
+
+    def run(self):
+        while not self.ending.wait(0.25):
+            self.worker_peak = max(self.worker_peak, lab.status(self.worker.pid, "VmHWM"))
+            for child in lab.children(self.worker.pid):
+                self.renderer_peak = max(self.renderer_peak, lab.status(child, "VmHWM"))
 
 
 class Run:
-    """One worker, its store, and the outcome of every input."""
-
     def __init__(self, bin, folder, options, fixtures, seed):
         self.bin, self.folder, self.options, self.fixtures, self.seed = bin, folder, options, fixtures, seed
         self.store, self.inputs = folder / "store", folder / "inputs"
         self.inputs.mkdir()
-        self.environment = dict(os.environ, CAMEO_STORE=str(self.store))
-        self.known = set(
-            json.loads((REPOSITORY / "proto-json/job-failure.schema.json").read_text())["properties"]["code"]["enum"]
-        ) - {"unknown"}
+        schema = json.loads((ROOT / "proto-json/job-failure.schema.json").read_text())
+        self.known = set(schema["properties"]["code"]["enum"]) - {"unknown"}
         self.formats = sorted(fixtures)
         self.weights = [(WEIGHTS | VIDEO_WEIGHTS)[format] for format in self.formats]
-        self.waiting = {}  # job: (input's number, path, format, mutations)
-        self.outcomes, self.deaths, self.by_format = (
-            collections.Counter(), collections.Counter(), collections.defaultdict(collections.Counter),
-        )
+        self.waiting = {}  # job: (input's number, path, format, mutations, request)
+        self.outcomes, self.deaths = collections.Counter(), collections.Counter()
+        self.by_format = collections.defaultdict(collections.Counter)
         self.ended = self.made = self.timeouts = self.worker_deaths = self.kept = 0
-        self.unnamed, self.memory, self.worker, self.peaks = [], None, None, [0, 0]
-        self.slowest = (0, None, None)
-        self.database = None
-        self.overlays = []
+        self.unnamed, self.overlays, self.peaks, self.slowest = [], [], [0, 0], (0, None, None)
+        self.memory = self.worker = self.database = None
 
     # The worker
 
     def start_worker(self):
-        command = [
-            self.bin / "cameo-worker",
-            "--allow-root", self.folder, "--log-level", "critical", "--retry-base", "0", "--render-timeout",
-            str(self.options.render_timeout), "--concurrency", str(len(os.sched_getaffinity(0)) + 2),
-        ]
-        for format in self.options.allow_format:
-            command += ["--allow-format", format]
         self.log = open(self.folder / "worker.log", "ab")
+        allowed = [word for format in self.options.allow_format for word in ("--allow-format", format)]
         # A session of its own, so that Ctrl-C reaches only this script, which then stops the worker in good order.
         self.worker = subprocess.Popen(
-            command, env=self.environment, stdout=self.log, stderr=self.log, start_new_session=True
+            lab.words(self.bin / "cameo-worker", "--store", self.store, "--allow-root", self.folder, "--log-level", "critical",
+                      "--retry-base", 0, "--render-timeout", self.options.render_timeout, "--concurrency", lab.CORES + 2, *allowed),
+            stdout=self.log, stderr=self.log, start_new_session=True,
         )
         self.memory = Memory(self.worker)
         self.memory.start()
 
-    def note_memory(self):
-        self.memory.stop.set()
+    def note_end(self):
+        self.memory.ending.set()
         self.memory.join()
         self.peaks = [max(self.peaks[0], self.memory.worker_peak), max(self.peaks[1], self.memory.renderer_peak)]
+        self.log.close()
 
     def watch_worker(self):
         """Records the death of a worker that ended by itself, whatever its exit code."""
         if self.worker.poll() is None:
             return
         self.worker_deaths += 1
-        self.note_memory()
-        self.log.close()
+        self.note_end()
         last = (self.folder / "worker.log").read_text(errors="replace")[-4_000:]
         print(f"\nthe worker died with exit code {self.worker.returncode}:\n{last}", file=sys.stderr)
         (self.options.keep / f"{self.seed}-worker-{self.worker_deaths}.log").write_text(last)
@@ -90,18 +87,13 @@ class Run:
             raise RuntimeError("the worker died five times")
         self.start_worker()
 
-    def stop_worker(self):
-        if self.worker is None:
-            return
-        if self.worker.poll() is None:
-            self.worker.send_signal(signal.SIGTERM)
-            try:
-                self.worker.wait(40)
-            except subprocess.TimeoutExpired:
-                self.worker.kill()
-                self.worker.wait()
-        self.note_memory()
-        self.log.close()
+    def close(self):
+        if self.worker:
+            lab.end(self.worker, 40)
+            self.note_end()
+            self.worker = None
+        if self.database:
+            self.database.close()
 
     # Jobs
 
@@ -114,30 +106,23 @@ class Run:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
                 sound[str(path)] = f"{format}/{name}"
-        listing = "\n".join(sound).encode()
-        enqueue = [self.bin / "cameo-enqueue", "-", "--size", "64x64"]
-        subprocess.run(enqueue, input=listing, env=self.environment, check=True, stdout=subprocess.DEVNULL)
+        lab.output(self.bin / "cameo-enqueue", "--store", self.store, "-", "--size", "64x64", input="\n".join(sound))
         self.start_worker()
-        self.database = sqlite3.connect(self.store / "cameo.sqlite", timeout=30, isolation_level=None)
-        self.database.execute("PRAGMA wal_autocheckpoint=0")
-        started = time.monotonic()
-        while self.database.execute("SELECT count(*) FROM job_status WHERE finalized_at IS NULL").fetchone()[0]:
+        self.database = lab.connect(self.store)
+        unfinished = "SELECT count(*) FROM job_status WHERE finalized_at IS NULL"
+
+        def is_done():
             self.watch_worker()
-            if time.monotonic() - started > 180:
-                raise RuntimeError("the undamaged pictures are not done after 180 s")
-            time.sleep(0.1)
+            return not self.database.execute(unfinished).fetchone()[0]
+
+        lab.wait_until(is_done, "rendering the undamaged files", 180, 0.1)
         refused = self.database.execute(
-            "SELECT source, failure_code, failure_message FROM job_status WHERE state <> 'completed'"
-        ).fetchall()
+            "SELECT source, failure_code, failure_message FROM job_status WHERE state <> 'completed'").fetchall()
         for source, code, message in refused:
             name = sound[urllib.parse.unquote(source.removeprefix("file://"))]
             print(f"the undamaged {name} fails: {code}: {message}", file=sys.stderr)
-        self.overlays = [
-            path
-            for path, name in sound.items()
-            if name in ("png/rgba.png", "webp/tiny.webp", "jpeg/grey.jpg", "svg/text.svg")
-        ]
-        self.overlays = ["file://" + path for path in self.overlays]
+        usable = ("png/rgba.png", "webp/tiny.webp", "jpeg/grey.jpg", "svg/text.svg")
+        self.overlays = ["file://" + path for path, name in sound.items() if name in usable]
         return len(sound), len(refused)
 
     def draw(self, number):
@@ -145,9 +130,7 @@ class Run:
         rng = random.Random(f"{self.seed}/{number}")
         format = rng.choices(self.formats, self.weights)[0]
         files = self.fixtures[format]
-        names = sorted(files)
-        large = [name for name in names if name.startswith("large")]
-        usual = [name for name in names if not name.startswith("large")]
+        large, usual = ([name for name in sorted(files) if name.startswith("large") == wanted] for wanted in (True, False))
         name = rng.choice(large if large and rng.random() < 0.01 else usual)
         data, mutations = damage(rng, format, files[name], [files[other] for other in usual])
         path = self.inputs / f"{number:07d}-{name}"
@@ -175,69 +158,54 @@ class Run:
         """Records jobs that have ended, and deletes their inputs."""
         if not self.waiting:
             return 0
-        first, last = min(self.waiting), max(self.waiting)
-        rows = self.database.execute(
-            """
+        span = (min(self.waiting), max(self.waiting))
+        rows = [row for row in self.database.execute("""
             SELECT outcome.id, job_status.state, failure FROM outcome JOIN job_status ON job_status.id = outcome.id
-            WHERE outcome.id BETWEEN ? AND ?
-            """,
-            (first, last),
-        ).fetchall()
-        rows = [row for row in rows if row[0] in self.waiting]
+            WHERE outcome.id BETWEEN ? AND ?""", span) if row[0] in self.waiting]
         attempts = collections.defaultdict(list)
         if rows:
-            tried = self.database.execute(
-                "SELECT job_id, finished_at - started_at, failure FROM attempt WHERE job_id BETWEEN ? AND ?",
-                (first, last),
-            )
-            for job, milliseconds, failure in tried.fetchall():
-                attempts[job].append((milliseconds or 0, json.loads(failure) if failure else None))
+            look = "SELECT job_id, finished_at - started_at, failure FROM attempt WHERE job_id BETWEEN ? AND ?"
+            for job, milliseconds, failure in self.database.execute(look, span):
+                attempts[job].append((milliseconds or 0, json.loads(failure or "{}")))
         for job, state, failure in rows:
-            self.settle(self.waiting.pop(job), state, json.loads(failure) if failure else None, attempts[job])
+            self.settle(self.waiting.pop(job), state, json.loads(failure or "{}"), attempts[job])
         self.ended += len(rows)
         return len(rows)
 
     def settle(self, entry, state, failure, attempts):
         number, path, format, mutations, request = entry
-        code = "completed" if state == "completed" else (failure or {}).get("code", "unknown")
+        code = "completed" if state == "completed" else failure.get("code", "unknown")
         self.outcomes[code] += 1
         self.by_format[format][code] += 1
         if code != "completed" and (state != "discarded" or code not in self.known):
             self.unnamed.append(f"input {number}: {state}, {code}")
             code = "unknown"
         for milliseconds, failed in attempts:
-            if milliseconds > self.slowest[0]:
-                self.slowest = (milliseconds, number, " ".join(mutations))
-            message = (failed or {}).get("message", "")
-            if (failed or {}).get("code") == "render.crashed":
+            self.slowest = max(self.slowest, (milliseconds, number, " ".join(mutations)), key=lambda one: one[0])
+            if failed.get("code") == "render.crashed":
                 # The worker's message: "… crashed its renderer: SIGSEGV (…)".
-                words = re.search(r"crashed its renderer: (signal \d+|exit code \d+|\w+)", message)
+                words = re.search(r"crashed its renderer: (signal \d+|exit code \d+|\w+)", failed.get("message", ""))
                 self.deaths[words[1] if words else "unknown"] += 1
-            elif (failed or {}).get("code") == "render.timedOut":
+            elif failed.get("code") == "render.timedOut":
                 self.timeouts += 1
-            elif (failed or {}).get("code") == "source.changed":
+            elif failed.get("code") == "source.changed":
                 self.deaths["SIGBUS"] += 1  # nobody changes an input, so this is what a SIGBUS is taken for
         if code in FINDINGS and self.kept < KEPT:
             self.kept += 1
-            name = f"{self.seed}-{code}-{path.name}"
-            shutil.copy(path, self.options.keep / name)
-            note = {
-                "seed": self.seed, "input": number, "mutations": mutations, "state": state, "failure": failure,
-                "request": request,
-            }
-            (self.options.keep / f"{name}.json").write_text(json.dumps(note, indent=2) + "\n")
+            kept = self.options.keep / f"{self.seed}-{code}-{path.name}"
+            shutil.copy(path, kept)
+            note = {"seed": self.seed, "input": number, "mutations": mutations, "state": state, "failure": failure or None,
+                    "request": request}
+            kept.with_name(f"{kept.name}.json").write_text(json.dumps(note, indent=2) + "\n")
         path.unlink()
 
-    def go(self, progress):
-        self.started = time.monotonic()
-        end = self.started + self.options.minutes * 60
-        last = self.started
+    def go(self):
+        self.started = last = time.monotonic()
+        line, end, inputs = lab.Line(), self.started + self.options.minutes * 60, self.options.inputs
         while True:
-            now = time.monotonic()
-            more = now < end and (self.options.inputs is None or self.made < self.options.inputs)
+            more = time.monotonic() < end and (inputs is None or self.made < inputs)
             if more and len(self.waiting) <= BATCH // 2:
-                left = BATCH if self.options.inputs is None else min(BATCH, self.options.inputs - self.made)
-                self.enqueue_batch(left)
+                self.enqueue_batch(BATCH if inputs is None else min(BATCH, inputs - self.made))
             elif not more and not self.waiting:
                 break
             if self.collect():
@@ -245,11 +213,47 @@ class Run:
             elif time.monotonic() - last > STUCK + self.options.render_timeout:
                 break
             self.watch_worker()
-            progress(self)
+            seconds = time.monotonic() - self.started
+            line(f"{seconds / 60:5.1f} of {self.options.minutes:g} minutes: {self.ended:,} inputs, "
+                 f"{self.ended / max(seconds, 0.1):.0f}/s, {self.outcomes['completed']:,} completed, "
+                 f"{sum(self.deaths.values())} renderer deaths, {self.timeouts} timeouts, {self.worker_deaths} worker deaths")
             time.sleep(0.05)
+        line.close()
         self.seconds = time.monotonic() - self.started
-        alive = self.worker.poll() is None
-        self.stop_worker()
-        if alive and self.worker.returncode != 0:
+        alive, code = self.worker.poll() is None, lab.end(self.worker, 40)
+        if alive and code != 0:
             self.worker_deaths += 1
-            print(f"\nthe worker answered SIGTERM with exit code {self.worker.returncode}", file=sys.stderr)
+            print(f"\nthe worker answered SIGTERM with exit code {code}", file=sys.stderr)
+
+    # The report
+
+    def report(self):
+        decoded = sum(count for code, count in self.outcomes.items()
+                      if code not in BEFORE_DECODER and not code.startswith(("source.", "store.")))
+        return {
+            "seed": self.seed, "minutes": round(self.seconds / 60, 2), "inputs": self.ended, "intoDecoder": decoded,
+            "intoDecoderShare": round(decoded / max(1, self.ended), 4), "outcomes": dict(self.outcomes.most_common()),
+            "outcomesByFormat": {format: dict(counts.most_common()) for format, counts in sorted(self.by_format.items())},
+            "rendererDeaths": dict(self.deaths.most_common()), "timeouts": self.timeouts,
+            "renderTimeoutSeconds": self.options.render_timeout, "workerDeaths": self.worker_deaths,
+            "unfinished": len(self.waiting), "unnamedFailures": self.unnamed,
+            "slowest": dict(zip(("milliseconds", "input", "mutations"), self.slowest)),
+            "peakMiB": {"worker": round(self.peaks[0]), "renderer": round(self.peaks[1])},
+            "jobsPerSecond": round(self.ended / self.seconds, 1), "findings": self.kept, "findingsFolder": str(self.options.keep),
+        }
+
+
+def show(report):
+    deaths = ", ".join(f"{signal} {count}" for signal, count in report["rendererDeaths"].items())
+    lab.show_rows([
+        ("inputs", "{inputs:,} in {minutes:.1f} minutes, {jobsPerSecond} jobs/s, seed {seed}".format(**report)),
+        ("into a decoder", "{intoDecoder:,} ({intoDecoderShare:.1%}): the header was handed to a decoder".format(**report)),
+        *((f"  {code}", f"{count:,}") for code, count in report["outcomes"].items()),
+        ("renderer deaths", f"{sum(report['rendererDeaths'].values())}{f' ({deaths})' if deaths else ''}"),
+        ("timeouts", "{timeouts} (killed after {renderTimeoutSeconds:g} s)".format(**report)),
+        ("worker deaths", report["workerDeaths"]), ("unfinished jobs", report["unfinished"]),
+        ("unnamed failures", len(report["unnamedFailures"])), *(("  unnamed", line) for line in report["unnamedFailures"][:20]),
+        ("slowest attempt", "{milliseconds:,} ms, input {input}: {mutations}".format(**report["slowest"])),
+        ("largest memory", "worker {worker} MiB, a renderer {renderer} MiB".format(**report["peakMiB"])),
+        ("findings", "{findings} in {findingsFolder}".format(**report) if report["findings"] else "none"),
+    ], 26)

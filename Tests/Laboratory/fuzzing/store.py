@@ -1,16 +1,22 @@
 """Flips bytes of a store, and runs every command on it: see deploy/fuzz."""
-
+import contextlib
 import json
 import pathlib
 import random
 import shutil
 import sqlite3
 import subprocess
-import sys
+
+import lab
 
 # A command that takes longer hangs.
 GUARD = 120
 JOBS = 24
+COMMANDS = [
+    ["cameo-status", "--json"], ["cameo-worker", "--drain"], ["cameo-enqueue", "initials:New", "--size", "16x"],
+    ["cameo-status", "jobs"], ["cameo-admin", "check"], ["cameo-admin", "check", "--repair"], ["cameo-worker", "--drain"],
+    ["cameo-admin", "check"],
+]
 FAULTS = ("traps", "hangs", "unfinished")
 
 
@@ -36,15 +42,11 @@ class StoreFuzz:
             self.command("cameo-enqueue", *names, "--size", "16x16", "--batch", f"b{batch}", store=self.template)
             if batch == 1:
                 self.command("cameo-worker", "--drain", store=self.template)
-        database = sqlite3.connect(self.template / "cameo.sqlite", timeout=10)
-        database.execute("PRAGMA wal_autocheckpoint=0")
-        request = {"source": "initials:SQL", "renditions": [{"width": 16}]}
-        with database:
+        with contextlib.closing(lab.connect(self.template)) as database:
             for number in range(JOBS // 4):
-                request["metadata"] = {"number": number}
+                request = {"source": "initials:SQL", "renditions": [{"width": 16}], "metadata": {"number": number}}
                 database.execute("INSERT INTO job(request) VALUES (?)", (json.dumps(request),))
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        database.close()
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def round(self):
         shutil.rmtree(self.store, ignore_errors=True)
@@ -55,11 +57,7 @@ class StoreFuzz:
         data[place] ^= bit
         file.write_bytes(data)
         problems = []
-        for words in (
-            ["cameo-status", "--json"], ["cameo-worker", "--drain"], ["cameo-enqueue", "initials:New", "--size", "16x"],
-            ["cameo-status", "jobs"], ["cameo-admin", "check"], ["cameo-admin", "check", "--repair"],
-            ["cameo-worker", "--drain"], ["cameo-admin", "check"],
-        ):
+        for words in COMMANDS:
             code, text = self.command(*words)
             if code is None:
                 problems.append(("hangs", words, text))
@@ -80,24 +78,20 @@ class StoreFuzz:
 
     def unfinished(self):
         """The jobs that have not ended, of a store in which nothing is wrong."""
-        database = sqlite3.connect(f"file:{self.store / 'cameo.sqlite'}?mode=ro", uri=True)
-        try:
-            return [row[0] for row in database.execute("SELECT id FROM task UNION SELECT id FROM job EXCEPT SELECT id FROM outcome")]
-        except sqlite3.Error:
-            return []
-        finally:
-            database.close()
+        with contextlib.closing(sqlite3.connect(f"file:{self.store}/cameo.sqlite?mode=ro", uri=True)) as database, \
+                contextlib.suppress(sqlite3.Error):
+            look = "SELECT id FROM task UNION SELECT id FROM job EXCEPT SELECT id FROM outcome"
+            return [row[0] for row in database.execute(look)]
+        return []
 
 
 def fuzz_store(bin, folder, keep, seed, rounds):
     """Runs so many rounds, and returns what was found."""
-    fuzz = StoreFuzz(pathlib.Path(bin), pathlib.Path(folder), keep, seed)
+    fuzz, line = StoreFuzz(pathlib.Path(bin), pathlib.Path(folder), keep, seed), lab.Line()
     fuzz.prepare()
     for number in range(rounds):
         fuzz.round()
-        if sys.stderr.isatty():
-            bad = sum(fuzz.found[kind] for kind in FAULTS)
-            print(f"\r{number + 1} of {rounds} flips, {fuzz.found['damaged']} stores damaged, {bad} faults", end="", file=sys.stderr)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+        bad = sum(fuzz.found[kind] for kind in FAULTS)
+        line(f"{number + 1} of {rounds} flips, {fuzz.found['damaged']} stores damaged, {bad} faults")
+    line.close()
     return fuzz.found

@@ -3,7 +3,6 @@
 import base64
 import re
 
-
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
 STOPS = '<stop offset="0" stop-color="#e33"/><stop offset="1" stop-color="#33e" stop-opacity="0.4"/>'
 
@@ -52,6 +51,16 @@ DRAWINGS = {
 }
 
 
+NUMBERS = ["0", "-1", "1e9", "1e38", "1e400", "-1e30", "NaN", "inf", "2147483648", "4294967295", "0.0000001", "100%", "-50%", "9" * 60,
+           "1e5em", ""]
+VALUES = ["file:///etc/passwd", "http://127.0.0.1:9/", "#a", "#b", "url(#f)", "url(#p)", "none", "inherit", "&lt;",
+          "data:image/svg+xml,<svg/>", "data:image/png;base64,iVBORw0KGgo=", "M" + " 1 1 L" * 2_000, "rotate(1e9) scale(0)",
+          "0 0 1e9 1e-9", "x" * 5_000]
+NESTS = [("<g>", "</g>"), ('<g opacity="0.9">', "</g>"), ('<g filter="url(#f)">', "</g>"), ("<svg>", "</svg>"),
+         ('<g transform="scale(3)">', "</g>"), ('<g clip-path="url(#k)" mask="url(#m)">', "</g>"), ("<a>", "</a>")]
+ELEMENTS = [b"g", b"use", b"image", b"text", b"filter", b"pattern", b"svg", b"switch", b"style", b"foreignObject", b"script"]
+
+
 def drawings(picture):
     """The drawings as {file: text}; one of them embeds the given PNG."""
     texts = dict(DRAWINGS)
@@ -68,13 +77,9 @@ def drawings(picture):
 
 def svg_numbers(rng, data, others):
     text = data.decode(errors="replace")
-    numbers = [
-        "0", "-1", "1e9", "1e38", "1e400", "-1e30", "NaN", "inf", "2147483648", "4294967295", "0.0000001", "100%",
-        "-50%", "9" * 60, "1e5em", "",
-    ]
     found = list(re.finditer(r"(?<=[\s\"',(])-?\d+(\.\d+)?", text))
     for match in sorted(rng.sample(found, min(len(found), rng.choice([1, 1, 2, 5]))), key=lambda match: -match.start()):
-        text = text[: match.start()] + rng.choice(numbers) + text[match.end() :]
+        text = text[: match.start()] + rng.choice(NUMBERS) + text[match.end() :]
     return text.encode()
 
 
@@ -83,12 +88,7 @@ def svg_values(rng, data, others):
     text = data.decode(errors="replace")
     found = list(re.finditer(r'="([^"]*)"', text))
     match = rng.choice(found)
-    values = [
-        "file:///etc/passwd", "http://127.0.0.1:9/", "#a", "#b", "url(#f)", "url(#p)", "none", "inherit", "&lt;",
-        "data:image/svg+xml,<svg/>", "data:image/png;base64,iVBORw0KGgo=", "M" + " 1 1 L" * 2_000,
-        "rotate(1e9) scale(0)", "0 0 1e9 1e-9", "x" * 5_000,
-    ]
-    value = rng.choice(values + [other.group(1) for other in found])
+    value = rng.choice(VALUES + [other.group(1) for other in found])
     return (text[: match.start(1)] + value + text[match.end(1) :]).encode()
 
 
@@ -97,25 +97,14 @@ def svg_nest(rng, data, others):
     text = data.decode(errors="replace")
     if "</svg>" not in text:
         return data
-    start = text.index(">", text.index("<svg")) + 1
-    body = text[start : text.rindex("</svg>")]
-    depth = rng.choice([2, 10, 60, 300, 3_000])
-    open, close = rng.choice(
-        [
-            ("<g>", "</g>"),
-            ('<g opacity="0.9">', "</g>"),
-            ('<g filter="url(#f)">', "</g>"),
-            ("<svg>", "</svg>"),
-            ('<g transform="scale(3)">', "</g>"),
-            ('<g clip-path="url(#k)" mask="url(#m)">', "</g>"),
-            ("<a>", "</a>"),
-        ]
-    )
+    start, end = text.index(">", text.index("<svg")) + 1, text.rindex("</svg>")
+    body, depth = text[start:end], rng.choice([2, 10, 60, 300, 3_000])
+    open, close = rng.choice(NESTS)
     if rng.random() < 0.5:
         body = open * depth + body + close * depth
     else:
         body = body * min(depth, 1 + 300_000 // (len(body) + 1))
-    return (text[:start] + body + text[text.rindex("</svg>") :]).encode()
+    return (text[:start] + body + text[end:]).encode()
 
 
 def svg_multiply(rng, data, others):
@@ -129,27 +118,14 @@ def svg_multiply(rng, data, others):
         loop = '<g id="q"><use href="#q"/></g>' if rng.random() < 0.3 else ""
         end = text.rindex("</svg>")
         return (text[:end] + f'<defs>{chain}{loop}</defs><use href="#l{levels - 1}"/>' + text[end:]).encode()
-    entities = '<!ENTITY e0 "M1 1 ">' + "".join(
-        f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, levels)
-    )
+    entities = "".join(f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, levels))
     inside = text[text.index("<svg") :] if "<svg" in text else text
-    return (f"<!DOCTYPE svg [{entities}]>" + inside.replace("</svg>", f'<path d="&e{levels - 1};"/></svg>')).encode()
+    end = f'<path d="&e{levels - 1};"/></svg>'
+    return (f'<!DOCTYPE svg [<!ENTITY e0 "M1 1 ">{entities}]>' + inside.replace("</svg>", end)).encode()
 
 
 def svg_elements(rng, data, others):
-    return re.sub(
-        rb"<(/?)(\w+)",
-        lambda match: b"<"
-        + match[1]
-        + (
-            rng.choice(
-                [
-                    b"g", b"use", b"image", b"text", b"filter", b"pattern", b"svg", b"switch", b"style",
-                    b"foreignObject", b"script",
-                ]
-            )
-            if match[2] != b"svg" and rng.random() < 0.1
-            else match[2]
-        ),
-        data,
-    )
+    def other(match):
+        return b"<" + match[1] + (rng.choice(ELEMENTS) if match[2] != b"svg" and rng.random() < 0.1 else match[2])
+
+    return re.sub(rb"<(/?)(\w+)", other, data)

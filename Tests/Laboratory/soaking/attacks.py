@@ -1,32 +1,33 @@
 """Attacks that end or stall a worker, and the time that the other workers need to recover its jobs."""
-
+import contextlib
+import os
 import signal
 import time
 
-from soaking.process import Worker
+import lab
 
 POINTS = ["after-claim", "mid-fetch", "mid-render", "after-blob-sync", "inside-transaction", "after-commit"]
-KINDS = [*POINTS, "random moment", "frozen", *POINTS, "random moment", "renderer", "deletion"]
-
 LEASE = 3_000  # milliseconds; a worker that is silent for longer loses its jobs
+DELETIONS = [
+    "DELETE FROM job WHERE id = (SELECT id FROM task ORDER BY random() LIMIT 1)",
+    "DELETE FROM job WHERE id IN (SELECT id FROM task WHERE state = 2)",
+    "DELETE FROM job",
+    "DELETE FROM task WHERE id = (SELECT id FROM task ORDER BY random() LIMIT 1)",
+    "DELETE FROM queue",
+]
 
 
 def attack(run, kind, rng):
     """Starts a worker, attacks it, and waits until others have taken over all its jobs."""
-    if kind in POINTS:
-        kill_at(run, kind, rng)
-    elif kind == "random moment":
-        kill_at_random(run, rng)
-    elif kind == "frozen":
-        freeze(run)
-    elif kind == "deletion":
-        delete(run, rng)
-    else:
-        kill_renderers(run, rng)
+    if kind == "deletion":
+        return delete(run, rng)
+    point = {"CAMEO_TEST_KILL_POINT": f"{kind}:{rng.randint(1, 10)}"} if kind in POINTS else {}
+    worker = run.start("--concurrency", "4", **point)
+    ATTACKS.get(kind, kill_at)(run, kind, worker, rng)
+    run.retire(worker)
 
 
-def kill_at(run, point, rng):
-    worker = run.start("--concurrency", "4", CAMEO_TEST_KILL_POINT=f"{point}:{rng.randint(1, 10)}")
+def kill_at(run, point, worker, rng):
     death = worker.wait(20)
     if death is None:
         # Few jobs store a blob as a file, and this worker has had none for a while.
@@ -37,71 +38,57 @@ def kill_at(run, point, rng):
         note_recovery(run, worker, death)
     else:
         run.ended(worker)
-    run.retire(worker)
 
 
-def kill_at_random(run, rng):
-    worker = run.start("--concurrency", "4")
+def kill_at_random(run, kind, worker, rng):
     wait_until_busy(run, worker)
     time.sleep(rng.uniform(0, 0.3))
     worker.process.kill()
     death = worker.wait(20) or time.time()
-    run.counts["kill random moment"] += 1
+    run.counts[f"kill {kind}"] += 1
     note_recovery(run, worker, death)
-    run.retire(worker)
 
 
-def freeze(run):
+def freeze(run, kind, worker, rng):
     """Freezes a worker beyond its lease. When it wakes, its results are refused and it goes on."""
-    worker = run.start("--concurrency", "4")
     wait_until_busy(run, worker)
-    stop_outside_transaction(run, worker)
+    while worker.is_alive:
+        worker.send(signal.SIGSTOP)
+        run.await_stop([worker.process])
+        # Not while it holds SQLite's write lock, which would block all other writers meanwhile.
+        if run.is_writable():
+            break
+        worker.send(signal.SIGCONT)
     time.sleep(LEASE / 1_000 + 1)
-    taken = run.ask(
-        "SELECT count(*) FROM attempt WHERE outcome = 'interrupted' AND worker LIKE ?", f"w%-{worker.pid}-%"
-    )
     run.counts["frozen"] += 1
-    run.counts["jobs taken from the frozen"] += taken
+    run.counts["jobs taken from the frozen"] += run.ask(
+        "SELECT count(*) FROM attempt WHERE outcome = 'interrupted' AND worker LIKE ?", worker.name)
     worker.send(signal.SIGCONT)
     worker.wait(1)
     worker.end()
     run.ended(worker)
-    run.retire(worker)
 
 
-def stop_outside_transaction(run, worker):
-    """Freezes a worker that does not hold SQLite's write lock, which would block all other writers meanwhile."""
-    while worker.is_alive:
-        worker.send(signal.SIGSTOP)
-        run.await_stop([worker.process])
-        if run.is_writable():
-            return
-        worker.send(signal.SIGCONT)
-
-
-def kill_renderers(run, rng):
-    worker = run.start("--concurrency", "4")
+def kill_renderers(run, kind, worker, rng):
     wait_until_busy(run, worker)
     for _ in range(3):
         time.sleep(rng.uniform(0, 0.3))
-        for child in worker.children():
-            run.kill(child)
+        for child in lab.children(worker.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
             run.counts["kill renderer"] += 1
             run.attacked.add(worker.pid)
     worker.end()
     run.ended(worker)
-    run.retire(worker)
+
+
+ATTACKS = {"random moment": kill_at_random, "frozen": freeze, "renderer": kill_renderers}
+KINDS = [*POINTS, "random moment", "frozen", *POINTS, "random moment", "renderer", "deletion"]
 
 
 def delete(run, rng):
     """Deletes unfinished jobs and what they need, as people clear what seems stuck. All of it has to be refused."""
-    for statement in [
-        "DELETE FROM job WHERE id = (SELECT id FROM task ORDER BY random() LIMIT 1)",
-        "DELETE FROM job WHERE id IN (SELECT id FROM task WHERE state = 2)",
-        "DELETE FROM job",
-        "DELETE FROM task WHERE id = (SELECT id FROM task ORDER BY random() LIMIT 1)",
-        "DELETE FROM queue",
-    ]:
+    for statement in DELETIONS:
         # Without foreign keys, as the sqlite3 shell.
         if run.ask("SELECT count(*) FROM task"):
             if run.is_refused(statement):
@@ -114,21 +101,19 @@ def delete(run, rng):
 def wait_until_busy(run, worker):
     end = time.monotonic() + 20
     while worker.is_alive and time.monotonic() < end:
-        if run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", f"w%-{worker.pid}-%"):
+        if run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", worker.name):
             return
         time.sleep(0.01)
 
 
 def note_recovery(run, worker, death):
     """Milliseconds from a worker's death until none of its jobs is left to it."""
-    name = f"w%-{worker.pid}-%"
-    end = time.monotonic() + 30
-    while run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", name):
-        if time.monotonic() > end:
-            run.problems.append(f"jobs of the dead worker {worker.log.name} were not recovered within 30 s")
-            return
-        time.sleep(0.005)
-    taken_back = run.ask("SELECT max(finished_at) FROM attempt WHERE outcome = 'interrupted' AND worker LIKE ?", name)
+    try:
+        lab.wait_until(lambda: not run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", worker.name), "recovery", 30, 0.005)
+    except lab.Unmeasured:
+        run.problems.append(f"jobs of the dead worker {worker.log.name} were not recovered within 30 s")
+        return
+    taken_back = run.ask("SELECT max(finished_at) FROM attempt WHERE outcome = 'interrupted' AND worker LIKE ?", worker.name)
     if taken_back is not None:
         # Everything is stopped during a power cut.
         paused = sum(max(0, min(end, taken_back / 1_000) - max(start, death)) for start, end in run.pauses)

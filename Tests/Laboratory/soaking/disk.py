@@ -1,12 +1,9 @@
 """A disk that fails on request, and a record of what was synced (Tests/TestSupport/faults.c)."""
-
 import collections
 import os
-import pathlib
 import shutil
-import subprocess
 
-SOURCE = pathlib.Path(__file__).resolve().parents[3] / "Tests/TestSupport/faults.c"
+import lab
 
 # Each fault's rule, without its counts.
 FAULTS = {
@@ -26,7 +23,7 @@ class Disk:
         self.folder = folder
         folder.mkdir()
         self.library = folder / "faults.so"
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", self.library, SOURCE], check=True)
+        lab.faults(self.library)
 
     @property
     def environment(self):

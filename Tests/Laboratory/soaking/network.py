@@ -1,8 +1,86 @@
-"""Network namespaces: each host of a fleet has an interface of its own, whose cable can be pulled."""
-
+"""Networks of a fleet: links that can be cut, stalled or slow, which are TCP proxies on this machine; and namespaces, in
+which each host has an interface of its own, whose cable can be pulled."""
+import asyncio
 import os
 import shutil
-import subprocess
+import threading
+
+import lab
+
+SLOW = 0.05  # seconds by which a slow link delays each piece, both ways
+
+
+class Links:
+    """The thread of all links."""
+
+    def __init__(self):
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+
+    def run(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
+
+    def link(self, target, address="127.0.0.1"):
+        """`target` returns the port of whoever answers at the other end now; `address` is where the link begins."""
+        link = Link(self, target, address)
+        self.run(link.listen())
+        return link
+
+    def close(self):
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+
+
+class Link:
+    """A port that leads to another. A new connection through a cut link is refused."""
+
+    def __init__(self, links, target, address):
+        self.links, self.target, self.address = links, target, address
+        self.is_cut, self.delay = False, 0
+        self.writers = set()
+
+    async def listen(self):
+        self.passing = asyncio.Event()
+        self.passing.set()
+        self.server = await asyncio.start_server(self.serve, self.address, 0)
+        self.port = self.server.sockets[0].getsockname()[1]
+
+    async def serve(self, reader, writer):
+        if self.is_cut:
+            writer.transport.abort()
+            return
+        try:
+            other_reader, other = await asyncio.open_connection("127.0.0.1", self.target())
+        except OSError:
+            writer.transport.abort()
+            return
+        self.writers |= {writer, other}
+        await asyncio.gather(self.pass_on(reader, other), self.pass_on(other_reader, writer))
+        self.writers -= {writer, other}
+
+    async def pass_on(self, reader, writer):
+        try:
+            while data := await reader.read(65_536):
+                await self.passing.wait()
+                if self.delay:
+                    await asyncio.sleep(self.delay)
+                writer.write(data)
+                await writer.drain()
+            writer.write_eof()
+        except (OSError, RuntimeError):
+            writer.transport.abort()
+
+    async def change(self, state):
+        self.is_cut, self.delay = state == "cut", SLOW if state == "slow" else 0
+        (self.passing.clear if state == "stalled" else self.passing.set)()
+        if self.is_cut:
+            for writer in list(self.writers):
+                writer.transport.abort()
+
+    def become(self, state):
+        """`open`, `cut`, `stalled` or `slow`."""
+        self.links.run(self.change(state))
 
 
 def are_possible():
@@ -10,10 +88,8 @@ def are_possible():
     return os.geteuid() == 0 and shutil.which("ip") is not None
 
 
-def ip(*words):
-    done = subprocess.run(["ip", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"ip {' '.join(words)}: {done.stderr.strip()}")
+def ip(command):
+    lab.output("ip", *command.split())
 
 
 def networks():
@@ -26,43 +102,39 @@ class SharedAddress:
 
     def __init__(self):
         self.address = f"{networks()}.255.1"
-        ip("address", "add", f"{self.address}/32", "dev", "lo")
+        ip(f"address add {self.address}/32 dev lo")
 
     def close(self):
-        ip("address", "delete", f"{self.address}/32", "dev", "lo")
+        ip(f"address delete {self.address}/32 dev lo")
 
 
 class Namespace:
     """A network with one host, joined to this machine's by a cable."""
 
     def __init__(self, number):
-        self.name = f"cameo-{os.getpid()}-{number}"
-        self.cable, inner = f"cameo{os.getpid() % 100_000}-{number}", "eth0"
-        network = f"{networks()}.{number}"
-        self.address = f"{network}.1"  # of this machine, as this host sees it
-        ip("netns", "add", self.name)
+        self.name, self.cable = f"cameo-{os.getpid()}-{number}", f"cameo{os.getpid() % 100_000}-{number}"
+        self.address, self.prefix = f"{networks()}.{number}.1", ["ip", "netns", "exec", self.name]  # as this host sees us
+        ip(f"netns add {self.name}")
         try:
-            ip("link", "add", self.cable, "type", "veth", "peer", "name", inner, "netns", self.name)
-            ip("address", "add", f"{self.address}/30", "dev", self.cable)
-            ip("link", "set", self.cable, "up")
-            ip("-n", self.name, "address", "add", f"{network}.2/30", "dev", inner)
-            ip("-n", self.name, "link", "set", "lo", "up")
-            ip("-n", self.name, "link", "set", inner, "up")
-            ip("-n", self.name, "route", "add", "default", "via", self.address)
+            ip(f"link add {self.cable} type veth peer name eth0 netns {self.name}")
+            ip(f"address add {self.address}/30 dev {self.cable}")
+            ip(f"link set {self.cable} up")
+            for words in (f"address add {networks()}.{number}.2/30 dev eth0", "link set lo up", "link set eth0 up",
+                          f"route add default via {self.address}"):
+                ip(f"-n {self.name} {words}")
         except RuntimeError:
             self.close()
             raise
-        self.prefix = ["ip", "netns", "exec", self.name]
 
     def pull_cable(self):
         """What is sent gets lost, without an answer that says so."""
-        ip("link", "set", self.cable, "down")
+        ip(f"link set {self.cable} down")
 
     def plug_in(self):
-        ip("link", "set", self.cable, "up")
+        ip(f"link set {self.cable} up")
 
     def close(self):
-        ip("netns", "delete", self.name)  # the cable goes with it, once its last process has ended
+        ip(f"netns delete {self.name}")  # the cable goes with it, once its last process has ended
 
 
 class ThisNetwork:

@@ -1,0 +1,160 @@
+"""What both kinds of run share: workers, jobs enqueued from pictures, the wait for the last of them, and the report."""
+import collections
+import contextlib
+import itertools
+import json
+import signal
+import subprocess
+import threading
+import time
+
+import lab
+
+WAITING = 60  # jobs below which more are enqueued
+STUCK = 120  # seconds without any job's end after which the rest counts as stuck
+
+
+class Worker:
+    """A worker process of its own session, with its log in a file."""
+
+    count = itertools.count(1)
+
+    def __init__(self, run, *arguments, prefix=(), **environment):
+        self.log = run.folder / "logs" / f"worker-{next(Worker.count):04d}.log"
+        command = [*prefix, run.bin / "cameo-worker", "--allow-root", run.folder, "--log-level", "warning", "--retry-base", "0.05",
+                   "--retry-cap", "1", "--render-concurrency", "1", *arguments]
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(lab.words(*command), env={**run.environment, **environment}, stdout=log, stderr=log,
+                                            start_new_session=True)
+        self.pid = self.process.pid
+        self.name = f"w%-{self.pid}-%"  # as the store has it, for LIKE
+
+    @property
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def send(self, number):
+        if self.is_alive:
+            self.process.send_signal(number)
+
+    def wait(self, seconds):
+        """The time of its end, or None while it runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+            return time.time()
+
+    def end(self):
+        """Stops it in good order and returns its exit code."""
+        self.send(signal.SIGCONT)
+        return lab.end(self.process)
+
+    def kill(self):
+        self.send(signal.SIGCONT)
+        self.process.kill()
+        self.process.wait()
+
+
+class Soak:
+    def __init__(self, bin, folder, options, pictures, rng):
+        self.bin, self.folder, self.options, self.pictures, self.rng = bin, folder, options, pictures, rng
+        for name in ("logs", "pictures"):
+            (folder / name).mkdir()
+        self.numbers, self.lock, self.ending = itertools.count(), threading.Lock(), threading.Event()
+        self.acknowledged = {}  # job: time
+        self.refusals = collections.Counter()  # nothing was promised, so nothing is lost
+        self.counts, self.problems = collections.Counter(), []
+        self.states, self.reasons, self.results = collections.Counter(), collections.Counter(), {}
+
+    # Jobs
+
+    def sources(self, count):
+        """Files that no job has used, because otherwise jobs would be joined or completed at once."""
+        paths = []
+        for number in itertools.islice(self.numbers, count):
+            picture = self.pictures[number % len(self.pictures)]
+            path = self.folder / "pictures" / f"{number:07d}{picture.suffix}"
+            path.symlink_to(picture)  # a hard link more would change the file under whoever reads it
+            paths.append(path)
+        return paths
+
+    def enqueue(self, count, rng):
+        if rng.random() < self.sql_share:
+            self.enqueue_by_sql(self.sources(count), rng)
+        else:
+            self.enqueue_by_command(count, rng)
+
+    def enqueue_by_command(self, count, rng):
+        """Enqueues all jobs in one transaction."""
+        command = [self.bin / "cameo-enqueue", "-", "--json", "--max-attempts", "25", *rng.choice(self.sizes)]
+        self.produce(command, map(str, self.sources(count)), lambda line: json.loads(line)["id"])
+
+    def produce(self, command, lines, number_of):
+        process = subprocess.Popen(lab.words(*command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, env=self.environment, start_new_session=True)
+
+        def feed():
+            with contextlib.suppress(OSError):  # it ended early, and its exit code says so
+                process.stdin.write("\n".join(lines) + "\n")
+                process.stdin.close()
+
+        with self.tracking(process):
+            threading.Thread(target=feed, daemon=True).start()
+            for line in process.stdout:
+                with self.lock:
+                    self.acknowledged[number_of(line)] = time.monotonic()
+            errors = process.stderr.read().strip()
+            if process.wait() != 0:
+                self.note_output(errors)
+                self.refusals[errors.splitlines()[-1][:120] if errors else "no reason"] += 1
+
+    def tracking(self, process):
+        return contextlib.nullcontext()
+
+    def note_output(self, text):
+        """Looks at what a program said."""
+
+    def wait_for_the_rest(self, goes_on=lambda: True):
+        last, seen = time.monotonic(), -1
+        while goes_on() and self.unfinished():
+            if (ended := self.ended_jobs()) != seen:
+                last, seen = time.monotonic(), ended
+            elif time.monotonic() - last > STUCK:
+                break
+            time.sleep(0.1)
+        self.total_seconds = time.monotonic() - self.started
+
+    def judge(self, rows, duplicated, reason=lambda job, code: code):
+        """What has become of every job, of rows (id, state, whether a blob is missing, code of the failure)."""
+        lost, stuck = sorted(self.acknowledged.keys() - {row[0] for row in rows}), []
+        for job, state, is_bare, code in rows:
+            self.states[state] += 1
+            if state == "completed":
+                lost += [job] * is_bare
+            elif state == "discarded":
+                self.reasons[reason(job, code)] += 1
+            elif state != "cancelled":
+                stuck.append(job)
+        self.results = {"lost": lost, "stuck": stuck, "duplicated": duplicated}
+
+    # The report
+
+    def failures(self, explained):
+        """`explained`: the reasons for which jobs may be discarded."""
+        found = list(dict.fromkeys(self.problems))
+        found += [f"{name}: jobs {', '.join(map(str, jobs[:10]))}" for name, jobs in self.results.items() if jobs]
+        return found + [f"{count} jobs were discarded as {code}" for code, count in self.reasons.items() if code not in explained]
+
+    def common_rows(self):
+        done = self.states["completed"]
+        return [
+            ("jobs done", f"{done:,} of {len(self.acknowledged):,} acknowledged, {done / self.total_seconds:.1f}/s"),
+            *((f"  discarded {code}", count) for code, count in sorted(self.reasons.items())),
+            ("time", f"{self.total_seconds / 60:.1f} minutes, seed {self.options.seed}"),
+        ]
+
+    def result_rows(self):
+        return [(name, len(jobs)) for name, jobs in self.results.items()]
+
+    def harness_failed(self, name, error):
+        self.problems.append(f"the harness failed in {name}: {error!r}")
+
