@@ -94,9 +94,15 @@ def words(*command):
 def output(*command, **more):
     """What a command prints; raises if it fails, with what it said."""
     done = subprocess.run(words(*command), capture_output=True, text=True, **more)
-    if done.returncode:
-        raise Unmeasured(f"{pathlib.Path(command[0]).name} ended with {done.returncode}: {done.stderr.strip()[-400:]}")
+    succeeded(done, done.stderr)
     return done.stdout
+
+
+def succeeded(process, errors):
+    """Raises if a process has failed, with its error, which a backtrace may follow."""
+    if process.returncode:
+        reason = next((line for line in errors.splitlines() if "rror" in line), errors.strip()[-400:])
+        raise Unmeasured(f"{pathlib.Path(process.args[0]).name} ended with {process.returncode}: {reason}")
 
 
 def end(process, seconds=60):

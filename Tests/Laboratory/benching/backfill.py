@@ -5,36 +5,33 @@
 import contextlib
 import hashlib
 import json
-import signal
-import statistics
 import subprocess
-import tempfile
 import threading
 import time
 
-from benching.queue import Bench, connect
+import lab
+from benching import store
 
 KNOWN, STALE_EVERY = 100_000, 100
-RENDITION = {"name": "view", "width": 256}
 
 
-class Backfill(Bench):
+class Backfill(store.Bench):
     def __init__(self, bin, folder):
         super().__init__(bin, folder)
         self.presets = self.folder / "presets.json"
-        self.presets.write_text(json.dumps({"presets": {"bench": {"renditions": [RENDITION]}}}))
+        self.presets.write_text(json.dumps({"presets": {"bench": {"renditions": [{"name": "view", "width": 256}]}}}))
         self.options = ["--preset", "bench", "--presets", self.presets, "--source", "initials:K", "--json"]
 
     def known(self):
         """A store whose thumbnails are copies of one that a worker made, each of its own source."""
-        store = self.store()
-        self.run("cameo-enqueue", "--store", store, "initials:K", "--preset", "bench", "--presets", self.presets)
-        self.worker(store, "--drain").wait()
-        with contextlib.closing(connect(store)) as db:
+        queue = self.store()
+        self.run("cameo-enqueue", "--store", queue, "initials:K", *self.options[:4])
+        subprocess.run(lab.words(self.bin / "cameo-worker", "--store", queue, "--drain"), capture_output=True)
+        with contextlib.closing(lab.connect(queue)) as db:
             cursor = db.execute("SELECT * FROM thumbnail WHERE source = 'initials:K'")
-            names = [column[0] for column in cursor.description]
-            first = dict(zip(names, cursor.fetchone()))
-            columns = [name for name in names if name != "used_at"]
+            first = dict(zip([column[0] for column in cursor.description], cursor.fetchone()))
+            del first["used_at"]
+            insert = f"INSERT INTO thumbnail({','.join(first)}) VALUES ({','.join('?' * len(first))})"
             db.execute("BEGIN IMMEDIATE")
             for n in range(1, KNOWN):
                 source = f"initials:K{n}"
@@ -42,108 +39,77 @@ class Backfill(Bench):
                 row = {**first, "source": source, "id": hashlib.sha256(identity.encode()).hexdigest()[:32]}
                 if n % STALE_EVERY == 0:
                     row["renderer_version"] = "old"
-                marks = ",".join("?" * len(columns))
-                db.execute(f"INSERT INTO thumbnail({','.join(columns)}) VALUES ({marks})", [row[c] for c in columns])
+                db.execute(insert, list(row.values()))
             db.execute("UPDATE thumbnail SET renderer_version = 'old' WHERE source = 'initials:K'")
             db.execute("COMMIT")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return store
+        return queue
 
-    def backfill(self, store, *arguments):
-        return json.loads(self.run("cameo-admin", "backfill", "--store", store, *self.options, *arguments))
-
-    def timed(self, store, *arguments):
-        started = time.monotonic()
-        return self.backfill(store, *arguments), time.monotonic() - started
+    def backfill(self, queue, *arguments):
+        answer, took = lab.timed(self.run, "cameo-admin", "backfill", "--store", queue, *self.options, *arguments)
+        return json.loads(answer), took
 
     def measure(self):
-        store = self.known()
-        worker = self.worker(store)
-        try:
-            while not json.loads(self.run("cameo-status", "--store", store, "--json"))["workers"]:
-                time.sleep(0.05)
-            with Uploads(store) as uploads:
+        queue = self.known()
+        with self.workers(queue, 1):
+            with self.uploads(queue, "while nothing else is done"):
                 time.sleep(5)
-            uploads.show(self, "an upload while nothing else is done")
-            answer, took = self.timed(store, "--dry-run")
+            answer, took = self.backfill(queue, "--dry-run")
             self.show("dry run over 100,000 thumbnails", f"{took:.1f} s, {answer['jobs']:,} stale")
-            self.run("cameo-admin", "queue", "backfill", "--background", "--create", "--store", store)
-            self.run("cameo-admin", "pause", "backfill", "--store", store)
-            self.killed(store)
-            with Uploads(store) as uploads:
-                answer, took = self.timed(store)
+            self.run("cameo-admin", "queue", "backfill", "--background", "--create", "--store", queue)
+            self.run("cameo-admin", "pause", "backfill", "--store", queue)
+            self.killed(queue)
+            with self.uploads(queue, "during the next"):
+                answer, took = self.backfill(queue)
             self.show("backfill after kill -9", f"{took:.1f} s, {answer['enqueued']:,} more jobs")
-            uploads.show(self, "an upload during it")
-            self.exact(store)
-            self.run("cameo-admin", "resume", "backfill", "--store", store)
-            with Uploads(store) as uploads, contextlib.closing(connect(store)) as db:
+            self.exact(queue)
+            self.run("cameo-admin", "resume", "backfill", "--store", queue)
+            with self.uploads(queue, "while the worker makes them"), contextlib.closing(lab.connect(queue)) as db:
                 left = "SELECT available + running FROM queue_count JOIN queue ON id = queue WHERE name = 'backfill'"
-                while db.execute(left).fetchone()[0]:
-                    time.sleep(0.05)
-            uploads.show(self, "an upload while the worker makes them")
-            answer, took = self.timed(store)
+                lab.wait_until(lambda: not db.execute(left).fetchone()[0], "the backfill's jobs", 1_200, 0.05)
+            answer, took = self.backfill(queue)
             self.show("backfill with nothing to do", f"{took:.1f} s, {answer['jobs']} jobs")
-        finally:
-            worker.send_signal(signal.SIGTERM)
-            worker.wait()
 
-    def killed(self, store):
+    def killed(self, queue):
         """Kills a backfill as soon as it has enqueued something."""
-        words = [self.bin / "cameo-admin", "backfill", "--store", store, *self.options]
-        process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        with contextlib.closing(connect(store)) as db:
+        with lab.running(self.bin / "cameo-admin", "backfill", "--store", queue, *self.options,
+                         stderr=subprocess.DEVNULL) as process, contextlib.closing(lab.connect(queue)) as db:
             count = "SELECT count(*) FROM task JOIN queue ON queue.id = task.queue WHERE name = 'backfill'"
             while not (jobs := db.execute(count).fetchone()[0]) and process.poll() is None:
                 time.sleep(0.001)
-        process.kill()
-        process.wait()
+            process.kill()
+            process.wait()
         self.show("jobs when kill -9 ended it", f"{jobs:,}")
 
-    def exact(self, store):
-        with contextlib.closing(connect(store)) as db:
+    def exact(self, queue):
+        with contextlib.closing(lab.connect(queue)) as db:
             rows = db.execute("SELECT source FROM job_status WHERE queue = 'backfill'").fetchall()
         wanted = {"initials:K"} | {f"initials:K{n}" for n in range(STALE_EVERY, KNOWN, STALE_EVERY)}
         verdict = "exactly these" if sorted(wanted) == sorted(row[0] for row in rows) else "NOT exactly these"
         self.show("jobs for stale thumbnails", f"{len(rows):,} for {len(wanted):,}, {verdict}")
 
+    @contextlib.contextmanager
+    def uploads(self, queue, what):
+        """Inserts a request now and then meanwhile, and shows how soon it was claimed and completed."""
+        stop, waits = threading.Event(), []
 
-class Uploads:
-    """A program that inserts a request now and then, and looks how soon it is claimed and completed."""
+        def work():
+            with contextlib.closing(lab.connect(queue)) as db:
+                while not stop.wait(0.05):
+                    waits.append(store.follow(db, f"initials:U?size={16 + time.monotonic_ns() % 2000}"))
 
-    def __init__(self, store):
-        self.store, self.stop, self.claimed, self.completed = store, threading.Event(), [], []
-        self.thread = threading.Thread(target=self.work)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()
-
-    def work(self):
-        with contextlib.closing(connect(self.store)) as db:
-            while not self.stop.wait(0.05):
-                source = f"initials:U?size={16 + time.monotonic_ns() % 2000}"
-                text = json.dumps({"source": source, "renditions": [{"width": 64}], "refresh": "always"})
-                job = db.execute("INSERT INTO job(request) VALUES (?)", [text]).lastrowid
-                committed = time.monotonic()
-                for state, waits in (2, self.claimed), (4, self.completed):
-                    look = "SELECT 1 FROM change WHERE job_id = ? AND state = ?"
-                    while not db.execute(look, [job, state]).fetchone():
-                        time.sleep(0.0005)
-                    waits.append((time.monotonic() - committed) * 1000)
-
-    def show(self, bench, what):
-        figures = [
-            f"{name} p50 {statistics.median(waits):.1f} ms, p99 {sorted(waits)[int(len(waits) * 0.99) - 1]:.1f}, "
-            f"slowest {max(waits):.1f}"
-            for name, waits in (("claimed", self.claimed), ("completed", self.completed)) if waits
-        ]
-        bench.show(f"{what} ({len(self.claimed)} of them)", "; ".join(figures))
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+        figures = [f"{name} p50 {{p50:.1f}} ms, p99 {{p99:.1f}}, slowest {{slowest:.1f}}".format(**lab.quantiles(times))
+                   for name, times in zip(("claimed", "completed"), zip(*waits))]
+        self.show(f"an upload {what} ({len(waits)} of them)", "; ".join(figures))
 
 
 def run(bin):
-    with tempfile.TemporaryDirectory() as folder:
-        Backfill(bin, folder).measure()
+    with Backfill.temporary(bin) as bench:
+        bench.measure()

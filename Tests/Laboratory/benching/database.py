@@ -1,74 +1,27 @@
 """A temporary PostgreSQL server that really syncs, and tables filled by SQL.
 
 What fills tables is not part of the contract with producers: it writes rows that a million calls would have written."""
-import ctypes
-import glob
-import os
+import contextlib
 import pathlib
-import pwd
-import shutil
-import signal
-import subprocess
 import tempfile
-import time
 
-from benching.measuring import Unmeasured
+import lab
 
-# All else is as initdb leaves it: fsync and full-page writes on, 128 MB of shared buffers, a gigabyte between checkpoints.
 SETTINGS = {"listen_addresses": "", "max_connections": "200", "log_min_messages": "error"}
 
 
-class Server:
-    """A cluster on a Unix socket, removed at the end. It ends with this program even if that is killed."""
-
-    def __init__(self):
-        found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
-        if not found:
-            raise Unmeasured("there is no PostgreSQL server in /usr/lib/postgresql: apt-get install postgresql")
-        self.programs = pathlib.Path(found[-1])
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cameo-bench-"))
-        self.owner, self.process = {}, None
-        if os.geteuid() == 0:  # as which the server refuses to run
-            account = pwd.getpwnam("postgres")
-            os.chown(self.folder, account.pw_uid, account.pw_gid)
-            self.owner = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-
-    def __enter__(self):
-        try:
-            data, libc = self.folder / "data", ctypes.CDLL(None)
-            self.command("initdb", "-D", data, "-U", "cameo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
-            options = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
-            with open(self.folder / "log", "a") as log:
-                self.process = subprocess.Popen(
-                    [self.programs / "postgres", "-D", data, "-k", self.folder, *options], stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL, stderr=log, cwd=self.folder, start_new_session=True, **self.owner,
-                    preexec_fn=lambda: libc.prctl(1, signal.SIGQUIT),  # PR_SET_PDEATHSIG
-                )
-            self.await_answer()
-            return self
-        except BaseException:
-            self.__exit__()
-            raise
-
-    def __exit__(self, *_):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGQUIT)
-            self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def command(self, name, *words):
-        done = subprocess.run([self.programs / name, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, cwd=self.folder, **self.owner)
-        if done.returncode:
-            raise Unmeasured(f"{name}: {done.stderr.strip()}")
-        return done.stdout
-
-    def await_answer(self):
-        limit = time.monotonic() + 60
-        while subprocess.run([self.programs / "pg_isready", "-q", "-h", self.folder]).returncode:
-            if self.process.poll() is not None or time.monotonic() > limit:
-                raise Unmeasured(f"the server does not start: {(self.folder / 'log').read_text()[-500:]}")
-            time.sleep(0.02)
+class Server(lab.PostgreSQL):
+    @classmethod
+    @contextlib.contextmanager
+    def temporary(cls):
+        with tempfile.TemporaryDirectory(prefix="cameo-bench-", ignore_cleanup_errors=True) as folder:
+            server = cls(pathlib.Path(folder), SETTINGS)
+            try:
+                server.initialize()
+                server.start()
+                yield server
+            finally:
+                server.stop()
 
     @property
     def connection(self):
@@ -76,19 +29,6 @@ class Server:
 
     def store(self, schema):
         return f"postgres://cameo@/postgres?host={self.folder}&schema={schema}"
-
-    def psql(self, *more):
-        return [self.programs / "psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", *more, "-d", self.connection]
-
-    def ask(self, sql, schema="public"):
-        """Runs statements; what psql prints: rows in lines, columns separated by |."""
-        done = subprocess.run(self.psql(), input=f"SET search_path TO {schema};\n{sql};\n", capture_output=True, text=True)
-        if done.returncode:
-            raise Unmeasured(f"psql: {done.stderr.strip()}")
-        return done.stdout.strip()
-
-    def rows(self, sql, schema="public"):
-        return [line.split("|") for line in self.ask(sql, schema).splitlines()]
 
     def written(self):
         """The bytes of write-ahead log so far."""
@@ -101,9 +41,7 @@ class Server:
     def insert_rate(self, schema, clients, seconds):
         """Single INSERTs a second by so many clients of pgbench, each committed."""
         script = self.folder / "insert.sql"
-        script.write_text(
-            f"\\set n random(1, 1000000000)\nINSERT INTO {schema}.job(request) VALUES ('{request(':n')}');\n"
-        )
+        script.write_text(f"\\set n random(1, 1000000000)\nINSERT INTO {schema}.job(request) VALUES ('{request(':n')}');\n")
         script.chmod(0o644)
         words = ["-n", "-c", clients, "-j", min(clients, 2), "-T", seconds, "-f", script, "-h", self.folder, "-U", "cameo"]
         printed = self.command("pgbench", *words, "postgres")

@@ -5,23 +5,136 @@
 - the table of waiting jobs under minutes of churn: its size, its dead rows, the time of a claim;
 - jobs enqueued a second, and how soon an INSERT is claimed;
 - what a job and a thumbnail cost: log, transactions, processor time, bytes in tables and indexes."""
+import contextlib
 import pathlib
-import resource
-import shutil
 import statistics
 import subprocess
 import tempfile
 import time
 
-from benching import database, environment, fleet_page, machine
-from benching.fleet_rates import Rates
-from benching.measuring import Notes, Unmeasured, percentile, processor_time, progress, slope
+import lab
+from benching import database, place, report
+from lab import ROOT, Unmeasured, progress
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 KEPT = ("job", "accepted", "outcome", "change")
+CHURNED = ("task", "new_change", "queue_delta")
+LOOPS = {"mark": "bare loop, marking", "move": "bare loop, moving"}
+# So many that the fastest leaves some in a second, by the size of a batch.
+ENOUGH = {1: 10_000, 8: 40_000, 32: 120_000}
+BARE = """
+    CREATE SCHEMA bare;
+    SET search_path TO bare;
+    -- As little as possible: a job is marked as completed.
+    CREATE TABLE job(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, rank bigint NOT NULL,
+      state text NOT NULL DEFAULT 'available', token uuid, attempt int NOT NULL DEFAULT 0, request json NOT NULL,
+      finalized_at timestamptz) WITH (fillfactor = 70);
+    CREATE INDEX job_ready ON job(rank) WHERE state = 'available';
+    -- As Cameo's: a job that has ended is moved to its history.
+    CREATE TABLE request(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, request json NOT NULL);
+    CREATE TABLE task(id bigint PRIMARY KEY, rank bigint NOT NULL, state smallint NOT NULL DEFAULT 1, token uuid,
+      attempted_at timestamptz) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0,
+      autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+    CREATE INDEX task_ready ON task(rank) WHERE state = 1;
+    CREATE TABLE outcome(id bigint PRIMARY KEY, state smallint NOT NULL, attempted_at timestamptz, finalized_at timestamptz);
+    CREATE TABLE attempt(job_id bigint, number int, started_at timestamptz, finished_at timestamptz,
+      PRIMARY KEY (job_id, number))
+"""
+# Of each maker the table that is vacuumed, what waits in it, and what adds COUNT jobs; Cameo's are added by `fill_waiting`.
+WAITING = {
+    "cameo": ("rates.task", "state = 1", None),
+    "mark": ("bare.job", "state = 'available'",
+             f"INSERT INTO bare.job(rank, request) SELECT n, ({database.REQUEST})::json FROM generate_series(1, COUNT) AS n"),
+    "move": ("bare.task", "state = 1", f"""
+        WITH added AS (
+          INSERT INTO bare.request(request) SELECT ({database.REQUEST})::json FROM generate_series(1, COUNT) AS n RETURNING id)
+        INSERT INTO bare.task(id, rank) SELECT id, id FROM added
+    """),
+}
 
 
-class Fleet(Rates):
+class Fleet:
+    def __init__(self, bin, server, options):
+        self.program, self.server, self.quick = bin / "cameo-queue-bench", server, options.quick
+        self.rounds = options.rounds or (1 if options.quick else 3)
+        self.seconds = 1 if options.quick else 2
+        self.minutes = options.minutes or (0.5 if options.quick else 3)
+
+    def show(self, what, figure):
+        progress(f"    {what}: {figure}")
+
+    def command(self, schema, *words):
+        return lab.words(self.program, self.server.store(schema), *words)
+
+    def run(self, schema, *words, **more):
+        """The numbers that a measurement of cameo-queue-bench prints."""
+        return [float(word) for word in lab.output(*self.command(schema, *words), **more).split() if word != "ready"]
+
+    def store(self, schema):
+        """A new store, with one job."""
+        self.run(schema, "enqueue", 1)
+        return schema
+
+    def together(self, command, count):
+        """Jobs a second by so many processes that begin at one time."""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with contextlib.ExitStack() as stack:
+            started = [stack.enter_context(lab.running(*command, **pipes)) for _ in range(count)]
+            for process in started:
+                if not process.stdout.readline():
+                    raise Unmeasured(f"{command[0]}: {process.stderr.read().strip()[-300:]}")
+            for process in started:
+                process.stdin.write("\n")
+                process.stdin.flush()
+            answers = [(process, *process.communicate(timeout=120)) for process in started]
+        for process, _, errors in answers:
+            lab.succeeded(process, errors)
+        figures = [tuple(map(float, output.split())) for _, output, _ in answers]
+        if min(took for _, took in figures) < self.seconds * 900:
+            raise Unmeasured("the jobs were done before the time was over")
+        return sum(jobs for jobs, _ in figures) / max(took for _, took in figures) * 1000
+
+    # Beside a bare loop.
+
+    def rates(self):
+        self.store("rates")
+        self.server.ask(BARE)
+        self.bare, found = self.server.folder / "bare", {}
+        include = lab.output("pg_config", "--includedir").strip()
+        lab.output("cc", "-O2", "-Wall", f"-I{include}", "-o", self.bare, pathlib.Path(__file__).parent / "bare.c", "-lpq")
+        for number in range(self.rounds):
+            for processes in (1, 3) if self.quick else (1, 2, 3, 4, 8, 16):
+                for what, batch, loops in ((1, 1, 1), (8, 8, 1), (32, 32, 1), ("pool", 32, 4)):
+                    for maker in WAITING:
+                        rate = self.rate(maker, processes, batch, loops)
+                        found.setdefault((processes, what), {}).setdefault(maker, []).append(rate)
+            progress(f"    round {number + 1} of {self.rounds}")
+        return [self.cell(processes, batch, rounds) for (processes, batch), rounds in found.items()]
+
+    def cell(self, processes, batch, rounds):
+        cell = {"processes": processes, "batch": batch}
+        for maker, rates in rounds.items():
+            cell[maker] = {"jobsPerSecond": round(statistics.median(rates)), "rounds": [round(rate) for rate in rates]}
+            if maker != "cameo":
+                cell[maker]["ratio"] = round(statistics.median(a / b for a, b in zip(rounds["cameo"], rates)), 2)
+        loops = "".join(f", {cell[maker]['ratio']} of the {label}" for maker, label in LOOPS.items())
+        what = "4 loops of 32" if batch == "pool" else f"{batch} at a time"
+        self.show(f"{processes} processes, {what}", f"{cell['cameo']['jobsPerSecond']:,}/s{loops}")
+        return cell
+
+    def rate(self, maker, processes, batch, loops):
+        table, waiting, filling = WAITING[maker]
+        missing = ENOUGH[batch] * self.seconds - int(self.server.ask(f"SELECT count(*) FROM {table} WHERE {waiting}"))
+        if missing > 0 and maker == "cameo":
+            database.fill_waiting(self.server, "rates", missing)
+        elif missing > 0:
+            self.server.ask(filling.replace("COUNT", str(missing)))
+        # What was done before must not slow what is measured now.
+        self.server.ask(f"VACUUM ANALYZE {table}")
+        if maker == "cameo":
+            return self.together(self.command("rates", "loop", batch, loops, self.seconds), processes)
+        # It has one loop a process.
+        return self.together([self.bare, self.server.connection, maker, batch, self.seconds], processes * loops)
+
     # Beside history.
 
     def history(self):
@@ -36,12 +149,11 @@ class Fleet(Rates):
             median, slowest, claimed = self.run(schema, "claim", 100)
             loop = self.command(schema, "loop", 32, 1, self.seconds)
             rates = [self.together(loop, 1) for _ in range(self.rounds)]
-            point = {"rows": rows, "claimOf": round(claimed), "claimMilliseconds": round(median, 2),
-                     "slowestMilliseconds": round(slowest, 2),
-                     "jobMicroseconds": round(1e6 / statistics.median(rates), 1), "fillSeconds": round(filled)}
-            points.append(point)
-            self.show(f"beside {rows:,} ended", f"claim of {point['claimOf']} in {median:.2f} ms (slowest {slowest:.2f}), "
-                      f"claim and completion of a job in {point['jobMicroseconds']} us")
+            points.append({"rows": rows, "claimOf": round(claimed), "claimMilliseconds": round(median, 2),
+                           "slowestMilliseconds": round(slowest, 2),
+                           "jobMicroseconds": round(1e6 / statistics.median(rates), 1), "fillSeconds": round(filled)})
+            self.show(f"beside {rows:,} ended", "claim of {claimOf} in {claimMilliseconds} ms (slowest {slowestMilliseconds}), "
+                      "claim and completion of a job in {jobMicroseconds} us".format(**points[-1]))
         return points
 
     # Churn.
@@ -49,55 +161,43 @@ class Fleet(Rates):
     def churn(self):
         schema, pause = self.store("churn"), max(1, self.minutes * 60 / 240)
         started, samples, ended, claims = time.monotonic(), [], 0, []
-        command = self.command(schema, "churn", round(self.minutes * 60))
         with tempfile.TemporaryFile("w+") as errors, \
-                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
-            try:
-                for line in process.stdout:
-                    jobs, middle, slowest = map(float, line.split())
-                    ended += jobs
-                    at = time.monotonic() - started
-                    claims.append((at, middle, slowest))
-                    if not samples or at - samples[-1]["seconds"] >= pause:
-                        samples.append({"seconds": round(at, 1), "ended": round(ended), "claim": round(middle, 2),
-                                        **self.look(schema)})
-            except BaseException:
-                process.kill()
-                raise
+                lab.running(*self.command(schema, "churn", round(self.minutes * 60)), stdout=subprocess.PIPE, stderr=errors,
+                            text=True) as process:
+            for line in process.stdout:
+                jobs, middle, slowest = map(float, line.split())
+                ended, at = ended + jobs, time.monotonic() - started
+                claims.append((at, middle, slowest))
+                if not samples or at - samples[-1]["seconds"] >= pause:
+                    samples.append({"seconds": round(at, 1), "ended": round(ended), "claim": round(middle, 2), **self.look(schema)})
             if process.wait() or not claims:
                 errors.seek(0)
                 raise Unmeasured(f"cameo-queue-bench churn: {errors.read().strip()[-300:]}")
-        return self.summary(samples, claims, ended)
-
-    def look(self, schema):
-        tables = ("task", "new_change", "queue_delta")
-        sizes = self.server.rows(
-            "SELECT relname, pg_total_relation_size(relid), n_dead_tup FROM pg_stat_user_tables"
-            f" WHERE schemaname = '{schema}' AND relname IN {tables}", schema)
-        return {name: {"bytes": int(size), "dead": int(dead)} for name, size, dead in sizes}
-
-    def summary(self, samples, claims, ended):
         # The first fifth is how the tables grow to their sizes.
-        late = [sample for sample in samples if sample["seconds"] >= claims[-1][0] / 5]
-        first, last = ([middle for at, middle, _ in claims if low <= at / claims[-1][0] <= high] for low, high in ((0, 0.2), (0.8, 1)))
+        end = claims[-1][0]
+        late = [sample for sample in samples if sample["seconds"] >= end / 5]
+        first, last = ([middle for at, middle, _ in claims if low <= at / end <= high] for low, high in ((0, 0.2), (0.8, 1)))
         result = {
-            "minutes": round(claims[-1][0] / 60, 1), "jobs": round(ended), "jobsPerSecond": round(ended / claims[-1][0]),
-            "tables": {
-                name: {
-                    "largestMiB": round(max(sample[name]["bytes"] for sample in samples) / 2**20, 1),
-                    "slopeMiB": round(slope([(sample["seconds"] / 60, sample[name]["bytes"] / 2**20) for sample in late]), 3),
-                    "mostDead": max(sample[name]["dead"] for sample in samples),
-                } for name in ("task", "new_change", "queue_delta")
-            },
+            "minutes": round(end / 60, 1), "jobs": round(ended), "jobsPerSecond": round(ended / end),
+            "tables": {name: {
+                "largestMiB": round(max(sample[name]["bytes"] for sample in samples) / 2**20, 1),
+                "slopeMiB": round(lab.slope([(sample["seconds"] / 60, sample[name]["bytes"] / 2**20) for sample in late]), 3),
+                "mostDead": max(sample[name]["dead"] for sample in samples),
+            } for name in CHURNED},
             "claim": {"first": round(statistics.median(first), 2), "last": round(statistics.median(last), 2),
                       "slowest": round(max(slowest for _, _, slowest in claims), 1)},
             "samples": samples,
         }
         task = result["tables"]["task"]
         self.show(f"{result['minutes']} minutes of churn, {result['jobs']:,} jobs",
-                  f"task at most {task['largestMiB']} MiB, {task['slopeMiB']:+} MiB a minute, claims p50 {result['claim']['first']} ms "
-                  f"at first, {result['claim']['last']} ms at last")
+                  f"task at most {task['largestMiB']} MiB, {task['slopeMiB']:+} MiB a minute, "
+                  "claims p50 {first} ms at first, {last} ms at last".format(**result["claim"]))
         return result
+
+    def look(self, schema):
+        sizes = self.server.rows("SELECT relname, pg_total_relation_size(relid), n_dead_tup FROM pg_stat_user_tables"
+                                 f" WHERE schemaname = '{schema}' AND relname IN {CHURNED}", schema)
+        return {name: {"bytes": int(size), "dead": int(dead)} for name, size, dead in sizes}
 
     # Enqueueing.
 
@@ -116,26 +216,21 @@ class Fleet(Rates):
         schema, times = self.store("latency"), []
         statement = f"INSERT INTO job(request) VALUES ('{database.request('%d')}') RETURNING id;\n"
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
-        with subprocess.Popen(self.command(schema, "follow"), **pipes) as follower, \
-                subprocess.Popen(self.server.psql(), **pipes) as producer:
-            try:
-                follower.stdout.readline()  # the job of the empty store
-                time.sleep(2)
-                idle = self.idle(follower, 5 if self.quick else 20)
-                producer.stdin.write(f"SET search_path TO {schema};\n")
-                for number in range(100 if self.quick else 500):
-                    time.sleep(0.02)
-                    producer.stdin.write(statement % number)
-                    job, committed = producer.stdout.readline(), time.monotonic()
-                    claimed = follower.stdout.readline()
-                    if not job or claimed != job:
-                        raise Unmeasured(f"job {job.strip()} was inserted, and {claimed.strip()} claimed")
-                    times.append((time.monotonic() - committed) * 1000)
-            finally:
-                follower.kill()
-                producer.kill()
-        result = {"p50": round(statistics.median(times), 2), "p99": round(percentile(times, 0.99), 2),
-                  "slowest": round(max(times), 2), "idle": idle}
+        with lab.running(*self.command(schema, "follow"), **pipes) as follower, lab.running(*self.server.psql(), **pipes) as producer:
+            follower.stdout.readline()  # the job of the empty store
+            time.sleep(2)
+            idle = self.idle(follower, 5 if self.quick else 20)
+            producer.stdin.write(f"SET search_path TO {schema};\n")
+            for number in range(100 if self.quick else 500):
+                time.sleep(0.02)
+                producer.stdin.write(statement % number)
+                job, committed = producer.stdout.readline(), time.monotonic()
+                claimed = follower.stdout.readline()
+                if not job or claimed != job:
+                    raise Unmeasured(f"job {job.strip()} was inserted, and {claimed.strip()} claimed")
+                times.append((time.monotonic() - committed) * 1000)
+            follower.kill()
+        result = {**lab.quantiles(times), "idle": idle}
         self.show("INSERT until claimed", f"p50 {result['p50']} ms, p99 {result['p99']} ms")
         self.show("an idle worker", f"{idle['server']} ms of the server a second, {idle['client']} of its own")
         return result
@@ -143,10 +238,10 @@ class Fleet(Rates):
     def idle(self, worker, seconds):
         """The milliseconds of processor time that a worker without jobs takes a second."""
         pids = {"server": self.server.process.pid, "client": worker.pid}
-        before, started = {name: processor_time(pid) for name, pid in pids.items()}, time.monotonic()
+        before, started = {name: lab.processor_time(pid) for name, pid in pids.items()}, time.monotonic()
         time.sleep(seconds)
         took = time.monotonic() - started
-        return {name: round((processor_time(pid) - before[name]) / took * 1000, 2) for name, pid in pids.items()}
+        return {name: round((lab.processor_time(pid) - before[name]) / took * 1000, 2) for name, pid in pids.items()}
 
     # What a job costs.
 
@@ -161,15 +256,14 @@ class Fleet(Rates):
             words = ("loop", batch, 1, 600, *more)  # until nothing is left
             result[name] = self.cost(jobs, lambda: self.run(schema, *words, input="\n"))
         for name, figures in result.items():
-            self.show(f"a job, {name}", f"{figures['log']:,} bytes of log, {figures['transactions']} transactions, "
-                      f"{figures['server']} us of the server, {figures['client']} us of the client")
+            self.show(f"a job, {name}", "{log:,} bytes of log, {transactions} transactions, {server} us of the server, "
+                      "{client} us of the client".format(**figures))
         return result
 
     def cost(self, jobs, act):
         def used():
-            usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-            return (self.server.written(), self.server.transactions(), processor_time(self.server.process.pid) * 1e6,
-                    (usage.ru_utime + usage.ru_stime) * 1e6)
+            return (self.server.written(), self.server.transactions(), lab.processor_time(self.server.process.pid) * 1e6,
+                    lab.children_time() * 1e6)
 
         self.server.ask("CHECKPOINT")
         before = used()
@@ -190,25 +284,12 @@ PARTS = ("rates", "churn", "enqueueing", "latency", "costs", "sizes", "history")
 
 
 def run(bin, options):
-    started, notes = time.monotonic(), Notes()
     output = (options.output or ROOT / ".build" / "bench" / "fleet").resolve()
-    place = environment.Environment(ROOT / ".build" / "bench", notes)
-    result = {"date": machine.now(), "commit": machine.commit(ROOT), "quick": options.quick, "minutes": 0,
-              "machine": machine.describe(ROOT, place)}
-    with database.Server() as server:
-        result["machine"] |= {"syncMilliseconds": machine.sync(server.folder), "postgresql": server.ask("SHOW server_version"),
-                              "fileSystem": machine.output("stat", "-f", "-c", "%T", str(server.folder))}
+    here = place.Place(ROOT / ".build" / "bench", options)
+    with database.Server.temporary() as server, contextlib.closing(report.Report("fleet", here, output)) as page:
+        page.found["machine"] |= {**place.disk(server.folder), "postgresql": server.ask("SHOW server_version")}
         bench = Fleet(bin, server, options)
         for part in PARTS:
-            if options.only and part not in options.only:
-                continue
-            progress(f"fleet: {part}")
-            with notes.failures_of(part):
-                result[part] = getattr(bench, part)()
-            result["minutes"] = round((time.monotonic() - started) / 60, 1)
-            result["failed"] = notes.failed
-            page = fleet_page.write(result, output)
-    shutil.rmtree(place.work, ignore_errors=True)
-    print(page)
-    progress(f"The report is in {output}")
-    return 1 if notes.failed else 0
+            if not options.only or part in options.only:
+                page.measure(part, getattr(bench, part))
+    return page.exit_code

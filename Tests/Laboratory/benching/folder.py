@@ -1,96 +1,109 @@
-"""Compares a drain by a worker that is started for it with vipsthumbnail, one process a core, on pictures of one's own."""
-import os
-import pathlib
-import shutil
+"""Programs that start for each measurement, on pictures and videos of one's own: a drain by a worker beside vipsthumbnail,
+one process a core, and frames of videos beside ffmpegthumbnailer, at the same moments of the same files. Rounds alternate;
+the medians are compared."""
+import contextlib
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 
-from benching.measuring import resident, tree
+import lab
+from benching.renditions import Rendition, vipsthumbnail
+from lab import CORES
 
-JOBS = {  # name: (sizes for cameo-enqueue, [vipsthumbnail options])
-    "256 cover WebP": (["256x256:cover:webp:q75"], [["-s", "256x256", "-m", "centre", "-o", "{out}/%s-256.webp[strip]"]]),
-    "1024 inside JPEG": (["1024x1024:jpeg:q75"], [["-s", "1024x1024>", "-o", "{out}/%s-1024.jpg[strip]"]]),
-    "both in one job": (
-        ["256x256:cover:webp:q75", "1024x1024:jpeg:q75"],
-        [
-            ["-s", "256x256", "-m", "centre", "-o", "{out}/%s-256.webp[strip]"],
-            ["-s", "1024x1024>", "-o", "{out}/%s-1024.jpg[strip]"],
-        ],
-    ),
-}
+WEBP, JPEG = Rendition(256, 256, "cover", "webp", 75), Rendition(1024, 1024, "inside", "jpeg", 75)
+JOBS = {"256 cover WebP": [WEBP], "1024 inside JPEG": [JPEG], "both in one job": [WEBP, JPEG]}
+MOMENTS = range(5, 100, 5)  # per cent
+EDGE = 512
+ENDINGS = {".mp4", ".m4v", ".mov", ".webm", ".mkv", ".ts", ".avi"}
 
 
-def peak_memory(root, stop, peaks):
-    """Samples the resident memory of a process and of its descendants, in MiB, until stopped."""
-    while not stop.wait(0.02):
-        worker, renderers = resident(root), [resident(pid) for pid in tree(root) - {root}]
-        for name, value in (("worker", worker), ("renderer", max(renderers, default=0)), ("total", worker + sum(renderers))):
-            peaks[name] = max(peaks[name], value)
-
-
-def cameo(bin, files, sizes, folder, peaks=None):
-    environment = dict(os.environ, CAMEO_STORE=str(folder / "store"))
-    arguments = [word for size in sizes for word in ("--size", size)]
-    listing = "\n".join(map(str, files)).encode()
-    subprocess.run([bin / "cameo-enqueue", "-", *arguments], input=listing, env=environment, check=True, stdout=subprocess.DEVNULL)
-    started = time.monotonic()
-    worker = subprocess.Popen(
-        [bin / "cameo-worker", "--drain", "--log-level", "critical", "--allow-root", "/"],
-        env=environment, stdout=subprocess.PIPE,
-    )
+@contextlib.contextmanager
+def peak_memory(root, peaks):
+    """Samples the resident memory of a process and of its descendants, in MiB."""
     stop = threading.Event()
-    if peaks is not None:
-        threading.Thread(target=peak_memory, args=(worker.pid, stop, peaks)).start()
-    summary = worker.communicate()[0].decode()
-    seconds = time.monotonic() - started
-    stop.set()
-    if worker.returncode != 0:
-        sys.exit(f"the worker failed: {summary}")
-    return seconds
 
+    def sample():
+        while not stop.wait(0.02):
+            worker, renderers = lab.resident(root), [lab.resident(pid) for pid in lab.tree(root) - {root}]
+            for name, value in (("worker", worker), ("renderer", max(renderers, default=0)), ("total", worker + sum(renderers))):
+                peaks[name] = max(peaks[name], value)
 
-def vipsthumbnail(files, options, folder, cores):
-    environment = dict(os.environ, VIPS_CONCURRENCY="1")
-    started = time.monotonic()
-
-    def run(share):
-        for words in options:
-            words = [word.format(out=folder) for word in words]
-            subprocess.run(["vipsthumbnail", *share, *words], env=environment, check=True, stderr=subprocess.DEVNULL)
-
-    threads = [threading.Thread(target=run, args=(files[core::cores],)) for core in range(cores)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
+    thread = threading.Thread(target=sample)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
         thread.join()
-    return time.monotonic() - started
+
+
+def cameo(bin, files, renditions, folder, peaks=None):
+    """The seconds of a drain."""
+    store, sizes = f"{folder}/store", [word for rendition in renditions for word in ("--size", rendition.cameo)]
+    lab.output(bin / "cameo-enqueue", "--store", store, "-", *sizes, input="".join(f"{path}\n" for path in files))
+
+    def drain():
+        with lab.running(bin / "cameo-worker", "--store", store, "--drain", "--log-level", "critical", "--allow-root", "/",
+                         stdout=subprocess.PIPE, text=True) as worker:
+            with peak_memory(worker.pid, peaks) if peaks else contextlib.nullcontext():
+                summary = worker.communicate()[0]
+        if worker.returncode:
+            sys.exit(f"the worker failed: {summary}")
+
+    return lab.timed(drain)[1]
 
 
 def run(bin, folder, pattern, rounds):
-    if not shutil.which("vipsthumbnail"):
-        sys.exit("vipsthumbnail is missing: apt-get install libvips-tools")
+    lab.need("vipsthumbnail", "libvips-tools")
     files = sorted(path.resolve() for path in folder.rglob(pattern) if path.is_file() and not path.is_symlink())
     if not files:
         sys.exit(f"no {pattern} below {folder}")
-    cores = len(os.sched_getaffinity(0))
     for path in files:
         path.read_bytes()  # so that both read from the page cache
     peaks = {"worker": 0, "renderer": 0, "total": 0}
-    print(f"{len(files)} pictures, {cores} cores, medians of {rounds} alternating rounds")
+    print(f"{len(files)} pictures, {CORES} cores, medians of {rounds} alternating rounds")
     print(f"{'':18}{'cameo':>12}{'vipsthumbnail':>16}{'ratio':>8}")
-    for name, (sizes, words) in JOBS.items():
+    for name, renditions in JOBS.items():
         times = {"cameo": [], "vips": []}
         for _ in range(rounds):
-            with tempfile.TemporaryDirectory() as folder:
-                times["vips"].append(vipsthumbnail(files, words, pathlib.Path(folder), cores))
-            with tempfile.TemporaryDirectory() as folder:
-                times["cameo"].append(cameo(bin, files, sizes, pathlib.Path(folder)))
-        with tempfile.TemporaryDirectory() as folder:
-            cameo(bin, files, sizes, pathlib.Path(folder), peaks)  # not timed, because sampling uses part of a core
-        ours, theirs = statistics.median(times["cameo"]), statistics.median(times["vips"])
-        print(f"{name:18}{len(files) / ours:10.1f}/s{len(files) / theirs:14.1f}/s{theirs / ours:8.2f}")
+            with tempfile.TemporaryDirectory() as scratch:
+                times["vips"].append(lab.timed(vipsthumbnail, files, renditions, scratch)[1])
+            with tempfile.TemporaryDirectory() as scratch:
+                times["cameo"].append(cameo(bin, files, renditions, scratch))
+        with tempfile.TemporaryDirectory() as scratch:
+            cameo(bin, files, renditions, scratch, peaks)  # not timed, because sampling uses part of a core
+        ours, theirs = map(statistics.median, times.values())
+        print(f"{name:18}{len(files) / ours:10.1f}/s{len(files) / theirs:14.1f}/s{theirs / ours:8.2f}", flush=True)
     print("peak resident memory: worker {worker:.0f} MiB, largest renderer {renderer:.0f} MiB, all {total:.0f} MiB".format(**peaks))
+
+
+def frames(bin, path, by_cameo):
+    """The milliseconds of processor time of a frame, for Cameo as a job from claim to stored JPEG."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, limit = ["--store", f"{folder}/store"], ["--max-source-bytes", "4GiB"]
+        for moment in MOMENTS if by_cameo else ():
+            lab.output(bin / "cameo-enqueue", *store, path, "--size", f"{EDGE}x{EDGE}:jpeg", "--time", f"{moment}%")
+        before = lab.children_time()
+        if by_cameo:
+            lab.output(bin / "cameo-worker", *store, "--drain", "--log-level", "error", "--allow-root", "/", *limit)
+        for moment in () if by_cameo else MOMENTS:
+            lab.output("ffmpegthumbnailer", "-s", EDGE, "-t", f"{moment}%", "-c", "jpeg", "-i", path, "-o", f"{folder}/{moment}.jpg")
+        return (lab.children_time() - before) / len(MOMENTS) * 1000
+
+
+def run_videos(bin, folder, rounds):
+    lab.need("ffmpegthumbnailer", "ffmpegthumbnailer")
+    if not (bin / "cameo-frames").exists():
+        sys.exit("there is no release build with videos: run deploy/build --video first")
+    files = sorted(path.resolve() for path in folder.iterdir() if path.suffix in ENDINGS)
+    if not files:
+        sys.exit(f"no videos in {folder}")
+    print(f"processor time of a frame, medians of {rounds} alternating rounds of {len(MOMENTS)} frames, ms")
+    print(f"{'':24}{'cameo':>8}{'ffmpegthumbnailer':>20}{'ratio':>8}")
+    for path in files:
+        path.read_bytes()  # so that both read from the page cache
+        pairs = [(frames(bin, path, False), frames(bin, path, True)) for _ in range(rounds)]
+        theirs, ours = map(statistics.median, zip(*pairs))
+        print(f"{path.name:24}{ours:8.1f}{theirs:20.1f}{ours / theirs:8.2f}", flush=True)

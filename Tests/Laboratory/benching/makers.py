@@ -1,7 +1,7 @@
 """The programs that make thumbnails: Cameo, and what people use. Each makes the renditions of pictures on all cores, and
-says how long that took and how much processor time, of its own and of whatever it started, it used."""
+says how long that took, how much processor time, of its own and of whatever it started, it used, and {name as written by a
+peer: file} (Cameo only if asked to)."""
 import contextlib
-import dataclasses
 import json
 import os
 import pathlib
@@ -10,30 +10,23 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 
-from benching import queue
-from benching.environment import program
-from benching.measuring import Unmeasured, processor_time, tree, wait_until
+import lab
+from benching import store
+from benching.place import PEERS, program
+from benching.renditions import vipsthumbnail
+from lab import CORES, Unmeasured
 
-CORES = len(os.sched_getaffinity(0))
-PEERS = pathlib.Path(__file__).parent / "peers"
 LIMIT = 600  # seconds, of one round
-
-
-@dataclasses.dataclass
-class Round:
-    seconds: float
-    cpu: float
-    files: dict  # {name as written by a peer: file}; Cameo's only if asked for
+NO_EFFORT = "has no setting for the encoder's effort that would make it the same work"
 
 
 class Maker:
-    name, label = "", ""
+    name, label, is_slow = "", "", False  # slow ones are in fewer rounds
 
-    def __init__(self, environment, bin):
-        self.environment, self.bin = environment, bin
+    def __init__(self, context):
+        self.context = context
 
     def start(self):
         """Starts what runs all the time. Raises if that cannot be."""
@@ -45,12 +38,13 @@ class Maker:
         """Why it cannot do a job, or None."""
 
     def make(self, pictures, renditions, folder, wants_files):
-        raise NotImplementedError
+        before = lab.children_time()
+        _, seconds = lab.timed(self.work, pictures, renditions, folder)
+        return seconds, lab.children_time() - before, self.written(pictures, renditions, folder)
 
-
-def written(pictures, renditions, folder):
-    names = [rendition.file(path) for path in pictures for rendition in renditions]
-    return {name: str(folder / name) for name in names if (folder / name).exists()}
+    def written(self, pictures, renditions, folder):
+        names = [rendition.file(path) for path in pictures for rendition in renditions]
+        return {name: str(folder / name) for name in names if (folder / name).exists()}
 
 
 class Cameo(Maker):
@@ -59,114 +53,43 @@ class Cameo(Maker):
     name, label = "cameo", "Cameo"
 
     def make(self, pictures, renditions, folder, wants_files):
-        store = folder / "store"
-        environment = dict(os.environ, CAMEO_STORE=str(store))
-        sizes = [word for rendition in renditions for word in ("--size", rendition.cameo)]
-        with self.worker(store, pictures[0].parent) as worker, contextlib.closing(queue.connect(store)) as db:
-            (last,) = db.execute("SELECT max(id) FROM job").fetchone()
-            listing = "".join(f"{path}\n" for path in pictures)
-            before = processor_time(worker.pid) + queue.cpu(queue.resource.RUSAGE_CHILDREN)
-            started = time.monotonic()
-            output = subprocess.run(
-                [self.bin / "cameo-enqueue", "-", *sizes], input=listing, env=environment, check=True, capture_output=True, text=True
-            ).stdout
-            self.finished(db, last, len(pictures))
+        bench, queue = store.Bench(self.context.bin, folder), folder / "store"
+        warm, sizes = bench.tiny(CORES * 2), [word for rendition in renditions for word in ("--size", rendition.cameo)]
+        bench.enqueue(queue, warm, "--size", "16x16:jpeg")
+        with bench.worker(queue, "--log-level", "critical", "--allow-root", pictures[0].parent) as worker, \
+                contextlib.closing(lab.connect(queue)) as db:
+            # It has made one picture for each of its renderers, so that they run and wait.
+            store.finished(db, 0, len(warm), LIMIT)
+            lab.wait_until(lambda: len(lab.tree(worker.pid)) > CORES, "starting the renderers")
+            time.sleep(0.5)  # They may be spares that are still starting, which takes them 0.1 s.
+            before, started = lab.processor_time(worker.pid) + lab.children_time(), time.monotonic()
+            printed = bench.enqueue(queue, pictures, *sizes)
+            store.finished(db, len(warm), len(pictures), LIMIT, pause=0.005)
             seconds = time.monotonic() - started
-            cpu = processor_time(worker.pid) + queue.cpu(queue.resource.RUSAGE_CHILDREN) - before
-            files = self.export(store, folder, pictures, renditions, output) if wants_files else {}
-        return Round(seconds, cpu, files)
+            cpu = lab.processor_time(worker.pid) + lab.children_time() - before
+            return seconds, cpu, self.export(bench, queue, pictures, renditions, printed) if wants_files else {}
 
-    @contextlib.contextmanager
-    def worker(self, store, root, *arguments):
-        """A worker that has made one picture for each of its renderers, so that they run and wait."""
-        warm = store.parent / "warm"
-        warm.mkdir()
-        for number in range(CORES * 2):
-            queue.tiny_png(warm / f"{number}.png")
-        environment = dict(os.environ, CAMEO_STORE=str(store))
-        command = [self.bin / "cameo-enqueue", "-", "--size", "16x16:jpeg"]
-        listing = "".join(f"{path}\n" for path in sorted(warm.iterdir()))
-        subprocess.run(command, input=listing, text=True, env=environment, check=True, stdout=subprocess.DEVNULL)
-        command = [self.bin / "cameo-worker", "--log-level", "critical", "--allow-root", root, "--allow-root", warm, *arguments]
-        worker = subprocess.Popen([str(word) for word in command], env=environment, stdout=subprocess.DEVNULL)
-        try:
-            with contextlib.closing(queue.connect(store)) as db:
-                self.finished(db, 0, CORES * 2)
-            wait_until(lambda: len(tree(worker.pid)) > CORES, "starting the renderers")
-            # They may be spares that are still starting, which takes them 0.1 s.
-            time.sleep(0.5)
-            yield worker
-        finally:
-            worker.send_signal(signal.SIGTERM)
-            worker.wait()
-
-    def finished(self, db, last, count):
-        """Waits until so many jobs after the last one have ended."""
-        limit, seen = time.monotonic() + LIMIT, None
-        while True:
-            version = db.execute("PRAGMA data_version").fetchone()[0]
-            if version != seen:
-                seen = version
-                look = "SELECT count(*), coalesce(sum(state = 4), 0) FROM outcome WHERE id > ?"
-                ended, completed = db.execute(look, [last]).fetchone()
-                if ended > completed:
-                    raise Unmeasured(f"Cameo discarded {ended - completed} of {count} jobs: {self.reason(db)}")
-                if completed == count:
-                    return
-            if time.monotonic() > limit:
-                raise Unmeasured(f"Cameo did not finish {count} jobs in {LIMIT} s")
-            # Each look after a commit takes 0.05 ms, of the cores that are measured.
-            time.sleep(0.005)
-
-    def reason(self, db):
-        row = db.execute("SELECT source, failure_code, failure_message FROM job_status WHERE state = 'discarded'").fetchone()
-        return " ".join(map(str, row or ()))
-
-    def export(self, store, folder, pictures, renditions, output):
-        target = folder / "exported"
-        command = [self.bin / "cameo-status", "--store", store, "export", target]
-        subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    def export(self, bench, queue, pictures, renditions, printed):
+        target = bench.folder / "exported"
+        bench.run("cameo-status", "--store", queue, "export", target)
         by_uri = {entry["uri"]: entry["file"] for entry in json.loads((target / "manifest.json").read_text())}
-        files = {}
-        for path, line in zip(pictures, output.splitlines()):
-            for rendition, uri in zip(renditions, line.split("\t")[2:]):
-                if uri in by_uri:
-                    files[rendition.file(path)] = str(target / by_uri[uri])
-        return files
+        return {rendition.file(path): str(target / by_uri[uri]) for path, line in zip(pictures, printed.splitlines())
+                for rendition, uri in zip(renditions, line.split("\t")[2:]) if uri in by_uri}
 
 
 class Vipsthumbnail(Maker):
-    name, label = "vipsthumbnail", "vipsthumbnail"
+    name = label = "vipsthumbnail"
 
     def start(self):
         if not program("vipsthumbnail"):
             raise Unmeasured("vipsthumbnail is not installed")
 
-    def make(self, pictures, renditions, folder, wants_files):
-        environment = dict(os.environ, VIPS_CONCURRENCY="1")
-        errors = []
-
-        def run(share):
-            for rendition in renditions:
-                command = ["vipsthumbnail", *map(str, share), *rendition.vipsthumbnail(folder)]
-                done = subprocess.run(command, env=environment, capture_output=True, text=True)
-                if done.returncode:
-                    errors.append(done.stderr)
-
-        before, started = queue.cpu(queue.resource.RUSAGE_CHILDREN), time.monotonic()
-        threads = [threading.Thread(target=run, args=(pictures[core::CORES],)) for core in range(CORES)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        seconds, cpu = time.monotonic() - started, queue.cpu(queue.resource.RUSAGE_CHILDREN) - before
-        if errors:
-            raise Unmeasured(errors[0])
-        return Round(seconds, cpu, written(pictures, renditions, folder))
+    def work(self, pictures, renditions, folder):
+        vipsthumbnail(pictures, renditions, folder)
 
 
 class Convert(Maker):
-    name, label = "convert", "ImageMagick convert"
+    name, label, is_slow = "convert", "ImageMagick convert", True
 
     def start(self):
         # /usr/local/bin may have something else of that name.
@@ -175,40 +98,33 @@ class Convert(Maker):
             raise Unmeasured("ImageMagick is not installed")
 
     def cannot(self, job):
-        if any(rendition.format == "avif" for rendition in job.renditions):
-            return "has no setting for the encoder's effort that would make it the same work"
+        return NO_EFFORT if any(rendition.format == "avif" for rendition in job.renditions) else None
 
-    def make(self, pictures, renditions, folder, wants_files):
+    def work(self, pictures, renditions, folder):
         lines = []
         for rendition in renditions:
             hint, words = rendition.convert()
             quoted = " ".join(f"'{word}'" for word in words)
             target = f'"{folder}/$(basename "${{1%.*}}")-{rendition.label}.{rendition.suffix}"'
             lines.append(f'"{self.program}" {" ".join(hint)} "$1" {quoted} -strip {target}')
-        command = ["xargs", "-0", "-P", str(CORES), "-n", "1", "sh", "-c", " && ".join(lines), "sh"]
-        environment = dict(os.environ, MAGICK_THREAD_LIMIT="1", OMP_NUM_THREADS="1")
-        listing = "\0".join(map(str, pictures)).encode()
-        before, started = queue.cpu(queue.resource.RUSAGE_CHILDREN), time.monotonic()
-        done = subprocess.run(command, input=listing, env=environment, capture_output=True)
-        seconds, cpu = time.monotonic() - started, queue.cpu(queue.resource.RUSAGE_CHILDREN) - before
-        if done.returncode:
-            raise Unmeasured(done.stderr.decode(errors="replace").strip().splitlines()[0])
-        return Round(seconds, cpu, written(pictures, renditions, folder))
+        lab.output("xargs", "-0", "-P", CORES, "-n", "1", "sh", "-c", " && ".join(lines), "sh", input="\0".join(map(str, pictures)),
+                   env=dict(os.environ, MAGICK_THREAD_LIMIT="1", OMP_NUM_THREADS="1"))
 
 
 class Peer(Maker):
     """A program of benching/peers that runs all the time, in the environment of Python packages."""
 
-    script = ""
+    def __init__(self, context, name, label):
+        super().__init__(context)
+        self.name, self.label, self.is_slow, self.process = name, label, name == "thumbor", None
 
     def start(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.name}-", dir=self.environment.work))
-        environment = dict(
-            os.environ, BENCH_FOLDER=str(self.folder), VIPS_CONCURRENCY="1", PYTHONPATH=str(PEERS), PYTHONDONTWRITEBYTECODE="1"
-        )
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.name}-", dir=self.context.work))
+        environment = dict(os.environ, BENCH_FOLDER=str(self.folder), VIPS_CONCURRENCY="1", PYTHONPATH=str(PEERS),
+                           PYTHONDONTWRITEBYTECODE="1")
         self.log = open(self.folder / "log", "w+")
         self.process = subprocess.Popen(
-            [self.environment.python, PEERS / self.script, str(CORES)], env=environment, start_new_session=True,
+            [self.context.python, PEERS / "makers.py", self.name, str(CORES)], env=environment, start_new_session=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True,
         )
         self.answer(120)
@@ -225,55 +141,34 @@ class Peer(Maker):
             raise Unmeasured(answer["error"])
         return answer
 
+    def cannot(self, job):
+        if self.name == "thumbor":
+            return "reads no HEIC" if job.set == "heic" else Convert.cannot(self, job)
+
     def make(self, pictures, renditions, folder, wants_files):
         task = {"pictures": [str(path) for path in pictures], "folder": str(folder),
                 "renditions": [rendition.words() for rendition in renditions]}
-        before = processor_time(self.process.pid)
+        before = lab.processor_time(self.process.pid)
         self.process.stdin.write(json.dumps(task) + "\n")
         self.process.stdin.flush()
         seconds = self.answer()["seconds"]
-        cpu = processor_time(self.process.pid) - before
-        return Round(seconds, cpu, written(pictures, renditions, folder))
+        return seconds, lab.processor_time(self.process.pid) - before, self.written(pictures, renditions, folder)
 
     def stop(self):
-        process = getattr(self, "process", None)
-        if not process:
+        if not self.process:
             return
-        process.stdin.close()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            pass
+        self.process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
         # Its processes are in a session of their own; none outlives it.
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Pool(Peer):
-    name, label, script = "pool", "pyvips in a pool", "by_pool.py"
-
-
-class Huey(Peer):
-    name, label, script = "huey", "huey + pyvips", "by_huey.py"
-
-
-class RQ(Peer):
-    name, label, script = "rq", "RQ on Redis + pyvips", "by_rq.py"
-
-
-class Thumbor(Peer):
-    name, label, script = "thumbor", "thumbor", "by_thumbor.py"
-
-    def cannot(self, job):
-        if job.set == "heic":
-            return "reads no HEIC"
-        if any(rendition.format == "avif" for rendition in job.renditions):
-            return "has no setting for the encoder's effort that would make it the same work"
-
-
-# Cameo's neighbours in a round are the two that it is compared with most.
-MAKERS = (Vipsthumbnail, Cameo, Pool, Huey, RQ, Thumbor, Convert)
-SLOW = {"thumbor", "convert"}  # in fewer rounds
+def all(context):
+    """Cameo's neighbours in a round are the two that it is compared with most."""
+    peers = {"pool": "pyvips in a pool", "huey": "huey + pyvips", "rq": "RQ on Redis + pyvips", "thumbor": "thumbor"}
+    return [Vipsthumbnail(context), Cameo(context), *(Peer(context, *peer) for peer in peers.items()), Convert(context)]

@@ -1,203 +1,131 @@
-"""How the costs grow: a job among 1,000 to 1,000,000 others, 1 to 16 workers or renderers, and memory over many jobs."""
+"""How soon a worker sees an INSERT, and how costs grow: a job among 1,000 to 1,000,000 others, 1 to 16 workers or renderers,
+memory over many jobs."""
 import contextlib
-import json
-import os
-import pathlib
-import signal
-import statistics
-import subprocess
-import tempfile
 import time
 
-from benching import queue
-from benching.measuring import Unmeasured, processor_time, progress, resident, slope, tree, wait_until
+import lab
+from benching import store
 
 FEW = 1_000  # the jobs whose cost is measured beside the others
 
 
-def run_rows(context):
-    with tempfile.TemporaryDirectory(prefix="rows-", dir=context.environment.work) as folder:
-        return Rows(context.bin, folder).measure(5 if context.quick else 6)
+class Latency(store.Bench):
+    """How soon an INSERT is claimed and its thumbnail readable, by an idle worker and by one with a backlog of less urgent
+    pictures; and what an idle worker costs."""
+
+    def measure(self, quick, pictures):
+        count, seconds = (60, 5) if quick else (300, 20)
+        queue, result = self.store(), {}
+        roots = ["--allow-root", pictures[0].parent] if pictures else []
+        with self.workers(queue, 1, *roots) as (worker,), contextlib.closing(lab.connect(queue)) as db:
+            before, started = lab.processor_time(worker.pid), time.monotonic()
+            time.sleep(seconds)
+            result["idleCores"] = round((lab.processor_time(worker.pid) - before) / (time.monotonic() - started), 5)
+            self.show("an idle worker and its renderers", f"{result['idleCores'] * 100:.2f} % of a core")
+            result["idle"] = self.waits("idle", db, count)
+            if pictures:
+                # Enough for the time of the measurement: each in several sizes, as a job of its own.
+                for edge in range(200, 440, 16 if quick else 6):
+                    self.enqueue(queue, pictures, "--size", f"{edge}x{edge}:cover:jpeg", "--priority=-100")
+                before = self.waiting(db)
+                result["busy"] = self.waits("beside a backlog", db, count)
+                result["busy"]["backlog"] = [before, self.waiting(db)]
+        return result
+
+    def waiting(self, db):
+        return db.execute("SELECT count(*) FROM task").fetchone()[0]
+
+    def waits(self, what, db, count):
+        times = []
+        for number in range(count):
+            # Another size each time, and another word in each call, so that no two requests are the same.
+            times.append(store.follow(db, f"initials:{what[0]}?size={16 + number}"))
+            time.sleep(0.03)
+        figures = {name: lab.quantiles(values) for name, values in zip(("claimed", "readable"), zip(*times))}
+        for name, figure in figures.items():
+            self.show(f"INSERT until {name}, {what}", f"p50 {figure['p50']} ms, p99 {figure['p99']} ms")
+        return figures
 
 
-def run_workers(context):
-    with tempfile.TemporaryDirectory(prefix="workers-", dir=context.environment.work) as folder:
-        return Workers(context.bin, folder).measure(context.quick)
-
-
-def run_memory(context, photographs):
-    with tempfile.TemporaryDirectory(prefix="memory-", dir=context.environment.work) as folder:
-        return Memory(context.bin, folder).measure(5_000 if context.quick else 100_000, photographs)
-
-
-class Bench(queue.Bench):
-    def show(self, what, figure):
-        progress(f"    {what}: {figure}")
-
-    def tiny(self, count):
-        """The paths of so many copies of a tiny picture. A file can have only so many links."""
-        folder = self.folder / f"tiny-{count}"
-        paths = [folder / f"{number // 10_000}" / f"{number}.png" for number in range(count)]
-        if not folder.exists():
-            for start in range(0, count, 10_000):
-                first = paths[start]
-                first.parent.mkdir(parents=True)
-                queue.tiny_png(first)
-                for path in paths[start + 1 : start + 10_000]:
-                    os.link(first, path)
-        return paths
-
-    def enqueue(self, store, sources, size="16x16"):
-        command = [self.bin / "cameo-enqueue", "--store", store, "-", "--size", size]
-        names = "".join(f"{source}\n" for source in sources)
-        subprocess.run(command, input=names, text=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-    @contextlib.contextmanager
-    def workers(self, store, count, *arguments):
-        """So many workers, all of them ready."""
-        running = [self.worker(store, *arguments) for _ in range(count)]
-        try:
-            wait_until(lambda: all(len(tree(worker.pid)) > 1 for worker in running), "starting the workers")
-            wait_until(lambda: len(json.loads(self.run("cameo-status", "--store", store, "--json"))["workers"]) == count,
-                       "the workers' registration", pause=0.1)
-            time.sleep(1)
-            yield running
-        finally:
-            for worker in running:
-                worker.send_signal(signal.SIGTERM)
-            for worker in running:
-                worker.wait()
-
-    def ended(self, db, after, count, seconds=1_200, each=lambda done: None, pause=0.01):
-        """Waits until so many jobs after this one have been completed."""
-        limit = time.monotonic() + seconds
-        look = "SELECT count(*), coalesce(sum(state = 4), 0) FROM outcome WHERE id > ?"
-        while True:
-            ended, completed = db.execute(look, [after]).fetchone()
-            each(completed)
-            if ended > completed:
-                raise Unmeasured(f"{ended - completed} of {count} jobs were discarded")
-            if completed == count:
-                return
-            if time.monotonic() > limit:
-                raise Unmeasured(f"{count} jobs took more than {seconds} s")
-            time.sleep(pause)
-
-
-class Rows(Bench):
-    def measure(self, largest):
-        progress("scale: rows")
-        store, points, before = self.store(), [], 0
-        if not (self.bin / "cameo-queue-bench").exists():
-            raise Unmeasured("cameo-queue-bench is not built")
-        self.drain(store)
-        for rows in (10**power for power in range(3, largest + 1)):
-            point = {"rows": rows, "enqueueMicroseconds": self.microseconds(rows - before, self.named, store, before, rows)}
-            median, _, claimed = self.run("cameo-queue-bench", store, "claim", 20).split()
-            point["claimOf"], point["claimMilliseconds"] = int(claimed), round(float(median), 3)
-            point["statusMilliseconds"] = self.status(store)
-            point["completeMicroseconds"] = self.drain(store)
+class Rows(store.Bench):
+    def measure(self, quick, _):
+        queue, points, before = self.store(), [], 0
+        self.drain(queue)
+        for rows in (10**power for power in range(3, 6 if quick else 7)):
+            point = {"rows": rows, "enqueueMicroseconds": self.named(queue, before, rows)}
+            median, _, point["claimOf"] = self.claim(queue, 20)
+            point["claimMilliseconds"], point["statusMilliseconds"] = round(median, 3), round(self.status_time(queue, 5), 1)
+            point["completeMicroseconds"] = self.completed(queue)
             # A few more, beside as many that have ended.
-            point["laterEnqueueMicroseconds"] = self.microseconds(FEW, self.named, store, rows, rows + FEW)
-            point["laterCompleteMicroseconds"] = self.drain(store)
+            point["laterEnqueueMicroseconds"] = self.named(queue, rows, rows + FEW)
+            point["laterCompleteMicroseconds"] = self.completed(queue)
             before = rows + FEW
             points.append(point)
-            self.show(f"{rows:,} jobs", f"enqueue {point['enqueueMicroseconds']} us each, complete {point['completeMicroseconds']} us, "
-                      f"claim of {claimed} {point['claimMilliseconds']} ms, status {point['statusMilliseconds']} ms")
+            self.show(f"{rows:,} jobs", "enqueue {enqueueMicroseconds} us each, complete {completeMicroseconds} us, claim of "
+                      "{claimOf} {claimMilliseconds} ms, status {statusMilliseconds} ms".format(**point))
         return points
 
-    def named(self, store, first, end):
-        self.enqueue(store, (f"https://pictures.example/{number}.jpg" for number in range(first, end)))
+    def named(self, queue, first, end):
+        """The microseconds of enqueueing one of so many."""
+        names = (f"https://pictures.example/{number}.jpg" for number in range(first, end))
+        return round(lab.timed(self.enqueue, queue, names)[1] / (end - first) * 1e6, 1)
 
-    def microseconds(self, count, act, *arguments):
-        started = time.monotonic()
-        act(*arguments)
-        return round((time.monotonic() - started) / count * 1e6, 1)
-
-    def drain(self, store):
+    def completed(self, queue):
         """The microseconds of claiming and completing a job."""
-        count, took = self.run("cameo-queue-bench", store, "drain").split()
-        return round(float(took) * 1000 / max(1, int(count)), 1)
-
-    def status(self, store):
-        times = []
-        for _ in range(5):
-            started = time.monotonic()
-            self.run("cameo-status", "--store", store)
-            times.append((time.monotonic() - started) * 1000)
-        return round(statistics.median(times), 1)
+        count, took = self.drain(queue)
+        return round(took * 1e6 / max(1, count), 1)
 
 
-class Workers(Bench):
-    def measure(self, quick):
-        progress("scale: workers")
+class Workers(store.Bench):
+    def measure(self, quick, _):
         count, numbers = (400, (1, 4, 16)) if quick else (2_000, (1, 2, 4, 8, 16))
-        return {
-            "processes": [self.one(count, number, 1) for number in numbers],
-            "renderers": [self.one(count, 1, number) for number in numbers],
-        }
+        return {"processes": [self.one(count, number, 1) for number in numbers],
+                "renderers": [self.one(count, 1, number) for number in numbers]}
 
     def one(self, count, processes, renderers):
-        store, paths = self.store(), self.tiny(count)
-        with self.workers(store, processes, "--render-concurrency", renderers) as running, \
-                contextlib.closing(queue.connect(store)) as db:
-            self.ended(db, 1, 0)
-            (last,) = db.execute("SELECT max(id) FROM job").fetchone()
-            before, started = sum(processor_time(worker.pid) for worker in running), time.monotonic()
-            self.enqueue(store, paths)
-            self.ended(db, last, count)
+        queue, paths = self.store(), self.tiny(count)
+        with self.workers(queue, processes, "--render-concurrency", renderers) as workers, \
+                contextlib.closing(lab.connect(queue)) as db:
+            before, started = sum(lab.processor_time(worker.pid) for worker in workers), time.monotonic()
+            self.enqueue(queue, paths)
+            store.finished(db, 1, count)
             took = time.monotonic() - started
-            cpu = sum(processor_time(worker.pid) for worker in running) - before
+            cpu = sum(lab.processor_time(worker.pid) for worker in workers) - before
         point = {"workers": processes, "renderers": renderers, "jobsPerSecond": round(count / took, 1),
                  "cpuMilliseconds": round(cpu / count * 1000, 2)}
-        figure = f"{point['jobsPerSecond']}/s, {point['cpuMilliseconds']} ms of CPU a job"
-        self.show(f"{processes} workers with {renderers} renderers each", figure)
+        self.show(f"{processes} workers with {renderers} renderers each",
+                  f"{point['jobsPerSecond']}/s, {point['cpuMilliseconds']} ms of CPU a job")
         return point
 
 
-class Memory(Bench):
-    def measure(self, count, photographs):
-        progress(f"memory over {count:,} jobs")
+class Memory(store.Bench):
+    def measure(self, quick, photographs):
+        count = 5_000 if quick else 100_000
         result = {"tiny": self.sampled(self.tiny(count), "16x16", max(0.1, min(2, count / 20_000)))}
         if photographs:
             result["photographs"] = self.sampled(photographs, "1024x1024:jpeg", 0.02)
         return result
 
     def sampled(self, sources, size, pause):
-        store, samples = self.store(), []
-        with self.workers(store, 1, "--allow-root", sources[0].parent) as (worker,), contextlib.closing(queue.connect(store)) as db:
-            (last,) = db.execute("SELECT max(id) FROM job").fetchone()
-
+        queue, samples = self.store(), []
+        with self.workers(queue, 1, "--allow-root", sources[0].parent) as (worker,), contextlib.closing(lab.connect(queue)) as db:
             def sample(done):
-                renderers = [resident(pid) for pid in tree(worker.pid) - {worker.pid}]
-                samples.append((done, resident(worker.pid), max(renderers, default=0), len(renderers)))
+                renderers = map(lab.resident, lab.tree(worker.pid) - {worker.pid})
+                samples.append((done, lab.resident(worker.pid), max(renderers, default=0)))
 
             started = time.monotonic()
-            self.enqueue(store, sources, size)
-            self.ended(db, last, len(sources), 3_600, sample, pause)
-            took = time.monotonic() - started
-            peak = self.peak(worker.pid)
-        # The first fifth is how it grows to its size.
-        many = len(sources) >= 1_000
+            self.enqueue(queue, sources, "--size", size)
+            store.finished(db, 1, len(sources), 3_600, sample, pause)
+            took, peak = time.monotonic() - started, lab.status(worker.pid, "VmHWM")
+        # The first fifth is how it grows to its size; of few jobs, all is.
         late = [sample for sample in samples if sample[0] >= len(sources) / 5]
+        slopes = [round(lab.slope([(sample[0] / 10_000, sample[column]) for sample in late]), 2) if len(sources) >= 1_000 else None
+                  for column in (1, 2)]
         result = {
-            "jobs": len(sources), "jobsPerSecond": round(len(sources) / took, 1),
-            "workerPeak": round(max(peak, *(sample[1] for sample in samples)), 1),
-            "rendererPeak": round(max(sample[2] for sample in samples), 1),
-            # Of few jobs, it is only that they begin.
-            "workerSlope": round(slope([(done / 10_000, worker) for done, worker, _, _ in late]), 2) if many else None,
-            "rendererSlope": round(slope([(done / 10_000, renderer) for done, _, renderer, _ in late]), 2) if many else None,
-            "samples": [[done, round(worker, 1), round(renderer, 1)] for done, worker, renderer, _ in thinned(samples, 200)],
+            "jobs": len(sources), "jobsPerSecond": round(len(sources) / took, 1), "workerPeak": round(peak, 1),
+            "rendererPeak": round(max(sample[2] for sample in samples), 1), "workerSlope": slopes[0], "rendererSlope": slopes[1],
+            "samples": [lab.rounded(list(sample)) for sample in samples[:: max(1, len(samples) // 200)] + samples[-1:]],
         }
-        figure = f"worker {result['workerPeak']} MiB, largest renderer {result['rendererPeak']} MiB"
-        self.show(f"{len(sources):,} pictures at {size}", figure)
+        self.show(f"{len(sources):,} pictures at {size}",
+                  f"worker {result['workerPeak']} MiB, largest renderer {result['rendererPeak']} MiB")
         return result
-
-    def peak(self, pid):
-        lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
-
-
-def thinned(samples, count):
-    step = max(1, len(samples) // count)
-    return samples[::step] + samples[-1:]

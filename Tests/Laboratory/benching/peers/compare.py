@@ -8,38 +8,29 @@ import pyvips
 
 
 def picture(path):
+    """A picture and its format."""
     image = pyvips.Image.new_from_file(path)
-    if image.hasalpha():
-        image = image.flatten(background=255)
-    return image.colourspace("srgb")
+    kind = image.get("vips-loader") + (image.get("heif-compression") if "heif-compression" in image.get_fields() else "")
+    return (image.flatten(background=255) if image.hasalpha() else image).colourspace("srgb"), kind
 
 
-def difference(one, other):
-    width, height = min(one.width, other.width), min(one.height, other.height)
-    return (one.crop(0, 0, width, height) - other.crop(0, 0, width, height)).abs().avg()
+def compare(reference, files):
+    found = {"files": len(files), "bytes": 0, "formats": [], "missing": [], "othersize": [], "differences": []}
+    for name, path in reference.items():
+        if name not in files or not os.path.getsize(files[name]):
+            found["missing"].append(name)
+            continue
+        (one, expected), (other, kind) = picture(path), picture(files[name])
+        found["bytes"] += os.path.getsize(files[name])
+        if kind != expected:
+            found["formats"].append(f"{name}: {kind}")
+        if max(abs(one.width - other.width), abs(one.height - other.height)) > 1:
+            found["othersize"].append(f"{name}: {other.width}x{other.height} instead of {one.width}x{one.height}")
+            continue
+        box = (0, 0, min(one.width, other.width), min(one.height, other.height))
+        found["differences"].append((one.crop(*box) - other.crop(*box)).abs().avg())
+    return found
 
 
-def main():
-    task = json.load(sys.stdin)
-    answer = {}
-    for maker, files in task["others"].items():
-        found = {"files": len(files), "bytes": 0, "formats": [], "missing": [], "othersize": [], "differences": []}
-        for name, reference in task["reference"].items():
-            if name not in files or not os.path.getsize(files[name]):
-                found["missing"].append(name)
-                continue
-            one, other = picture(reference), picture(files[name])
-            found["bytes"] += os.path.getsize(files[name])
-            loader = other.get("vips-loader") + (other.get("heif-compression") if "heif-compression" in other.get_fields() else "")
-            expected = one.get("vips-loader") + (one.get("heif-compression") if "heif-compression" in one.get_fields() else "")
-            if loader != expected:
-                found["formats"].append(f"{name}: {loader}")
-            if max(abs(one.width - other.width), abs(one.height - other.height)) > 1:
-                found["othersize"].append(f"{name}: {other.width}x{other.height} instead of {one.width}x{one.height}")
-                continue
-            found["differences"].append(difference(one, other))
-        answer[maker] = found
-    print(json.dumps(answer))
-
-
-main()
+task = json.load(sys.stdin)
+print(json.dumps({maker: compare(task["reference"], files) for maker, files in task["others"].items()}))

@@ -14,13 +14,32 @@ import sys
 import time
 import uuid
 
-from nothing import nothing
-
 MULTI = multiprocessing.get_context("fork")
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS job(id INTEGER PRIMARY KEY, request TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT",
+    """CREATE TABLE IF NOT EXISTS task(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, rank INTEGER NOT NULL, token BLOB,
+       attempted_at INTEGER) STRICT""",
+    "CREATE INDEX IF NOT EXISTS waiting ON task(rank) WHERE state = 1",
+    """CREATE TABLE IF NOT EXISTS outcome(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, attempted_at INTEGER,
+       finalized_at INTEGER NOT NULL) STRICT""",
+    "CREATE TABLE IF NOT EXISTS attempt(job_id INTEGER, number INTEGER, PRIMARY KEY(job_id, number)) STRICT, WITHOUT ROWID",
+)
+
+
+def nothing(number):
+    """The task of a queue that is measured without pictures."""
 
 
 def text(number):
     return json.dumps({"source": f"file:///pictures/{number}.jpg", "renditions": [{"width": 64, "height": 64}]})
+
+
+def pages(numbers):
+    return (numbers[start : start + 1000] for start in range(0, len(numbers), 1000))
+
+
+def now_ms():
+    return time.time_ns() // 1_000_000
 
 
 def opened(make):
@@ -36,36 +55,32 @@ def opened(make):
 
 
 class Queue:
-    note = None
+    note = put_many = None
 
     def __init__(self, folder):
         self.folder = folder
 
-    @contextlib.contextmanager
     def around(self):
         """Runs what the queue needs beside it."""
-        yield
+        return contextlib.nullcontext()
 
-    def open(self):
-        """Opens the queue, in the process that uses it."""
+    def open(self, fast=False):
+        """Opens the queue, in the process that uses it; `fast` need not be durable, to fill it."""
 
     def put(self, number):
         raise NotImplementedError
 
-    put_many = None
+    def take(self):
+        """Claims and completes one job, or several; their numbers, empty if none is left."""
+        raise NotImplementedError
 
     def fill(self, count):
-        """Puts jobs as fast as possible; not measured."""
-        self.open()
+        self.open(fast=True)
         if self.put_many:
             self.put_many(range(count))
         else:
             for number in range(count):
                 self.put(number)
-
-    def take(self):
-        """Claims and completes one job, or several; their numbers, empty if none is left."""
-        raise NotImplementedError
 
 
 class Bare(Queue):
@@ -73,65 +88,50 @@ class Bare(Queue):
 
     batch = 1
 
-    def open(self):
+    def open(self, fast=False):
         self.db = sqlite3.connect(self.folder / "bare.sqlite", isolation_level=None, timeout=0)
-        self.retrying("PRAGMA journal_mode=WAL")
-        self.retrying("PRAGMA synchronous=FULL")
-        for statement in (
-            "CREATE TABLE IF NOT EXISTS job(id INTEGER PRIMARY KEY, request TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT",
-            """CREATE TABLE IF NOT EXISTS task(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, rank INTEGER NOT NULL,
-               token BLOB, attempted_at INTEGER) STRICT""",
-            "CREATE INDEX IF NOT EXISTS waiting ON task(rank) WHERE state = 1",
-            """CREATE TABLE IF NOT EXISTS outcome(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, attempted_at INTEGER,
-               finalized_at INTEGER NOT NULL) STRICT""",
-            "CREATE TABLE IF NOT EXISTS attempt(job_id INTEGER, number INTEGER, PRIMARY KEY(job_id, number)) STRICT, WITHOUT ROWID",
-        ):
+        for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", *TABLES):
             self.retrying(statement)
 
-    def retrying(self, statement, values=()):
+    def retrying(self, statement):
         """A constant short pause between attempts; SQLite's own grows to 0.1 s."""
         while True:
             try:
-                return self.db.execute(statement, values).fetchall()
+                return self.db.execute(statement)
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error):
                     raise
                 time.sleep(0.001)
 
-    def insert(self, number):
-        now = time.time_ns() // 1_000_000
-        job = self.db.execute("INSERT INTO job(request, created_at) VALUES (?, ?)", (text(number), now)).lastrowid
-        self.db.execute("INSERT INTO task(id, state, rank) VALUES (?, 1, ?)", (job, now))
+    @contextlib.contextmanager
+    def commit(self):
+        self.retrying("BEGIN IMMEDIATE")
+        yield
+        self.retrying("COMMIT")
 
     def put(self, number):
-        self.retrying("BEGIN IMMEDIATE")
-        self.insert(number)
-        self.retrying("COMMIT")
+        self.put_many([number])
 
     def put_many(self, numbers):
-        numbers = list(numbers)
-        for start in range(0, len(numbers), 1000):
-            self.retrying("BEGIN IMMEDIATE")
-            for number in numbers[start : start + 1000]:
-                self.insert(number)
-            self.retrying("COMMIT")
+        for page in pages(numbers):
+            with self.commit():
+                for number in page:
+                    job = self.db.execute("INSERT INTO job(request, created_at) VALUES (?, ?)", (text(number), now_ms())).lastrowid
+                    self.db.execute("INSERT INTO task(id, state, rank) VALUES (?, 1, ?)", (job, now_ms()))
 
     def take(self):
-        token, now = uuid.uuid4().bytes, time.time_ns() // 1_000_000
-        self.retrying("BEGIN IMMEDIATE")
-        rows = self.db.execute(
-            """UPDATE task SET state = 2, token = ?, attempted_at = ? WHERE id IN
-               (SELECT id FROM task WHERE state = 1 ORDER BY rank LIMIT ?) RETURNING id""", (token, now, self.batch)
-        ).fetchall()
-        self.retrying("COMMIT")
-        if not rows:
-            return []
-        self.retrying("BEGIN IMMEDIATE")
-        for (job,) in rows:
-            self.db.execute("DELETE FROM task WHERE id = ? AND token = ? AND state = 2", (job, token))
-            self.db.execute("INSERT INTO outcome VALUES (?, 4, ?, ?)", (job, now, now))
-            self.db.execute("INSERT INTO attempt VALUES (?, 1)", (job,))
-        self.retrying("COMMIT")
+        token, now = uuid.uuid4().bytes, now_ms()
+        with self.commit():
+            rows = self.db.execute(
+                """UPDATE task SET state = 2, token = ?, attempted_at = ? WHERE id IN
+                   (SELECT id FROM task WHERE state = 1 ORDER BY rank LIMIT ?) RETURNING id""", (token, now, self.batch)
+            ).fetchall()
+        if rows:
+            with self.commit():
+                for (job,) in rows:
+                    self.db.execute("DELETE FROM task WHERE id = ? AND token = ? AND state = 2", (job, token))
+                    self.db.execute("INSERT INTO outcome VALUES (?, 4, ?, ?)", (job, now, now))
+                    self.db.execute("INSERT INTO attempt VALUES (?, 1)", (job,))
         return [job for (job,) in rows]
 
 
@@ -142,19 +142,11 @@ class BareBatches(Bare):
 class Huey(Queue):
     note = "removes a task when it is claimed: what a worker was doing when it died is lost"
 
-    def open(self, fsync=True):
+    def open(self, fast=False):
         from huey import SqliteHuey
 
-        self.huey = SqliteHuey(filename=str(self.folder / "huey.db"), fsync=fsync, timeout=60)
-        self.task = self.huey.task()(nothing)
-
-    def put(self, number):
-        self.task(number)
-
-    def fill(self, count):
-        self.open(fsync=False)
-        for number in range(count):
-            self.put(number)
+        self.huey = SqliteHuey(filename=str(self.folder / "huey.db"), fsync=not fast, timeout=60)
+        self.put = self.huey.task()(nothing)
 
     def take(self):
         task = self.huey.dequeue()
@@ -165,20 +157,15 @@ class Huey(Queue):
 
 
 class Lite(Queue):
-    def open(self, synchronous="FULL"):
+    def open(self, fast=False):
         from litequeue import LiteQueue
 
         self.queue = opened(lambda: LiteQueue(str(self.folder / "lite.db"), timeout=60))
         # Its own is NORMAL, which may lose what was put when the power fails.
-        self.queue.conn.execute(f"PRAGMA synchronous={synchronous}")
+        self.queue.conn.execute(f"PRAGMA synchronous={'OFF' if fast else 'FULL'}")
 
     def put(self, number):
         self.queue.put(str(number))
-
-    def fill(self, count):
-        self.open("OFF")
-        for number in range(count):
-            self.put(number)
 
     def take(self):
         message = self.queue.pop()
@@ -189,12 +176,14 @@ class Lite(Queue):
 
 
 class Persist(Queue):
-    def open(self):
+    def open(self, fast=False):
         import persistqueue
 
         # Another process's jobs in progress are not to be given again.
         options = {"auto_commit": True, "multithreading": True, "timeout": 60, "auto_resume": False}
         self.queue = opened(lambda: persistqueue.SQLiteAckQueue(str(self.folder / "persist"), **options))
+        for connection in ("_putter", "_getter") if fast else ():
+            getattr(self.queue, connection).execute("PRAGMA synchronous=OFF")
 
     def put(self, number):
         self.queue.put(number)
@@ -209,24 +198,15 @@ class Persist(Queue):
         self.queue.ack(id=item["pqid"])
         return [item["data"]]
 
-    def fill(self, count):
-        self.open()
-        for connection in ("_putter", "_getter"):
-            getattr(self.queue, connection).execute("PRAGMA synchronous=OFF")
-        for number in range(count):
-            self.put(number)
-
 
 class RQ(Queue):
-    @contextlib.contextmanager
     def around(self):
         from redis_server import running
 
         os.chdir(self.folder)
-        with running("."):
-            yield
+        return running(".")
 
-    def open(self):
+    def open(self, fast=False):
         import redis
         import rq
 
@@ -237,19 +217,14 @@ class RQ(Queue):
         self.queue.enqueue(nothing, number, result_ttl=0)
 
     def put_many(self, numbers):
-        import rq
-
-        numbers = list(numbers)
-        for start in range(0, len(numbers), 1000):
-            self.queue.enqueue_many(
-                [rq.Queue.prepare_data(nothing, (number,), result_ttl=0) for number in numbers[start : start + 1000]]
-            )
+        for page in pages(numbers):
+            self.queue.enqueue_many([type(self.queue).prepare_data(nothing, (number,), result_ttl=0) for number in page])
 
 
 class CameoInsert(Queue):
     """A producer in Python, by the documented INSERT; the store is made by cameo-enqueue."""
 
-    def open(self):
+    def open(self, fast=False):
         self.db = sqlite3.connect(self.folder / "store" / "cameo.sqlite", isolation_level=None, timeout=60)
         self.db.execute("PRAGMA wal_autocheckpoint=0")
 
@@ -257,38 +232,34 @@ class CameoInsert(Queue):
         self.db.execute("INSERT INTO job(request) VALUES (?)", (text(number),))
 
 
-QUEUES = {
-    "cameo": CameoInsert, "bare": Bare, "bare-batches": BareBatches, "huey": Huey, "litequeue": Lite,
-    "persist-queue": Persist, "rq": RQ,
-}
+QUEUES = {"cameo": CameoInsert, "bare": Bare, "bare-batches": BareBatches, "huey": Huey, "litequeue": Lite,
+          "persist-queue": Persist, "rq": RQ}
 
 
 def child(queue, act, number, barrier, seconds, answers):
     try:
         queue.open()
         barrier.wait(60)
-        answers.put(act(queue, number, time.monotonic() + seconds))
+        started = time.monotonic()
+        answers.put((*act(queue, number, started + seconds), time.monotonic() - started))
     except BaseException as error:
         barrier.abort()
         answers.put(repr(error))
 
 
 def put_singly(queue, number, end):
-    count, started = 0, time.monotonic()
+    count = 0
     while time.monotonic() < end:
         queue.put(number * 10_000_000 + count)
         count += 1
-    return count, time.monotonic() - started, []
+    return count, []
 
 
 def take_all(queue, _, end):
-    taken, started = [], time.monotonic()
-    while time.monotonic() < end:
-        numbers = queue.take()
-        if not numbers:
-            break
+    taken = []
+    while time.monotonic() < end and (numbers := queue.take()):
         taken += numbers
-    return len(taken), time.monotonic() - started, taken
+    return len(taken), taken
 
 
 def in_processes(queue, act, count, seconds):
@@ -299,31 +270,27 @@ def in_processes(queue, act, count, seconds):
     found = [answers.get(timeout=seconds + 120) for _ in children]
     for process in children:
         process.join()
-    errors = [answer for answer in found if isinstance(answer, str)]
-    if errors:
-        raise RuntimeError(next((text for text in errors if "BrokenBarrier" not in text), errors[0]))
-    taken = [number for _, _, numbers in found for number in numbers]
-    answer = {"jobs": sum(jobs for jobs, _, _ in found), "seconds": max(took for _, took, _ in found)}
-    if len(set(taken)) < len(taken):
-        answer["repeated"] = len(taken) - len(set(taken))
-        answer["jobs"] = len(set(taken))
-    return answer
+    if errors := [answer for answer in found if isinstance(answer, str)]:
+        raise RuntimeError(next((words for words in errors if "BrokenBarrier" not in words), errors[0]))
+    taken = [number for _, numbers, _ in found for number in numbers]
+    again = len(taken) - len(set(taken))
+    answer = {"jobs": sum(jobs for jobs, _, _ in found) - again, "seconds": max(took for *_, took in found)}
+    return {**answer, "repeated": again} if again else answer
 
 
 def by_rq_workers(queue, count, seconds):
     """RQ's own worker, without forking. Counted by the queue's length, because its loop cannot be interrupted."""
     import rq
 
-    def work(barrier):
+    def work():
         queue.open()
         worker = rq.SimpleWorker([queue.queue], connection=queue.connection)
         barrier.wait(60)
         worker.work(burst=True, logging_level="ERROR")
 
     queue.open()
-    before = len(queue.queue)
-    barrier = MULTI.Barrier(count + 1)
-    workers = [MULTI.Process(target=work, args=(barrier,)) for _ in range(count)]
+    before, barrier = len(queue.queue), MULTI.Barrier(count + 1)
+    workers = [MULTI.Process(target=work) for _ in range(count)]
     for worker in workers:
         worker.start()
     barrier.wait(60)
@@ -339,8 +306,7 @@ def by_rq_workers(queue, count, seconds):
 
 def main():
     name, folder, what, processes, seconds, jobs = sys.argv[1:]
-    queue = QUEUES[name](pathlib.Path(folder))
-    processes, seconds, jobs = int(processes), float(seconds), int(jobs)
+    queue, processes, seconds, jobs = QUEUES[name](pathlib.Path(folder)), int(processes), float(seconds), int(jobs)
     with queue.around():
         if what == "single":
             answer = in_processes(queue, put_singly, processes, seconds)
@@ -358,9 +324,10 @@ def main():
             if filling.exitcode:
                 raise RuntimeError("could not put the jobs to take")
             answer = by_rq_workers(queue, processes, seconds) if name == "rq" else in_processes(queue, take_all, processes, seconds)
-    if queue.note:
-        answer["note"] = queue.note
-    print(json.dumps(answer))
+    print(json.dumps({**answer, **({"note": queue.note} if queue.note else {})}))
 
 
-main()
+if __name__ == "__main__":
+    import queue_rates  # under this name, which is that of the tasks
+
+    queue_rates.main()
