@@ -52,7 +52,6 @@ def run_library(bin, rounds):
 
 
 def run(context, pictures):
-    lab.progress("reads")
     result, quick = {}, context.quick
 
     def by_http():
