@@ -116,38 +116,42 @@ def queues(section):
               for queue in found for count, again in queue["repeated"].items()]
     head = ["queue", *(f"put singly, {count}" for count in singles), "in bulk", *(f"claim + complete, {count}" for count in works)]
     return ["## The queue alone\n", "Jobs a second by so many processes, durable before a call returns.\n", table(head, rows),
-            *["".join(notes)] * bool(notes)]
+            "".join(notes)]
+
+
+def values(found, keys):
+    """The figures of keys such as `name:digits`."""
+    return [number(found[key], int(digits or 0)) for key, _, digits in (word.partition(":") for word in keys.split())]
 
 
 def latency(section):
-    rows = [[f"INSERT until {what}, {name}", *(number(section[when][what][key], 1) for key in ("p50", "p99", "slowest"))]
-            for when, name in (("idle", "an idle worker"), ("busy", "beside a backlog")) if when in section
+    rows = [[f"INSERT until {what}, {name}", *values(section[when][what], "p50:1 p99:1 slowest:1")]
+            for when, name in (("idle", "idle worker"), ("busy", "beside a backlog of pictures")) if when in section
             for what in ("claimed", "readable")]
-    return ["## Latency\n", f"An idle worker takes {section['idleCores'] * 100:.2f} % of a core, its renderers included.\n",
-            table(["milliseconds", "p50", "p99", "slowest"], rows)]
+    return ["## Latency\n", f"In milliseconds. An idle worker and its renderers use {section['idleCores'] * 100:.2f} % of a core.\n",
+            table(["what", "p50", "p99", "slowest"], rows)]
 
 
 def rows(points):
-    keys = (("enqueueMicroseconds", 1), ("completeMicroseconds", 1), ("laterEnqueueMicroseconds", 1), ("laterCompleteMicroseconds", 1),
-            ("claimMilliseconds", 2), ("statusMilliseconds", 1))
+    keys = "enqueueMicroseconds:1 completeMicroseconds:1 laterEnqueueMicroseconds:1 laterCompleteMicroseconds:1 claimMilliseconds:1 " \
+           "statusMilliseconds:1"
     head = ["jobs", "enqueue us", "complete us", "enqueue beside ended us", "complete beside ended us", "claim of 32 ms", "status ms"]
     return ["## Many jobs\n", "What a job costs among so many others, without pictures. Enqueueing includes the command's start.\n",
-            table(head, [[f"{point['rows']:,}", *(number(point[key], digits) for key, digits in keys)] for point in points])]
+            table(head, [[number(point["rows"]), *values(point, keys)] for point in points])]
 
 
 def workers(section):
     return ["## Many workers\n", "Jobs for pictures of 16 x 16, by workers x renderers of each.\n",
             table(["workers", "jobs a second", "CPU ms a job"], [
-                [f"{point['workers']} x {point['renderers']}", number(point["jobsPerSecond"], 1), number(point["cpuMilliseconds"], 2)]
+                ["{workers} x {renderers}".format(**point), *values(point, "jobsPerSecond:1 cpuMilliseconds:2")]
                 for point in section["processes"] + section["renderers"]])]
 
 
 def memory(section):
     names = {"tiny": "pictures of 16 x 16", "photographs": "photographs to 1024 JPEG"}
-    keys = (("jobsPerSecond", 1), ("workerPeak", 1), ("workerSlope", 2), ("rendererPeak", 1), ("rendererSlope", 2))
     return ["## Memory\n", "Resident MiB; slopes in MiB for 10,000 jobs, after the first fifth.\n",
             table(["jobs", "jobs a second", "worker peak", "worker slope", "largest renderer", "its slope"], [
-                [f"{part['jobs']:,} {names[name]}", *(number(part[key], digits) for key, digits in keys)]
+                [f"{part['jobs']:,} {names[name]}", *values(part, "jobsPerSecond:1 workerPeak:1 workerSlope:2 rendererPeak:1 rendererSlope:2")]
                 for name, part in section.items()])]
 
 
@@ -170,41 +174,36 @@ COSTS = {
     "enqueue": "enqueued, 1,000 a call", "complete": "claimed and completed, 32 at a time", "complete1": "claimed and completed singly",
     "thumbnail": "the same with a thumbnail of 15,000 bytes, 32 at a time",
 }
+RATES = """Jobs a second, without pictures, by processes that begin at one time. The loops are a C program with one connection a
+process. One UPDATEs each job twice; the other moves it to tables of outcomes and attempts, as Cameo does. Cameo also
+keeps counts, a feed of changes and leases. `4 x 32`: four loops in each process, so that one claims while others
+complete, as in a busy worker, beside four times as many of the other processes.
+"""
+CHURN = """{jobs:,} jobs enqueued, claimed and completed in {minutes} minutes ({jobsPerSecond:,} a second), about 2,000 waiting, with
+the schema's autovacuum. Slopes after the first fifth. A claim of 32 took {claim[first]} ms in the first fifth of the time and
+{claim[last]} ms in the last (medians), the slowest {claim[slowest]} ms.
+"""
+NOTIFIED = """From the commit of an INSERT until an idle worker, which is notified, has claimed its job: p50 {p50} ms, p99 {p99} ms,
+slowest {slowest} ms. That worker took {idle[server]} ms of the server's processor time a second before, and {idle[client]} of its own.
+"""
 
 
 def rates(cells):
     head = ["processes", "at a time", "Cameo /s", "a loop that marks /s", "ratio", "a loop that moves /s", "ratio"]
-    return [
-        "## Claimed and completed\n",
-        "Jobs a second, without pictures, by processes that begin at one time. The loops are a C program with one connection a\n"
-        "process. One UPDATEs each job twice; the other moves it to tables of outcomes and attempts, as Cameo does. Cameo also\n"
-        "keeps counts, a feed of changes and leases. `4 x 32`: four loops in each process, so that one claims while others\n"
-        "complete, as in a busy worker, beside four times as many of the other processes.\n",
-        table(head, [
-            [cell["processes"], "4 x 32" if cell["batch"] == "pool" else cell["batch"], number(cell["cameo"]["jobsPerSecond"]),
-             *(number(cell[loop][key], digits) for loop in ("mark", "move") for key, digits in (("jobsPerSecond", 0), ("ratio", 2)))]
-            for cell in cells]),
-    ]
+    rows = [[cell["processes"], "4 x 32" if cell["batch"] == "pool" else cell["batch"], *values(cell["cameo"], "jobsPerSecond"),
+             *(value for loop in ("mark", "move") for value in values(cell[loop], "jobsPerSecond ratio:2"))] for cell in cells]
+    return ["## Claimed and completed\n", RATES, table(head, rows)]
 
 
 def history(points):
     head = ["jobs that have ended", f"claim of {points[0]['claimOf']} ms", "slowest ms", "claim + complete us a job"]
     return ["## Beside history\n", "With 100,000 jobs that wait.\n", table(head, [
-        [f"{point['rows']:,}", number(point["claimMilliseconds"], 2), number(point["slowestMilliseconds"], 2),
-         number(point["jobMicroseconds"], 1)] for point in points])]
+        values(point, "rows claimMilliseconds:2 slowestMilliseconds:2 jobMicroseconds:1") for point in points])]
 
 
 def churn(section):
-    return [
-        "## Churn\n",
-        "{jobs:,} jobs enqueued, claimed and completed in {minutes} minutes ({jobsPerSecond:,} a second), about 2,000 waiting,\n"
-        "with the schema's autovacuum. Slopes after the first fifth. ".format(**section) +
-        "A claim of 32 took {first} ms in the first fifth of the\ntime and {last} ms in the last (medians), the slowest {slowest} ms.\n"
-        .format(**section["claim"]),
-        table(["table", "largest MiB", "MiB a minute", "most dead rows"], [
-            [f"`{name}`", number(figures["largestMiB"], 1), f"{figures['slopeMiB']:+.3f}", number(figures["mostDead"])]
-            for name, figures in section["tables"].items()]),
-    ]
+    return ["## Churn\n", CHURN.format(**section), table(["table", "largest MiB", "MiB a minute", "most dead rows"], [
+        [f"`{name}`", *values(figures, "largestMiB:1 slopeMiB:3 mostDead")] for name, figures in section["tables"].items()])]
 
 
 def enqueueing(section):
@@ -213,16 +212,13 @@ def enqueueing(section):
 
 
 def notified(section):
-    return ["## Latency\n", "From the commit of an INSERT until an idle worker, which is notified, has claimed its job: p50 {p50} ms, "
-            "p99 {p99} ms,\nslowest {slowest} ms. That worker took {idle[server]} ms of the server's processor time a second before, "
-            "and {idle[client]} of its own.\n".format(**section)]
+    return ["## Latency\n", NOTIFIED.format(**section)]
 
 
 def costs(section):
-    keys = (("log", 0), ("transactions", 2), ("server", 0), ("client", 0))
     return ["## What a job costs\n", "After a checkpoint, so that the log has whole pages too. Processor time in microseconds.\n",
             table(["a job", "bytes of log", "transactions", "server us", "Cameo us"], [
-                [COSTS[name], *(number(figures[key], digits) for key, digits in keys)] for name, figures in section.items()])]
+                [COSTS[name], *values(figures, "log transactions:2 server client")] for name, figures in section.items()])]
 
 
 def sizes(section):
