@@ -14,6 +14,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -239,6 +240,24 @@ def wait_until(condition, what, seconds=60, pause=0.02):
             raise Unmeasured(f"{what} took more than {seconds} s")
         time.sleep(pause)
     return value
+
+
+@contextlib.contextmanager
+def meanwhile(act, pause):
+    """Calls a function again and again, in a thread, while something else is done."""
+    stop = threading.Event()
+
+    def work():
+        while not stop.wait(pause):
+            act()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 # ---------------------------------------------------------------------------------------------------- What is printed

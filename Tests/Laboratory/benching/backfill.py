@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import subprocess
-import threading
 import time
 
 import lab
@@ -91,20 +90,10 @@ class Backfill(store.Bench):
     @contextlib.contextmanager
     def uploads(self, queue, what):
         """Inserts a request now and then meanwhile, and shows how soon it was claimed and completed."""
-        stop, waits = threading.Event(), []
-
-        def work():
-            with contextlib.closing(lab.connect(queue)) as db:
-                while not stop.wait(0.05):
-                    waits.append(store.follow(db, f"initials:U?size={16 + time.monotonic_ns() % 2000}"))
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        try:
+        waits = []
+        with contextlib.closing(lab.connect(queue, check_same_thread=False)) as db, \
+                lab.meanwhile(lambda: waits.append(store.follow(db, f"initials:U?size={16 + time.monotonic_ns() % 2000}")), 0.05):
             yield
-        finally:
-            stop.set()
-            thread.join()
         figures = [f"{name} p50 {{p50:.1f}} ms, p99 {{p99:.1f}}, slowest {{slowest:.1f}}".format(**lab.quantiles(times))
                    for name, times in zip(("claimed", "completed"), zip(*waits))]
         self.show(f"an upload {what} ({len(waits)} of them)", "; ".join(figures))

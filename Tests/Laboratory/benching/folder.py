@@ -6,7 +6,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 
 import lab
 from benching.renditions import Rendition, vipsthumbnail
@@ -19,24 +18,11 @@ EDGE = 512
 ENDINGS = {".mp4", ".m4v", ".mov", ".webm", ".mkv", ".ts", ".avi"}
 
 
-@contextlib.contextmanager
-def peak_memory(root, peaks):
-    """Samples the resident memory of a process and of its descendants, in MiB."""
-    stop = threading.Event()
-
-    def sample():
-        while not stop.wait(0.02):
-            worker, renderers = lab.resident(root), [lab.resident(pid) for pid in lab.tree(root) - {root}]
-            for name, value in (("worker", worker), ("renderer", max(renderers, default=0)), ("total", worker + sum(renderers))):
-                peaks[name] = max(peaks[name], value)
-
-    thread = threading.Thread(target=sample)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+def note_memory(root, peaks):
+    """Notes the resident memory of a process and of its descendants, in MiB."""
+    worker, renderers = lab.resident(root), [lab.resident(pid) for pid in lab.tree(root) - {root}]
+    for name, value in (("worker", worker), ("renderer", max(renderers, default=0)), ("total", worker + sum(renderers))):
+        peaks[name] = max(peaks[name], value)
 
 
 def cameo(bin, files, renditions, folder, peaks=None):
@@ -47,7 +33,7 @@ def cameo(bin, files, renditions, folder, peaks=None):
     def drain():
         with lab.running(bin / "cameo-worker", "--store", store, "--drain", "--log-level", "critical", "--allow-root", "/",
                          stdout=subprocess.PIPE, text=True) as worker:
-            with peak_memory(worker.pid, peaks) if peaks else contextlib.nullcontext():
+            with lab.meanwhile(lambda: note_memory(worker.pid, peaks), 0.02) if peaks else contextlib.nullcontext():
                 summary = worker.communicate()[0]
         if worker.returncode:
             sys.exit(f"the worker failed: {summary}")

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
 import urllib.parse
 
@@ -24,20 +23,6 @@ FINDINGS = {"render.crashed", "render.timedOut", "render.failed", "unknown"}
 BEFORE_DECODER = {"image.unsupportedFormat", "request.invalid", "worker.lost", "job.timedOut"}
 
 
-class Memory(threading.Thread):
-    """Samples the high-water marks of the worker and of each of its renderers four times a second, in MiB."""
-
-    def __init__(self, worker):
-        super().__init__(daemon=True)
-        self.worker, self.ending, self.worker_peak, self.renderer_peak = worker, threading.Event(), 0, 0
-
-    def run(self):
-        while not self.ending.wait(0.25):
-            self.worker_peak = max(self.worker_peak, lab.status(self.worker.pid, "VmHWM"))
-            for child in lab.children(self.worker.pid):
-                self.renderer_peak = max(self.renderer_peak, lab.status(child, "VmHWM"))
-
-
 class Run:
     def __init__(self, bin, folder, options, fixtures, seed):
         self.bin, self.folder, self.options, self.fixtures, self.seed = bin, folder, options, fixtures, seed
@@ -52,7 +37,7 @@ class Run:
         self.by_format = collections.defaultdict(collections.Counter)
         self.ended = self.made = self.timeouts = self.worker_deaths = self.kept = 0
         self.unnamed, self.overlays, self.peaks, self.slowest = [], [], [0, 0], (0, None, None)
-        self.memory = self.worker = self.database = None
+        self.worker = self.database = None
 
     # The worker
 
@@ -65,13 +50,16 @@ class Run:
                       "--retry-base", 0, "--render-timeout", self.options.render_timeout, "--concurrency", lab.CORES + 2, *allowed),
             stdout=self.log, stderr=self.log, start_new_session=True,
         )
-        self.memory = Memory(self.worker)
-        self.memory.start()
+        self.memory = lab.meanwhile(self.note_memory, 0.25)
+        self.memory.__enter__()
+
+    def note_memory(self):
+        """Notes the high-water marks of the worker and of each of its renderers, in MiB."""
+        renderers = (lab.status(child, "VmHWM") for child in lab.children(self.worker.pid))
+        self.peaks = [max(self.peaks[0], lab.status(self.worker.pid, "VmHWM")), max(self.peaks[1], *renderers, 0)]
 
     def note_end(self):
-        self.memory.ending.set()
-        self.memory.join()
-        self.peaks = [max(self.peaks[0], self.memory.worker_peak), max(self.peaks[1], self.memory.renderer_peak)]
+        self.memory.__exit__(None, None, None)
         self.log.close()
 
     def watch_worker(self):
