@@ -3,8 +3,9 @@
     queue_rates.py QUEUE FOLDER single|bulk|work PROCESSES SECONDS JOBS
 
 `single` puts one job a call, from so many processes; `bulk` puts JOBS at once; `work` claims and completes the JOBS that
-were put before. Prints {"jobs": …, "seconds": …}, with "repeated" for jobs that were given more than once and "note"."""
+were put before. Prints {"jobs": …, "seconds": …}, "repeated", jobs that were given more than once, and "note"."""
 import contextlib
+import functools
 import json
 import multiprocessing
 import os
@@ -54,217 +55,172 @@ def opened(make):
             time.sleep(0.01)
 
 
-class Queue:
-    note = put_many = None
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def around(self):
-        """Runs what the queue needs beside it."""
-        return contextlib.nullcontext()
-
-    def open(self, fast=False):
-        """Opens the queue, in the process that uses it; `fast` need not be durable, to fill it."""
-
-    def put(self, number):
-        raise NotImplementedError
-
-    def take(self):
-        """Claims and completes one job, or several; their numbers, empty if none is left."""
-        raise NotImplementedError
-
-    def fill(self, count):
-        self.open(fast=True)
-        if self.put_many:
-            self.put_many(range(count))
-        else:
-            for number in range(count):
-                self.put(number)
+# Each function opens a queue in the process that uses it, and returns what puts a job, what puts many, and what claims and
+# completes one or several and gives their numbers, empty if none is left. `fast` need not be durable, to fill it.
 
 
-class Bare(Queue):
-    """SQLite without a queue's code: what Cameo's transactions change, one job a commit."""
+def bare(folder, fast, batch=1):
+    """SQLite without a queue's code: what Cameo's transactions change, so many jobs a commit."""
+    db = sqlite3.connect(folder / "bare.sqlite", isolation_level=None, timeout=0)
 
-    batch = 1
-
-    def open(self, fast=False):
-        self.db = sqlite3.connect(self.folder / "bare.sqlite", isolation_level=None, timeout=0)
-        for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", *TABLES):
-            self.retrying(statement)
-
-    def retrying(self, statement):
+    def retrying(statement):
         """A constant short pause between attempts; SQLite's own grows to 0.1 s."""
         while True:
             try:
-                return self.db.execute(statement)
+                return db.execute(statement)
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error):
                     raise
                 time.sleep(0.001)
 
     @contextlib.contextmanager
-    def commit(self):
-        self.retrying("BEGIN IMMEDIATE")
+    def commit():
+        retrying("BEGIN IMMEDIATE")
         yield
-        self.retrying("COMMIT")
+        retrying("COMMIT")
 
-    def put(self, number):
-        self.put_many([number])
-
-    def put_many(self, numbers):
+    def put_many(numbers):
         for page in pages(numbers):
-            with self.commit():
+            with commit():
                 for number in page:
-                    job = self.db.execute("INSERT INTO job(request, created_at) VALUES (?, ?)", (text(number), now_ms())).lastrowid
-                    self.db.execute("INSERT INTO task(id, state, rank) VALUES (?, 1, ?)", (job, now_ms()))
+                    job = db.execute("INSERT INTO job(request, created_at) VALUES (?, ?)", (text(number), now_ms())).lastrowid
+                    db.execute("INSERT INTO task(id, state, rank) VALUES (?, 1, ?)", (job, now_ms()))
 
-    def take(self):
+    def take():
         token, now = uuid.uuid4().bytes, now_ms()
-        with self.commit():
-            rows = self.db.execute(
+        with commit():
+            rows = db.execute(
                 """UPDATE task SET state = 2, token = ?, attempted_at = ? WHERE id IN
-                   (SELECT id FROM task WHERE state = 1 ORDER BY rank LIMIT ?) RETURNING id""", (token, now, self.batch)
+                   (SELECT id FROM task WHERE state = 1 ORDER BY rank LIMIT ?) RETURNING id""", (token, now, batch)
             ).fetchall()
         if rows:
-            with self.commit():
+            with commit():
                 for (job,) in rows:
-                    self.db.execute("DELETE FROM task WHERE id = ? AND token = ? AND state = 2", (job, token))
-                    self.db.execute("INSERT INTO outcome VALUES (?, 4, ?, ?)", (job, now, now))
-                    self.db.execute("INSERT INTO attempt VALUES (?, 1)", (job,))
+                    db.execute("DELETE FROM task WHERE id = ? AND token = ? AND state = 2", (job, token))
+                    db.execute("INSERT INTO outcome VALUES (?, 4, ?, ?)", (job, now, now))
+                    db.execute("INSERT INTO attempt VALUES (?, 1)", (job,))
         return [job for (job,) in rows]
 
-
-class BareBatches(Bare):
-    batch = 128
-
-
-class Huey(Queue):
-    note = "removes a task when it is claimed: what a worker was doing when it died is lost"
-
-    def open(self, fast=False):
-        from huey import SqliteHuey
-
-        self.huey = SqliteHuey(filename=str(self.folder / "huey.db"), fsync=not fast, timeout=60)
-        self.put = self.huey.task()(nothing)
-
-    def take(self):
-        task = self.huey.dequeue()
-        if not task:
-            return []
-        self.huey.execute(task)
-        return [task.args[0]]
+    for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", *TABLES):
+        retrying(statement)
+    return lambda number: put_many([number]), put_many, take
 
 
-class Lite(Queue):
-    def open(self, fast=False):
-        from litequeue import LiteQueue
+def huey(folder, fast):
+    from huey import SqliteHuey
 
-        self.queue = opened(lambda: LiteQueue(str(self.folder / "lite.db"), timeout=60))
-        # Its own is NORMAL, which may lose what was put when the power fails.
-        self.queue.conn.execute(f"PRAGMA synchronous={'OFF' if fast else 'FULL'}")
+    queue = SqliteHuey(filename=str(folder / "huey.db"), fsync=not fast, timeout=60)
 
-    def put(self, number):
-        self.queue.put(str(number))
+    def take():
+        if task := queue.dequeue():
+            queue.execute(task)
+        return [task.args[0]] if task else []
 
-    def take(self):
-        message = self.queue.pop()
-        if not message:
-            return []
-        self.queue.done(message.message_id)
-        return [int(message.data)]
+    return queue.task()(nothing), None, take
 
 
-class Persist(Queue):
-    def open(self, fast=False):
-        import persistqueue
+def lite(folder, fast):
+    from litequeue import LiteQueue
 
-        # Another process's jobs in progress are not to be given again.
-        options = {"auto_commit": True, "multithreading": True, "timeout": 60, "auto_resume": False}
-        self.queue = opened(lambda: persistqueue.SQLiteAckQueue(str(self.folder / "persist"), **options))
-        for connection in ("_putter", "_getter") if fast else ():
-            getattr(self.queue, connection).execute("PRAGMA synchronous=OFF")
+    queue = opened(lambda: LiteQueue(str(folder / "lite.db"), timeout=60))
+    # Its own is NORMAL, which may lose what was put when the power fails.
+    queue.conn.execute(f"PRAGMA synchronous={'OFF' if fast else 'FULL'}")
 
-    def put(self, number):
-        self.queue.put(number)
+    def take():
+        if message := queue.pop():
+            queue.done(message.message_id)
+        return [int(message.data)] if message else []
 
-    def take(self):
-        from persistqueue import Empty
+    return lambda number: queue.put(str(number)), None, take
 
+
+def persist(folder, fast):
+    import persistqueue
+
+    # Another process's jobs in progress are not to be given again.
+    options = {"auto_commit": True, "multithreading": True, "timeout": 60, "auto_resume": False}
+    queue = opened(lambda: persistqueue.SQLiteAckQueue(str(folder / "persist"), **options))
+    for connection in ("_putter", "_getter") if fast else ():
+        getattr(queue, connection).execute("PRAGMA synchronous=OFF")
+
+    def take():
         try:
-            item = self.queue.get(block=False, raw=True)
-        except Empty:
+            item = queue.get(block=False, raw=True)
+        except persistqueue.Empty:
             return []
-        self.queue.ack(id=item["pqid"])
+        queue.ack(id=item["pqid"])
         return [item["data"]]
 
+    return queue.put, None, take
 
-class RQ(Queue):
-    def around(self):
-        from redis_server import running
 
-        os.chdir(self.folder)
-        return running(".")
+def redis_queue():
+    import redis
+    import rq
 
-    def open(self, fast=False):
-        import redis
-        import rq
+    return rq.Queue(connection=redis.Redis(unix_socket_path="redis.sock"))
 
-        self.connection = redis.Redis(unix_socket_path="redis.sock")
-        self.queue = rq.Queue(connection=self.connection)
 
-    def put(self, number):
-        self.queue.enqueue(nothing, number, result_ttl=0)
+def on_redis(folder, fast):
+    queue = redis_queue()
 
-    def put_many(self, numbers):
+    def put_many(numbers):
         for page in pages(numbers):
-            self.queue.enqueue_many([type(self.queue).prepare_data(nothing, (number,), result_ttl=0) for number in page])
+            queue.enqueue_many([queue.prepare_data(nothing, (number,), result_ttl=0) for number in page])
+
+    return lambda number: queue.enqueue(nothing, number, result_ttl=0), put_many, None
 
 
-class CameoInsert(Queue):
+def cameo(folder, fast):
     """A producer in Python, by the documented INSERT; the store is made by cameo-enqueue."""
-
-    def open(self, fast=False):
-        self.db = sqlite3.connect(self.folder / "store" / "cameo.sqlite", isolation_level=None, timeout=60)
-        self.db.execute("PRAGMA wal_autocheckpoint=0")
-
-    def put(self, number):
-        self.db.execute("INSERT INTO job(request) VALUES (?)", (text(number),))
+    db = sqlite3.connect(folder / "store" / "cameo.sqlite", isolation_level=None, timeout=60)
+    db.execute("PRAGMA wal_autocheckpoint=0")
+    return lambda number: db.execute("INSERT INTO job(request) VALUES (?)", (text(number),)), None, None
 
 
-QUEUES = {"cameo": CameoInsert, "bare": Bare, "bare-batches": BareBatches, "huey": Huey, "litequeue": Lite,
-          "persist-queue": Persist, "rq": RQ}
+QUEUES = {"cameo": cameo, "bare": bare, "bare-batches": functools.partial(bare, batch=128), "huey": huey, "litequeue": lite,
+          "persist-queue": persist, "rq": on_redis}
+NOTES = {"huey": "removes a task when it is claimed: what a worker was doing when it died is lost"}
 
 
-def child(queue, act, number, barrier, seconds, answers):
+def fill(queue, folder, count):
+    put, put_many, _ = queue(folder, True)
+    if put_many:
+        put_many(range(count))
+    else:
+        for number in range(count):
+            put(number)
+
+
+def child(queue, folder, act, number, barrier, seconds, answers):
     try:
-        queue.open()
+        opened = queue(folder, False)
         barrier.wait(60)
         started = time.monotonic()
-        answers.put((*act(queue, number, started + seconds), time.monotonic() - started))
+        answers.put((*act(*opened, number, started + seconds), time.monotonic() - started))
     except BaseException as error:
         barrier.abort()
         answers.put(repr(error))
 
 
-def put_singly(queue, number, end):
+def put_singly(put, put_many, take, number, end):
     count = 0
     while time.monotonic() < end:
-        queue.put(number * 10_000_000 + count)
+        put(number * 10_000_000 + count)
         count += 1
     return count, []
 
 
-def take_all(queue, _, end):
+def take_all(put, put_many, take, _, end):
     taken = []
-    while time.monotonic() < end and (numbers := queue.take()):
+    while time.monotonic() < end and (numbers := take()):
         taken += numbers
     return len(taken), taken
 
 
-def in_processes(queue, act, count, seconds):
+def in_processes(queue, folder, act, count, seconds):
     barrier, answers = MULTI.Barrier(count), MULTI.Queue()
-    children = [MULTI.Process(target=child, args=(queue, act, number, barrier, seconds, answers)) for number in range(count)]
+    children = [MULTI.Process(target=child, args=(queue, folder, act, number, barrier, seconds, answers)) for number in range(count)]
     for process in children:
         process.start()
     found = [answers.get(timeout=seconds + 120) for _ in children]
@@ -274,57 +230,60 @@ def in_processes(queue, act, count, seconds):
         raise RuntimeError(next((words for words in errors if "BrokenBarrier" not in words), errors[0]))
     taken = [number for _, numbers, _ in found for number in numbers]
     again = len(taken) - len(set(taken))
-    answer = {"jobs": sum(jobs for jobs, _, _ in found) - again, "seconds": max(took for *_, took in found)}
-    return {**answer, "repeated": again} if again else answer
+    return {"jobs": sum(jobs for jobs, *_ in found) - again, "seconds": max(took for *_, took in found), "repeated": again}
 
 
-def by_rq_workers(queue, count, seconds):
+def by_rq_workers(count, seconds):
     """RQ's own worker, without forking. Counted by the queue's length, because its loop cannot be interrupted."""
     import rq
 
     def work():
-        queue.open()
-        worker = rq.SimpleWorker([queue.queue], connection=queue.connection)
+        mine = redis_queue()
+        worker = rq.SimpleWorker([mine], connection=mine.connection)
         barrier.wait(60)
         worker.work(burst=True, logging_level="ERROR")
 
-    queue.open()
-    before, barrier = len(queue.queue), MULTI.Barrier(count + 1)
-    workers = [MULTI.Process(target=work) for _ in range(count)]
+    queue, barrier = redis_queue(), MULTI.Barrier(count + 1)
+    before, workers = len(queue), [MULTI.Process(target=work) for _ in range(count)]
     for worker in workers:
         worker.start()
     barrier.wait(60)
     started = time.monotonic()
-    while len(queue.queue) and time.monotonic() < started + seconds and any(worker.is_alive() for worker in workers):
+    while len(queue) and time.monotonic() < started + seconds and any(worker.is_alive() for worker in workers):
         time.sleep(0.01)
-    took, left = time.monotonic() - started, len(queue.queue)
+    took, left = time.monotonic() - started, len(queue)
     for worker in workers:
         worker.kill()
         worker.join()
     return {"jobs": before - left, "seconds": took}
 
 
+def measure(name, folder, what, processes, seconds, jobs):
+    queue = QUEUES[name]
+    if what == "single":
+        return in_processes(queue, folder, put_singly, processes, seconds)
+    if what == "bulk":
+        _, put_many, _ = queue(folder, False)
+        started = time.monotonic()
+        return {"jobs": put_many and (put_many(range(jobs)) or jobs), "seconds": time.monotonic() - started}
+    filling = MULTI.Process(target=fill, args=(queue, folder, jobs))
+    filling.start()
+    filling.join()
+    if filling.exitcode:
+        raise RuntimeError("could not put the jobs to take")
+    return by_rq_workers(processes, seconds) if name == "rq" else in_processes(queue, folder, take_all, processes, seconds)
+
+
 def main():
     name, folder, what, processes, seconds, jobs = sys.argv[1:]
-    queue, processes, seconds, jobs = QUEUES[name](pathlib.Path(folder)), int(processes), float(seconds), int(jobs)
-    with queue.around():
-        if what == "single":
-            answer = in_processes(queue, put_singly, processes, seconds)
-        elif what == "bulk" and queue.put_many:
-            queue.open()
-            started = time.monotonic()
-            queue.put_many(range(jobs))
-            answer = {"jobs": jobs, "seconds": time.monotonic() - started}
-        elif what == "bulk":
-            answer = {"jobs": None}
-        else:
-            filling = MULTI.Process(target=queue.fill, args=(jobs,))
-            filling.start()
-            filling.join()
-            if filling.exitcode:
-                raise RuntimeError("could not put the jobs to take")
-            answer = by_rq_workers(queue, processes, seconds) if name == "rq" else in_processes(queue, take_all, processes, seconds)
-    print(json.dumps({**answer, **({"note": queue.note} if queue.note else {})}))
+    os.chdir(folder)
+    with contextlib.ExitStack() as stack:
+        if name == "rq":
+            from redis_server import running
+
+            stack.enter_context(running("."))
+        answer = measure(name, pathlib.Path(folder), what, int(processes), float(seconds), int(jobs))
+    print(json.dumps({**answer, "note": NOTES.get(name)}))
 
 
 if __name__ == "__main__":
