@@ -26,7 +26,7 @@ extension EndToEnd {
             // Prefixes of many variables; the last is a constant of C.
             let others: Set = ["CAMEO_", "CAMEO_TEST_", "CAMEO_MAXIMUM_DESCRIPTORS"]
             var found: Set<String> = []
-            for folder in ["README.md", "proto-json", "deploy", "Sources"] {
+            for folder in ["README.md", "proto-json", "deploy", "Sources", "Tests/Laboratory"] {
                 for file in try files(below: folder) where !["h", "c"].contains(file.pathExtension) {
                     guard let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
                     found.formUnion(text.matches(of: #/\bCAMEO_[A-Z_]*/#).map { String($0.output) })
