@@ -127,6 +127,23 @@ def running(*command, **more):
         end(process)
 
 
+def together(command, count, waits=False, **more):
+    """What so many processes print that begin at one time; with `waits` each says a line when it is ready, and reads one."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with contextlib.ExitStack() as stack:
+        started = [stack.enter_context(running(*command, text=True, **pipes, **more)) for _ in range(count)]
+        for process in started if waits else ():
+            process.stdout.readline()
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
+            for process in started if waits else ():
+                process.stdin.write("\n")
+                process.stdin.flush()
+        answers = [(process, *process.communicate(timeout=300)) for process in started]
+    for process, _, errors in answers:
+        succeeded(process, errors)
+    return [printed for _, printed, _ in answers]
+
+
 def processes():
     """Each process with its parent and the seconds of processor time of itself and of its children that have ended."""
     found = {}

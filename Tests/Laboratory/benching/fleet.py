@@ -76,19 +76,7 @@ class Fleet:
 
     def together(self, command, count):
         """Jobs a second by so many processes that begin at one time."""
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        with contextlib.ExitStack() as stack:
-            started = [stack.enter_context(lab.running(*command, **pipes)) for _ in range(count)]
-            for process in started:
-                if not process.stdout.readline():
-                    raise Unmeasured(f"{command[0]}: {process.stderr.read().strip()[-300:]}")
-            for process in started:
-                process.stdin.write("\n")
-                process.stdin.flush()
-            answers = [(process, *process.communicate(timeout=120)) for process in started]
-        for process, _, errors in answers:
-            lab.succeeded(process, errors)
-        figures = [tuple(map(float, output.split())) for _, output, _ in answers]
+        figures = [tuple(map(float, printed.split())) for printed in lab.together(command, count, waits=True)]
         if min(took for _, took in figures) < self.seconds * 900:
             raise Unmeasured("the jobs were done before the time was over")
         return sum(jobs for jobs, _ in figures) / max(took for _, took in figures) * 1000

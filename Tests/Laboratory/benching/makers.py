@@ -14,7 +14,7 @@ import time
 
 import lab
 from benching import store
-from benching.place import PEERS, program
+from benching.place import FOR_PEERS, PEERS, program
 from benching.renditions import vipsthumbnail
 from lab import CORES, Unmeasured
 
@@ -120,8 +120,7 @@ class Peer(Maker):
 
     def start(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.name}-", dir=self.context.work))
-        environment = dict(os.environ, BENCH_FOLDER=str(self.folder), VIPS_CONCURRENCY="1", PYTHONPATH=str(PEERS),
-                           PYTHONDONTWRITEBYTECODE="1")
+        environment = dict(FOR_PEERS, BENCH_FOLDER=str(self.folder), VIPS_CONCURRENCY="1")
         self.log = open(self.folder / "log", "w+")
         self.process = subprocess.Popen(
             [self.context.python, PEERS / "makers.py", self.name, str(CORES)], env=environment, start_new_session=True,

@@ -28,6 +28,7 @@ PYTHON = {  # the peer that needs them: packages. pyvips uses the system's libvi
 }
 WALLPAPERS = ["mate-backgrounds", "plasma-workspace-wallpapers", "lomiri-wallpapers-20.04"]
 PEERS = pathlib.Path(__file__).parent / "peers"
+FOR_PEERS = dict(os.environ, PYTHONPATH=f"{PEERS}:{PEERS.parents[1]}", PYTHONDONTWRITEBYTECODE="1")
 
 
 def program(*names):
@@ -115,7 +116,7 @@ class Place:
 
     def script(self, name, *words, **more):
         """What a script of benching/peers prints, run by the environment's Python."""
-        return lab.output(self.python, "-B", PEERS / name, *words, **more)
+        return lab.output(self.python, PEERS / name, *words, env=FOR_PEERS, **more)
 
     # Pictures.
 

@@ -1,9 +1,7 @@
 """The queue alone: jobs put a second, singly and in bulk, and claimed and completed by 1, 4 and 16 processes, of Cameo, of
 other small queues, and of bare SQLite transactions of the same shape. Everything is durable before a call returns."""
-import contextlib
 import json
 import os
-import subprocess
 
 import lab
 from benching import store
@@ -63,11 +61,6 @@ class Bench(store.Bench):
         if not program.exists():
             raise Unmeasured("cameo-queue-bench is not built")
         # A backtrace would take seconds, of the other processes too.
-        more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": dict(os.environ, SWIFT_BACKTRACE="enable=no")}
-        with contextlib.ExitStack() as stack:
-            started = [stack.enter_context(lab.running(program, queue, "drain", **more)) for _ in range(processes)]
-            answers = [(process, *process.communicate(timeout=300)) for process in started]
-        for process, _, errors in answers:
-            lab.succeeded(process, errors)
-        counts = [output.split() for _, output, _ in answers]
-        return {"jobs": sum(int(count) for count, _ in counts), "seconds": max(float(took) for _, took in counts) / 1000}
+        printed = lab.together([program, queue, "drain"], processes, env=dict(os.environ, SWIFT_BACKTRACE="enable=no"))
+        counts, times = zip(*(map(float, words.split()) for words in printed))
+        return {"jobs": int(sum(counts)), "seconds": max(times) / 1000}

@@ -3,6 +3,7 @@
 Each says {"ready": true} when its processes run, then answers each line of JSON, {pictures, renditions, folder}, with one:
 the seconds until everything was made, or an error."""
 import concurrent.futures
+import contextlib
 import functools
 import http.client
 import json
@@ -15,6 +16,8 @@ import sys
 import threading
 import time
 import urllib.parse
+
+import lab
 
 BIN = pathlib.Path(sys.executable).parent
 
@@ -36,17 +39,10 @@ def serve(make):
 
 def with_processes(commands, make, wait=lambda started: None):
     """Serves while these run, once they are ready, and ends them."""
-    started = []
-    try:
-        for command in commands:
-            started.append(subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=sys.stderr))
+    with contextlib.ExitStack() as stack:
+        started = [stack.enter_context(lab.running(*command, stdin=subprocess.DEVNULL, stdout=sys.stderr)) for command in commands]
         wait(started)
         serve(lambda *task: make(started, *task))
-    finally:
-        for process in started:
-            process.terminate()
-        for process in started:
-            process.wait()
 
 
 def render(path, renditions, folder):
@@ -80,15 +76,16 @@ def render_and_tell(path, renditions, folder):
         tell("done", b".")
 
 
-def wait_for(count, folder, workers, seconds=300):
+def wait_for(count, folder, workers):
     """Waits until so many pictures are done, while the processes that make them run."""
-    done, limit = pathlib.Path(folder, "done"), time.monotonic() + seconds
-    while not (done.exists() and done.stat().st_size >= count):
+    done = pathlib.Path(folder, "done")
+
+    def is_done():
         if any(worker.poll() is not None for worker in workers):
             raise RuntimeError("a worker has ended")
-        if time.monotonic() > limit:
-            raise TimeoutError(f"not done after {seconds} s")
-        time.sleep(0.002)
+        return done.exists() and done.stat().st_size >= count
+
+    lab.wait_until(is_done, "making the pictures", 300, 0.002)
 
 
 # ------------------------------------------------------------------------------------------------------------ The peers
@@ -144,7 +141,7 @@ def rq(count):
         wait_for(len(pictures), more[-1], workers)
 
     os.chdir(os.environ["BENCH_FOLDER"])
-    with running("."):
+    with running():
         queue = Queue(connection=redis.Redis(unix_socket_path="redis.sock"))
         with_processes([[BIN / "rq", "worker", "--quiet", "--worker-class", "rq.SimpleWorker", "--url",
                          "unix:///proc/self/cwd/redis.sock"]] * count, make)
@@ -164,9 +161,7 @@ def thumbor(count):
     """thumbor, a process for each core, which reads files and keeps no results; its clients hold their connections, twice
     as many as processes, so that none waits for a client."""
     folder, local, clients = os.environ["BENCH_FOLDER"], threading.local(), concurrent.futures.ThreadPoolExecutor(count * 2)
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = lab.free_port()
 
     def save(task):
         path, rendition, folder = task
@@ -183,14 +178,13 @@ def thumbor(count):
         pathlib.Path(folder, f"{pathlib.Path(path).stem}-{rendition['label']}.{rendition['suffix']}").write_bytes(data)
 
     def wait(servers):
-        limit = time.monotonic() + 60
-        while True:
-            try:
-                return socket.create_connection(("127.0.0.1", port), 1).close()
-            except OSError:
-                if servers[0].poll() is not None or time.monotonic() > limit:
-                    raise RuntimeError("thumbor does not start")
-                time.sleep(0.05)
+        def answers():
+            if servers[0].poll() is not None:
+                raise RuntimeError("thumbor has ended")
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                return True
+
+        lab.wait_until(answers, "starting thumbor", pause=0.05)
 
     def make(_, pictures, renditions, folder):
         list(clients.map(save, [(path, rendition, folder) for path in pictures for rendition in renditions]))

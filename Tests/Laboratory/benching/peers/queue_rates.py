@@ -281,7 +281,7 @@ def main():
         if name == "rq":
             from redis_server import running
 
-            stack.enter_context(running("."))
+            stack.enter_context(running())
         answer = measure(name, pathlib.Path(folder), what, int(processes), float(seconds), int(jobs))
     print(json.dumps({**answer, "note": NOTES.get(name)}))
 
