@@ -55,20 +55,44 @@ struct CommandTests {
         #expect(text.hasPrefix("202") || text.hasPrefix("000"), "\(text)")
     }
 
+    /// Starts a server, and a client that asks for a blob of this size and reads no more than its beginning.
+    private func transfer(_ size: Int, grace: String) async throws -> (
+        process: ChildProcess, port: UInt16, connection: RawConnection, path: String, beginning: Data
+    ) {
+        let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let digest = try await (SQLiteStore(at: folder.path("store")) as any Store).store(bytes, mediaType: "image/png")
+        let (process, url) = try await start("--listen", "127.0.0.1:0", "--grace", grace)
+        let port = try #require(URL(string: url)?.port.flatMap { UInt16(exactly: $0) })
+        let connection = try await WebBench.blocking { try RawConnection(port: port, room: 16_384) }
+        connection.send(Data("GET /blob/\(digest) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+        let beginning = try #require(try await WebBench.blocking { try connection.receive() })
+        return (process, port, connection, "/blob/\(digest)", beginning)
+    }
+
+    /// The server has written the whole of the smaller one before it is told to end, but the system has not taken it.
+    @Test(arguments: [250_000, 1_000_000])
+    func aSlowReaderGetsTheWholeResponse(size: Int) async throws {
+        let (process, port, connection, _, beginning) = try await transfer(size, grace: "60s")
+        defer { process.killGroup() }
+        process.send(SIGTERM)
+        try await eventually("it accepts nobody") {
+            (try? await WebBench.blocking { try RawConnection(port: port) }) == nil
+        }
+        let rest = try await WebBench.blocking { try connection.exchange(Data()) }
+        let answer = try RawAnswer(beginning + rest)
+        #expect(answer.status == 200 && answer.body.count == size)
+        #expect(await process.ending == .exited(0))
+    }
+
     /// What is cut off after the grace is logged.
     @Test func aTransferThatOutlastsTheGraceIsLogged() async throws {
-        let bytes = Data((0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let digest = try await (SQLiteStore(at: folder.path("store")) as any Store).store(bytes, mediaType: "image/png")
-        let (process, url) = try await start("--listen", "127.0.0.1:0", "--grace", "100ms")
+        let (process, _, connection, path, _) = try await transfer(20_000_000, grace: "100ms")
         defer { process.killGroup() }
-        let port = try #require(URL(string: url)?.port.flatMap { UInt16(exactly: $0) })
-        let connection = try await WebBench.blocking { try RawConnection(port: port) }
-        connection.send(Data("GET /blob/\(digest) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
-        _ = try #require(try await WebBench.blocking { try connection.receive() })
         process.send(SIGTERM)
         #expect(await process.ending == .exited(0))
         let log = String(decoding: process.standardError, as: UTF8.self)
-        #expect(log.contains("cut off") && log.contains("/blob/\(digest)"), "\(log)")
+        #expect(log.contains("cut off") && log.contains(path), "\(log)")
+        withExtendedLifetime(connection) {}
     }
 
     /// A stream is ended, not cut off.

@@ -6,10 +6,12 @@ import Glibc
 struct RawConnection {
     private let socket: OpenFile
 
-    init(port: UInt16) throws {
+    /// With `room`, the system keeps no more bytes for a client that does not read.
+    init(port: UInt16, room: CInt? = nil) throws {
         let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Errno() }
         socket = OpenFile(adopting: descriptor)
+        if var room { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<CInt>.size)) }
         // It blocks a thread, which the end of a task does not reach.
         var patience = timeval(tv_sec: 120, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {

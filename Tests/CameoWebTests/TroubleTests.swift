@@ -55,6 +55,58 @@ struct TroubleTests {
         #expect(await server.process.ending == .exited(0))
     }
 
+    /// Opens more connections to a socket than the server may open files, each with a request. When the first of them are
+    /// answered, an older one sends a body that waits on the disk, reads a file, and needs the tokens to be read again.
+    private static let crush = """
+        import http.client, os, pathlib, signal, socket, sys, time
+        path, pid, tokens, blob = sys.argv[1], int(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4]
+        end = time.monotonic() + 60
+        def connect():
+            while True:
+                connection = socket.socket(socket.AF_UNIX)
+                try:
+                    connection.connect(path)
+                    return connection
+                except OSError:
+                    connection.close()
+                    if time.monotonic() > end: raise
+        def ask(method, target, token, body=None):
+            headers = {"Authorization": "Bearer " + token, "Content-Type": "image/png"}
+            older.request(method, target, body, headers)
+            answer = older.getresponse()
+            return answer.status, len(answer.read())
+        older = http.client.HTTPConnection("localhost", timeout=60)
+        older.sock = connect()
+        ask("GET", "/health/live", "none")
+        crowd = [connect() for _ in range(550)]
+        for connection in crowd:
+            connection.sendall(b"GET /health/live HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+        for connection in crowd[:50]: connection.recv(1)
+        print(ask("POST", "/jobs?size=16x16", "0123456789abcdef", bytes(3_000_000))[0], ask("GET", blob, "none"))
+        tokens.write_text("test read,enqueue fedcba9876543210\\n")
+        os.kill(pid, signal.SIGHUP)
+        while time.monotonic() < end and ask("GET", "/jobs", "fedcba9876543210")[0] != 200: pass
+        print(ask("GET", "/jobs", "fedcba9876543210")[0])
+        """
+
+    @Test func connectionsLeaveDescriptorsForTheRest() async throws {
+        let tokens = try folder.write(Data("test read,enqueue \(Self.token)\n".utf8), to: "tokens")
+        let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let digest = try await (SQLiteStore(at: folder.path("store")) as any Store).store(bytes, mediaType: "image/png")
+        let path = folder.path("socket")
+        let options = ["--store", folder.path("store"), "--tokens", tokens, "--listen", "unix:\(path)"]
+        let server = try ChildProcess(
+            "/usr/bin/prlimit",
+            ["--nofile=512", try WebProcess.executable("cameo-web")] + options
+        )
+        defer { server.killGroup() }
+        let arguments = ["-c", Self.crush, path, "\(server.processID)", tokens, "/blob/\(digest)"]
+        let client = try await run("/usr/bin/python3", arguments)
+        #expect(client.outputText == "201 (200, 3000000)\n200\n", "\(client.errorText)")
+        server.send(SIGTERM)
+        #expect(await server.ending == .exited(0))
+    }
+
     /// A client that asks for a large blob and reads none of it.
     @Test func aSlowReaderHoldsNobodyUp() async throws {
         let bytes = Data((0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -14,7 +14,7 @@ struct FileBody: Sendable {
     let channel: any Channel
 
     /// How long a client may accept no piece before its connection is closed.
-    private static let patience = TimeAmount.seconds(30)
+    static let patience = TimeAmount.seconds(30)
 
     private struct CutOff: Error {}
 

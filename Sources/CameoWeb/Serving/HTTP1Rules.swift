@@ -1,6 +1,7 @@
 internal import CameoModel
 internal import HTTPTypes
 internal import HummingbirdCore
+internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -18,23 +19,27 @@ final class HTTP1Rules: ChannelDuplexHandler {
     /// Puts the rules in their place.
     final class Installer: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
+        private let logger: Logger
+
+        init(_ logger: Logger) { self.logger = logger }
 
         func handlerAdded(context: ChannelHandlerContext) {
             do {
                 let pipeline = context.pipeline.syncOperations
                 let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-                try pipeline.addHandler(HTTP1Rules(), position: .after(parser))
+                try pipeline.addHandler(HTTP1Rules(logger), position: .after(parser))
             } catch {
                 context.close(promise: nil)
             }
         }
     }
 
-    static func configuration(idleTimeout: TimeAmount) -> HTTP1Channel.Configuration {
-        .init(additionalChannelHandlers: [Installer()], idleTimeout: idleTimeout)
+    static func configuration(idleTimeout: TimeAmount, _ logger: Logger) -> HTTP1Channel.Configuration {
+        .init(additionalChannelHandlers: [Installer(logger)], idleTimeout: idleTimeout)
     }
 
     private struct Exchange {
+        let path: Substring
         /// HTTP/1.0: its client knows no chunks.
         let isOld: Bool
         /// Whether the client wants no other response on the connection. The framework ends it.
@@ -47,20 +52,30 @@ final class HTTP1Rules: ChannelDuplexHandler {
     /// (RFC 9112, section 9.6).
     private static var lingering: TimeAmount { .seconds(2) }
 
+    private let logger: Logger
+
     /// The requests whose responses have not ended, oldest first.
     private var exchanges: [Exchange] = []
     /// Whether the connection ends with the response that is being written.
     private var isEnding = false
     /// What is wrong with the request after those; nil if nothing is.
     private var refusal: HTTPParserError?
+    /// The paths of the responses that have ended, but not all of which the system has taken.
+    private var unsent: [Substring] = []
+    /// Looks after a connection that is to be closed once they are sent.
+    private var closing: Scheduled<Void>?
+
+    init(_ logger: Logger) { self.logger = logger }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard closing == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(var head):
             let isOld = head.version == .http1_0
             let expects = head.headers["Expect"].contains { $0.lowercased() == "100-continue" }
             let isLast = isOld || !head.isKeepAlive
-            exchanges.append(Exchange(isOld: isOld, isLast: isLast, holdsBodyBack: expects && !isOld))
+            let path = head.uri.prefix { $0 != "?" }
+            exchanges.append(Exchange(path: path, isOld: isOld, isLast: isLast, holdsBodyBack: expects && !isOld))
             if isOld {
                 head.headers.remove(name: "Expect")
                 // Only browsers can be led here by another name, and they speak HTTP/1.1.
@@ -98,7 +113,7 @@ final class HTTP1Rules: ChannelDuplexHandler {
         let head = HTTPResponseHead(version: .http1_1, status: .badRequest, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(text))), promise: nil)
-        end(with: wrapOutboundOut(.end(nil)), context, promise: nil)
+        end(with: wrapOutboundOut(.end(nil)), of: "", context, promise: nil)
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
@@ -124,22 +139,66 @@ final class HTTP1Rules: ChannelDuplexHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
-            if !exchanges.isEmpty { exchanges.removeFirst() }
+            let path = exchanges.isEmpty ? "" : exchanges.removeFirst().path
             guard !isEnding else {
-                end(with: data, context, promise: promise)
+                end(with: data, of: path, context, promise: promise)
                 return
             }
-            context.writeAndFlush(data, promise: promise)
+            context.writeAndFlush(data, promise: noting(path, context, promise))
             if exchanges.isEmpty { refuse(context) }
         }
     }
 
-    private func end(with last: NIOAny, _ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
-        let sent = promise ?? context.eventLoop.makePromise()
+    private func end(
+        with last: NIOAny,
+        of path: Substring,
+        _ context: ChannelHandlerContext,
+        promise: EventLoopPromise<Void>?
+    ) {
+        let sent = noting(path, context, promise)
         sent.futureResult.whenComplete { [channel = context.channel] _ in
             channel.close(mode: .output, promise: nil)
             channel.eventLoop.scheduleTask(in: Self.lingering) { channel.close(promise: nil) }
         }
         context.writeAndFlush(last, promise: sent)
     }
+
+    /// A promise of the last write of a response, which counts as unsent until then.
+    private func noting(
+        _ path: Substring,
+        _ context: ChannelHandlerContext,
+        _ promise: EventLoopPromise<Void>?
+    ) -> EventLoopPromise<Void> {
+        unsent.append(path)
+        let sent = promise ?? context.eventLoop.makePromise()
+        sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+            unsent.removeFirst()
+            if closing != nil, unsent.isEmpty { context.close(promise: nil) }
+        }
+        return sent
+    }
+
+    /// Closing discards what is not sent, so it waits for that, as long as the client takes some of it. The framework closes
+    /// for reading when a grace is over.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        switch mode {
+        case .all where !unsent.isEmpty:
+            context.channel.closeFuture.cascade(to: promise)
+            if closing == nil { watch(context) }
+        case .input where !unsent.isEmpty:
+            for path in unsent { logger.warning("response cut off at shutdown", metadata: ["path": "\(path)"]) }
+            context.close(promise: promise)
+        default: context.close(mode: mode, promise: promise)
+        }
+    }
+
+    private func watch(_ context: ChannelHandlerContext) {
+        let left = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        closing = context.eventLoop.assumeIsolated().scheduleTask(in: FileBody.patience) { [self] in
+            let bytes = try context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+            if left == bytes { context.close(promise: nil) } else { watch(context) }
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { closing?.cancel() }
 }

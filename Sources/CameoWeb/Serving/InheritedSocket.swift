@@ -28,7 +28,8 @@ struct InheritedSocket: Sendable {
     /// Serves connections until shutdown, then finishes the responses that have begun.
     func serve(
         _ responder: WebResponder,
-        idleTimeout: TimeAmount,
+        _ rules: HTTP1Channel.Configuration,
+        atMost maximumConnections: Int,
         logger: Logger,
         onReady: @escaping @Sendable (any Channel) -> Void
     ) async throws {
@@ -39,10 +40,16 @@ struct InheritedSocket: Sendable {
                 response.headers[.date] = HTTPDate.text(of: Date())
                 try await writer.write(response: response.head, body: response.body)
             },
-            configuration: HTTP1Rules.configuration(idleTimeout: idleTimeout)
+            configuration: rules
         )
         let connections = Connections()
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let limit = AvailableConnectionsChannelHandler(maxConnections: maximumConnections)
+                    try channel.pipeline.syncOperations.addHandler(limit)
+                }
+            }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .bind(Self.descriptor) { channel in
                 connections.add(channel)

@@ -10,8 +10,13 @@ internal import ServiceLifecycle
 
 /// Serves a store over HTTP/1.1 until it is told to shut down.
 package struct WebServer: Service {
-    /// The most open connections; further ones wait to be accepted.
-    private static let maximumConnections = 4_096
+    /// The most open connections; further ones wait to be accepted. Each may hold a second descriptor: of a file, a body that
+    /// waits on the disk, or a connection to a storage. The reserve is for event loops, the store, and connections that are
+    /// accepted in one go with the last. Without a descriptor, Dispatch ends the process.
+    private static var maximumConnections: Int {
+        let reserve = 128 + 4 * System.coreCount
+        return min(4_096, max(8, (sysconf(CInt(_SC_OPEN_MAX)) - reserve) / 2))
+    }
     /// The longest pause between two requests on a connection, and between two pieces of a request.
     private static let idleTimeout = TimeAmount.seconds(60)
 
@@ -38,13 +43,15 @@ package struct WebServer: Service {
     package func run() async throws {
         let inherited = InheritedSocket()
         let lock = inherited == nil ? try await lockSocket() : nil
+        let rules = HTTP1Rules.configuration(idleTimeout: Self.idleTimeout, logger)
+        let connections = Self.maximumConnections
         let application = Application(
             responder: responder,
-            server: .http1(configuration: HTTP1Rules.configuration(idleTimeout: Self.idleTimeout)),
+            server: .http1(configuration: rules),
             configuration: ApplicationConfiguration(
                 address: address.bindAddress,
                 backlog: 512,
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections)
+                availableConnectionsDelegate: MaximumAvailableConnections(connections)
             ),
             onServerRunning: { channel in
                 if let lock { flock(lock.descriptor, LOCK_UN) }
@@ -58,8 +65,7 @@ package struct WebServer: Service {
                 group.addTask { [feed = responder.site.feed] in await feed.run() }
                 group.addTask { [history = responder.site.history] in await history.run() }
                 if let inherited {
-                    try await inherited.serve(responder, idleTimeout: Self.idleTimeout, logger: quietLogger) {
-                        channel in
+                    try await inherited.serve(responder, rules, atMost: connections, logger: quietLogger) { channel in
                         onReady(url(ofInherited: channel))
                     }
                 } else {
