@@ -346,7 +346,7 @@ if Context.environment["CAMEO_WEB"] == "1" {
                 "cameo-web",
                 logging,
             ],
-            exclude: ["validate_answers.py"]
+            exclude: ["generated_client.py", "recipes.py", "validate_answers.py"]
         )
     )
     for tests in package.targets where tests.name == "EndToEndTests" { tests.dependencies.append("cameo-web") }

@@ -29,6 +29,25 @@ struct APITests {
         return paths
     }
 
+    /// The client has the document's types.
+    @Test func aGeneratedClientEnqueuesWaitsAndFetches() async throws {
+        let folder = try TemporaryFolder()
+        let store = ["--store", folder.path("store")]
+        let tokens = try folder.write(Data("test read,enqueue 0123456789abcdef\n".utf8), to: "tokens")
+        let server = try await WebProcess.start(
+            store + ["--listen", "127.0.0.1:0", "--tokens", tokens],
+            environment: [:]
+        )
+        defer { server.process.killGroup() }
+        let worker = try ChildProcess(try WebProcess.executable("cameo-worker"), store)
+        defer { worker.killGroup() }
+        let client = try await run(
+            Repository.file(".build/object-servers/bin/python").path,
+            [Repository.file("Tests/CameoWebTests/generated_client.py").path, server.url, folder.url.path]
+        )
+        #expect(client.outputText == "available completed png b'\\x89PNG'\n", "\(client.errorText)")
+    }
+
     @Test func theDocumentIsCompleteAndKnowsItsServer() async throws {
         let prefixed = try await WebBench { $0.basePath = "/cameo" }
         let answer = try await prefixed.get("/cameo/openapi.json")

@@ -38,6 +38,7 @@ enum APIDocument {
             members["$id"] = nil
             components[schema.title] = .object(members)
         }
+        components = components.mapValues(forGenerators)
         components.merge(served(components)) { $1 }
         components.merge(document["components"]?["schemas"]?.members ?? [:]) { $1 }
         document.set(.object(components), at: "components", "schemas")
@@ -106,6 +107,24 @@ enum APIDocument {
             default: return json
             }
         }
+    }
+
+    /// A message in words that generators understand. They take `allOf` and `anyOf` for parts that the type is composed of,
+    /// upon which openapi-generator leaves its enums out, and of what is absent or true, openapi-python-client makes code
+    /// that Python refuses.
+    private static func forGenerators(_ schema: JSONValue) -> JSONValue {
+        var members = schema.members
+        guard let properties = members["properties"]?.members else { return schema }
+        members["properties"] = .object(
+            properties.mapValues { property in
+                guard property["const"] == true else { return property }
+                return .object(property.members.filter { $0.key != "const" }.merging(["type": "boolean"]) { $1 })
+            }
+        )
+        let conditions = members.filter { ["allOf", "anyOf"].contains($0.key) }
+        guard !conditions.isEmpty else { return .object(members) }
+        for name in conditions.keys { members[name] = nil }
+        return .object(members.merging(["if": [:], "then": .object(conditions)]) { $1 })
     }
 
     /// The messages that are served with paths on this server.
