@@ -10,7 +10,7 @@ extension URLSessionConfiguration {
     ///   - client: the client of the store.
     ///   - readThrough: the rules for caching `http:` and `https:` URLs in the store; nil does not cache them. Their headers,
     ///     timeouts, proxies and cookies are taken from the current state of `base`.
-    ///   - base: all other settings.
+    ///   - base: all other settings. It is no background configuration: Foundation has none on Linux.
     /// - Returns: a configuration that the program may change further.
     public static func cameo(
         _ client: Client,
