@@ -43,7 +43,7 @@ struct WorkerApp {
         let drains = command.work.drain
         let logger = command.log.logger(level, label: "cameo-worker")
         try warnOfUnknownVariables()
-        warnOfFewOpenFiles()
+        try warnOfFewOpenFiles()
         let store = try command.storeOptions.open()
         defer { store.close() }
         try await warnOfUnknownQueues(store)
@@ -106,9 +106,7 @@ struct WorkerApp {
             renderers: command.render.processes,
             fetchers: command.sources.fetchConcurrency
         )
-        // What descriptors suffice for; where they are few, fewer jobs run, and none fails for want of one.
-        let affordable = (ProcessPriority.allowOpenFiles(0) - 32 - 8 * command.render.processes) / 6
-        configuration.concurrency = min(configuration.concurrency, max(1, affordable))
+        configuration.concurrency = min(configuration.concurrency, affordableJobs)
         configuration.budget = budget
         configuration.maximumSourceBytes = command.sources.maxSourceBytes.bytes
         configuration.cacheBudget = command.cache.budget
@@ -215,7 +213,11 @@ struct WorkerApp {
     }
 
     /// Jobs that find no descriptor are given back: they would go round in circles.
-    private func warnOfFewOpenFiles() {
+    /// For how many jobs at once the descriptors suffice: a job that fails for want of one uses up an attempt in a drain. A
+    /// worker without jobs has forty, and four for each renderer.
+    private var affordableJobs: Int { (ProcessPriority.allowOpenFiles(0) - 40 - 4 * command.render.processes) / 6 }
+
+    private func warnOfFewOpenFiles() throws(CommandFailure) {
         // The store's connections and logs; a job's source, its copy in memory and a connection; a renderer's socket, pipe
         // and process, which a video's programs need too.
         let (renderers, fetchers) = (command.render.processes, command.sources.fetchConcurrency)
@@ -223,6 +225,12 @@ struct WorkerApp {
         let needed = 64 + 6 * (jobs + fetchers) + 8 * renderers
         let limit = ProcessPriority.allowOpenFiles(needed)
         guard limit < needed else { return }
+        guard affordableJobs > 0 else {
+            throw CommandFailure(
+                "\(limit) open files are too few for a worker with \(renderers) renderers: raise `ulimit -n` to \(needed)",
+                .failed
+            )
+        }
         warnings.warning(
             """
             \(limit) open files may be too few for \(jobs) jobs and \(renderers) renderers, which may need \(needed): at most \
