@@ -152,14 +152,53 @@ def primaries_of_p3(path):
 
 
 def avif(path, pixel, primaries, transfer, kind=2):
+    """Colours by code points in a box `colr`, which newer versions of libheif do not write."""
     png(path + ".png", 64, 64, pixel, kind=kind)
     vips("heifsave", path + ".png", path, "--compression", "av1", "--Q", "95", "--subsample-mode", "off", "--effort", "0")
     file = bytearray(open(path, "rb").read())
-    at = file.find(b"nclx")
-    while at >= 0:
-        file[at + 4:at + 8] = struct.pack(">HH", primaries, transfer)
-        at = file.find(b"nclx", at + 4)
+    file = file.replace(b"colrnclx", b"freenclx")
+    ipma = file.find(b"ipma") - 4
+    place = file.find(b"ipco") - 4
+    end = place + size(file, place)
+    count, at = 1, place + 8
+    while at < end:
+        at += size(file, at)
+        count += 1
+    # Behind the properties of each item, whose numbers have a byte (flags 0).
+    items, at = struct.unpack(">I", file[ipma + 12:ipma + 16])[0], ipma + 16
+    for _ in range(items):
+        file[at + 2] += 1
+        at += 2 + file[at + 2]
+        file[at:at] = bytes([count])
+        at += 1
+    file[end:end] = struct.pack(">I4s4sHHHB", 19, b"colr", b"nclx", primaries, transfer, 6, 128)
+    grow(file, b"ipma", items, end + 19)
+    grow(file, b"ipco", 19)
+    grow(file, b"iprp", 19 + items)
+    moved(file, 19 + items)
     open(path, "wb").write(file)
+
+
+def size(file, at):
+    return struct.unpack(">I", file[at:at + 4])[0]
+
+
+def grow(file, name, by, start=0):
+    at = file.find(name, start) - 4
+    file[at:at + 4] = struct.pack(">I", size(file, at) + by)
+    return at
+
+
+def moved(file, by):
+    """The box `meta` has grown by so many bytes: the items behind it are elsewhere."""
+    grow(file, b"meta", by)
+    at = file.find(b"iloc") + 4
+    version, count = file[at], struct.unpack(">H", file[at + 6:at + 8])[0]
+    at += 8
+    for _ in range(count):  # id, in version 1 a method, reference, a base of 0, one extent
+        at += 12 if version else 10
+        file[at:at + 4] = struct.pack(">I", size(file, at) + by)
+        at += 8
 
 
 def avif_p3(path):
@@ -179,25 +218,12 @@ def avif_bt601(path):
 
 
 def avif_premultiplied(path):
-    """libheif writes none: a reference of the kind `prem` is added, and all items are moved by its length."""
+    """libheif writes none: a reference of the kind `prem` is added."""
     avif(path, lambda x, y: (100, 50, 25, 128), 2, 2, kind=6)
     file = bytearray(open(path, "rb").read())
-
-    def grow(name, by):
-        at = file.find(name) - 4
-        file[at:at + 4] = struct.pack(">I", struct.unpack(">I", file[at:at + 4])[0] + by)
-        return at
-    at, added = grow(b"iref", 14), struct.pack(">I4sHHH", 14, b"prem", 1, 1, 2)
-    grow(b"meta", 14)
-    file[at + 12:at + 12] = added
-    at = file.find(b"iloc") + 4
-    version, count = file[at], struct.unpack(">H", file[at + 6:at + 8])[0]
-    at += 8
-    for _ in range(count):  # id, in version 1 a method, reference, a base of 0, one extent
-        at += 12 if version else 10
-        offset = struct.unpack(">I", file[at:at + 4])[0]
-        file[at:at + 4] = struct.pack(">I", offset + 14)
-        at += 8
+    at = grow(file, b"iref", 14)
+    file[at + 12:at + 12] = struct.pack(">I4sHHH", 14, b"prem", 1, 1, 2)
+    moved(file, 14)
     open(path, "wb").write(file)
 
 
