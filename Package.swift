@@ -162,7 +162,8 @@ let package = Package(
             dependencies: ["CameoModel", "CLinux"],
             path: "Tests/TestSupport",
             exclude: [
-                "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py", "metadata_service.py",
+                "cases.py", "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py",
+                "metadata_service.py",
                 "nameserver.py", "origin.py", "pgbouncer.py", "postgres.py", "rude.py", "swift_server.py",
             ]
         ),

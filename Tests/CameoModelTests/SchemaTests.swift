@@ -14,13 +14,13 @@ struct SchemaTests {
         #expect(result.outputText == "\(Example.messages.count) schemas are valid\n")
     }
 
-    @Test(arguments: Example.messages)
+    @Test(arguments: TestLength.few(Example.messages, 3))
     func schemaAcceptsEveryValidExample(message: String) async throws {
         let verdicts = try await verdicts(message, Example.valid(message))
         #expect(verdicts.allSatisfy { $0.hasPrefix("ok ") }, "\(verdicts)")
     }
 
-    @Test(arguments: Example.messages)
+    @Test(arguments: TestLength.few(Example.messages, 3))
     func schemaRefusesEveryRefusedExampleThatItCanSee(message: String) async throws {
         let reasons = try Example.reasons(message)
         let examples = Example.refused(message)

@@ -93,7 +93,7 @@ struct CaseTests {
         return try await Renderers.shared.get().render(rendition, of: file(name, in: folder)).renditions[0]
     }
 
-    @Test(arguments: PictureCase.all)
+    @Test(arguments: TestLength.few(PictureCase.all, 15))
     func othersPicturesBecomeWhatTheySay(_ one: PictureCase) async throws {
         if case .refusal(let code, let words, let pixel) = one.right {
             do {

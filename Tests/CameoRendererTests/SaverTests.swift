@@ -54,7 +54,7 @@ struct SaverTests {
         }
     }
 
-    @Test(arguments: TestLength.few([(75, 4), (30, 0), (100, 6), (nil, 4)] as [(Int?, Int)], 2))
+    @Test(arguments: TestLength.few([(75, 4), (30, 0), (100, 6), (nil, 4)] as [(Int?, Int)], 1))
     func webP(quality: Int?, method: Int) async throws {
         let words = quality.map { ["--Q", "\($0)", "--alpha-q", "\(min(100, $0 + 20))"] } ?? ["--lossless"]
         for source in try await Self.sources() {

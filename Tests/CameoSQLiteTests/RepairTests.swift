@@ -86,18 +86,21 @@ struct RepairTests {
     }
 
     @Test(
-        arguments: [
-            ("counters", "UPDATE queue_count SET completed = completed + 5"),
-            ("counters", "UPDATE queue_count SET ever_completed = 0"),
-            ("counters", "UPDATE total SET value = 77 WHERE name = 'blob_bytes'"),
-            ("counters", "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'job'"),
-            ("counters", "INSERT INTO sqlite_sequence VALUES ('upload', 9223372036854775807)"),
-            ("counters", "UPDATE sequence SET value = 9223372036854775806 WHERE name = 'accepted'"),
-            ("limits", "INSERT INTO key(name, max_running, running) VALUES ('shop', 2, 2)"),
-            ("attempts", "UPDATE task SET worker = 'nobody' WHERE state = 2"),
-            ("references", "DELETE FROM blob"),
-            ("references", "DELETE FROM job WHERE id = 1"),
-        ]
+        arguments: TestLength.few(
+            [
+                ("counters", "UPDATE queue_count SET completed = completed + 5"),
+                ("counters", "UPDATE queue_count SET ever_completed = 0"),
+                ("counters", "UPDATE total SET value = 77 WHERE name = 'blob_bytes'"),
+                ("counters", "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'job'"),
+                ("counters", "INSERT INTO sqlite_sequence VALUES ('upload', 9223372036854775807)"),
+                ("counters", "UPDATE sequence SET value = 9223372036854775806 WHERE name = 'accepted'"),
+                ("limits", "INSERT INTO key(name, max_running, running) VALUES ('shop', 2, 2)"),
+                ("attempts", "UPDATE task SET worker = 'nobody' WHERE state = 2"),
+                ("references", "DELETE FROM blob"),
+                ("references", "DELETE FROM job WHERE id = 1"),
+            ],
+            4
+        )
     )
     func damageIsFoundReportedAndRepaired(subject: String, damage: String) async throws {
         let (fixture, _) = try await fixture()

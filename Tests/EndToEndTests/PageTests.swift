@@ -32,7 +32,7 @@ extension EndToEnd {
         }
 
         /// Each page begins with no store; its blocks run one after the other, and all of them end well.
-        @Test(arguments: Page.paths.filter { Deployment.hasWeb || !$0.hasSuffix("/Web.md") })
+        @Test(arguments: TestLength.few(Page.paths.filter { Deployment.hasWeb || !$0.hasSuffix("/Web.md") }, 6))
         func everyCommandWorksInTheOrderOfThePage(path: String) async throws {
             let folder = try await folderOfPictures()
             let bin = URL(filePath: try Deployment.executable("cameo-status")).deletingLastPathComponent().path

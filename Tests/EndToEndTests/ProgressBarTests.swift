@@ -20,7 +20,7 @@ extension EndToEnd {
             return result.outputText.replacing("\r\n", with: "\n")
         }
 
-        @Test(arguments: [12, 30, 60, 200])
+        @Test(arguments: TestLength.few([12, 30, 60, 200]))
         func itFitsAndLogLinesStandAlone(columns: Int) async throws {
             let deployment = try Deployment()
             for index in 0..<6 { _ = try await deployment.enqueue("initials:A\(index)", "--size", "16x") }
