@@ -117,7 +117,7 @@ struct Deployment {
     @discardableResult
     func add(_ fixture: String, as name: String) throws -> String {
         let path = "\(pictures)/\(name)"
-        try FileManager.default.linkItem(atPath: fixture, toPath: path)
+        try FileManager.default.copyItem(atPath: fixture, toPath: path)
         return path
     }
 }

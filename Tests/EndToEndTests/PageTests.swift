@@ -26,7 +26,7 @@ extension EndToEnd {
             try FileManager.default.createDirectory(atPath: folder.path("holiday"), withIntermediateDirectories: true)
             for name in ["photo.jpg", "holiday/beach.jpg", "holiday/dune.jpg", "holiday/map.png"] {
                 let ending = URL(filePath: name).pathExtension
-                try FileManager.default.linkItem(atPath: try await Pictures.photo(ending), toPath: folder.path(name))
+                try FileManager.default.copyItem(atPath: try await Pictures.photo(ending), toPath: folder.path(name))
             }
             return folder
         }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Pictures for tests, made by libvips' own command-line tools when first asked for, once a process.
+/// Pictures for tests, made by libvips' own command-line tools when first asked for: once for all processes of a run of
+/// deploy/test, and once for a process that runs alone.
 package actor Pictures {
     /// A libvips tool that did not do what a test needs (is `libvips-tools` installed?).
     package struct ToolFailed: Error, CustomStringConvertible {
@@ -11,6 +12,8 @@ package actor Pictures {
     }
 
     private static let shared = Pictures()
+    /// Where the processes of a run have their pictures in common.
+    private static let common = ProcessInfo.processInfo.environment["CAMEO_TEST_PICTURES"]
 
     private var folder: TemporaryFolder?
     private var files: [String: Task<String, any Error>] = [:]
@@ -33,7 +36,11 @@ package actor Pictures {
         self.folder = folder
         let path = folder.path(name)
         let file = Task {
+            let common = Self.common.map { "\($0)/\(name)" }
+            if let common, FileManager.default.fileExists(atPath: common) { return common }
             try await make(path)
+            // Of two processes that make it at once, either may be the last: it is the same picture.
+            if let common, rename(path, common) == 0 { return common }
             return path
         }
         files[name] = file

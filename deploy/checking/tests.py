@@ -235,6 +235,8 @@ def main():
     listed = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.split()
     phases = [Phase(word, bundle, listed, log) for word in words]
     slots = threading.Semaphore(max(phase.processes for phase in phases))
+    pictures = tempfile.TemporaryDirectory(prefix="cameo-pictures-")
+    os.environ["CAMEO_TEST_PICTURES"] = pictures.name
     waiting, running = phases[:], []
     for phase in phases:
         phase.deal()
