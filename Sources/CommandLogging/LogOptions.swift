@@ -41,12 +41,7 @@ package struct LogOptions: ParsableArguments {
     /// Makes a logger in the chosen format; `label` is the command's name. From then on neither work nor shutdown waits for
     /// whoever reads the log.
     package func logger(_ level: LiveLevel, label: String) -> Logger {
-        let logger = Logger(label: label) { _ in
-            switch logFormat {
-            case .text: TextLogHandler(level)
-            case .json: JSONLogHandler(level)
-            }
-        }
+        let logger = Logger(label: label) { _ in LineLogHandler(logFormat, level) }
         Output.neverWaitForReaders { lines in
             logger.warning("log lines were dropped, because nobody read them", metadata: ["lines": "\(lines)"])
         }
@@ -68,8 +63,10 @@ package final class LiveLevel: Sendable {
     }
 }
 
-/// Logs each event as a line for people: `12:00:00.000 warning  will retry  job=7 code=source.timeout …`.
-struct TextLogHandler: LogHandler {
+/// Logs each event as a line: for people `12:00:00.000 warning  will retry  job=7 code=source.timeout …`, or as JSON an
+/// object with `time`, `level`, `message` and the metadata as numbers and strings.
+struct LineLogHandler: LogHandler {
+    let format: LogOptions.Format
     let live: LiveLevel
     private var own: Logger.Level?
     var logLevel: Logger.Level {
@@ -78,8 +75,8 @@ struct TextLogHandler: LogHandler {
     }
     var metadata: Logger.Metadata = [:]
 
-    init(_ live: LiveLevel) {
-        self.live = live
+    init(_ format: LogOptions.Format, _ live: LiveLevel) {
+        (self.format, self.live) = (format, live)
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -89,43 +86,25 @@ struct TextLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        let fields = all.sorted { $0.key < $1.key }.map { "\($0.key)=\(Self.quoted("\($0.value)"))" }
         let time = WireFormat.text(of: Date())
-        let level = event.level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
-        Output.error("\(time) \(level) \(TerminalText.escaped("\(event.message)"))  \(fields.joined(separator: " "))")
+        switch format {
+        case .text:
+            let fields = all.sorted { $0.key < $1.key }.map { "\($0.key)=\(Self.quoted("\($0.value)"))" }
+            let level = event.level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+            let message = TerminalText.escaped("\(event.message)")
+            Output.error("\(time) \(level) \(message)  \(fields.joined(separator: " "))")
+        case .json:
+            var members = all.mapValues(Self.json)
+            members["time"] = .string(time)
+            members["level"] = .string(event.level.rawValue)
+            members["message"] = .string("\(event.message)")
+            Output.error(JSONValue.object(members).canonicalText)
+        }
     }
 
     private static func quoted(_ text: String) -> String {
         let safe = TerminalText.escaped(text)
         return safe.contains(" ") ? "\"\(safe)\"" : safe
-    }
-}
-
-/// Logs each event as a line of JSON: an object with `time`, `level`, `message` and the metadata as numbers and strings.
-struct JSONLogHandler: LogHandler {
-    let live: LiveLevel
-    private var own: Logger.Level?
-    var logLevel: Logger.Level {
-        get { own ?? live.level }
-        set { own = newValue }
-    }
-    var metadata: Logger.Metadata = [:]
-
-    init(_ live: LiveLevel) {
-        self.live = live
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        var members = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues(Self.json)
-        members["time"] = .string(WireFormat.text(of: Date()))
-        members["level"] = .string(event.level.rawValue)
-        members["message"] = .string("\(event.message)")
-        Output.error(JSONValue.object(members).canonicalText)
     }
 
     /// A value that was logged as an integer is a number; a text is a string, even if it consists of digits.
