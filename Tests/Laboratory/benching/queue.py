@@ -4,14 +4,19 @@
 - what a job for a 16 x 16 picture writes, and its share of the worker's time;
 - the time of a claim and of a status with 1,000,000 finished and 100,000 waiting jobs in 2,000 queues, with a paused
   queue and a full key at the front;
-- the processor use of an idle worker, how soon it sees an INSERT, and how long a Python producer waits during a drain."""
+- what waiting for a job costs in that store;
+- the processor use of an idle worker, how soon it sees an INSERT, and how long a Python producer waits during a drain;
+- a drain beside rows of SQL that are to be accepted, a stop among them, and a drain with a row that no program can read."""
 import contextlib
 import json
 import pathlib
+import signal
+import subprocess
 import time
 
 import lab
 from benching import store
+from lab import Unmeasured
 
 ENDED, WAITING, QUEUES, IN_FRONT = 1_000_000, 100_000, 2_000, 50_000
 
@@ -75,6 +80,52 @@ class Bench(store.Bench):
             if "queue" in more:
                 self.run("cameo-admin", "pause", "paused", "--store", queue)
             self.claim_and_status(queue, f"plus a {what} with 50,000 in front")
+        self.waits(queue)
+
+    def waits(self, queue):
+        with contextlib.closing(lab.connect(queue)) as db:
+            ended = db.execute("SELECT max(id) FROM outcome").fetchone()[0]
+            waiting = db.execute("SELECT max(id) FROM job").fetchone()[0]
+        for what, options in (("shown", ()), ("waited for", ("--wait",))):
+            before = lab.children_time()
+            _, took = lab.timed(self.run, "cameo-status", "--store", queue, "job", ended, *options)
+            self.show(f"an ended job is {what}",
+                      f"{took * 1000:.1f} ms, {(lab.children_time() - before) * 1000:.1f} of a processor's")
+        command = lab.words(self.bin / "cameo-status", "--store", queue, "job", waiting, "--wait", "--wait-timeout", "2")
+        before = lab.children_time()
+        _, took = lab.timed(lambda: subprocess.run(command, capture_output=True))
+        self.show("a wait of 2 s for a job that nothing does",
+                  f"{took:.2f} s, {(lab.children_time() - before) * 1000:.1f} ms of a processor's")
+
+    # Rows of SQL, and rows that are rotten.
+
+    def stop_among_arrivals(self, count=100_000):
+        queue = self.store()
+        with contextlib.closing(lab.connect(queue)) as db:
+            self.insert(db, count, "arrivals", {"runAt": "2090-01-31T12:00:00Z"})
+        with self.worker(queue) as worker:
+            lab.wait_until(lambda: self.status(queue)["workers"], "the worker's registration")
+            worker.send_signal(signal.SIGTERM)
+            _, took = lab.timed(worker.wait, 300)
+        self.show(f"a worker ends at SIGTERM, {count:,} rows of SQL waiting", f"after {took:.2f} s")
+
+    def drain_beside_arrivals(self, count=3_000, arrivals=150_000):
+        def arrive(db):
+            self.insert(db, arrivals, "arrivals", {"runAt": "2090-01-31T12:00:00Z"})
+
+        alone, beside = self.rate(count), self.rate(count, before=arrive)
+        self.show(f"a drain beside {arrivals:,} rows of SQL", f"{beside:.0f}/s, {alone:.0f}/s alone")
+
+    def drain_with_a_rotten_row(self, count=1_000):
+        def rot(db):
+            db.execute("PRAGMA ignore_check_constraints=ON")
+            db.execute("INSERT INTO job(request) VALUES ('{\"source\":5')")
+
+        try:
+            figure = f"{self.rate(count, before=rot):.0f}/s"
+        except Unmeasured as problem:
+            figure = str(problem)
+        self.show("a drain with a request that is no JSON", figure)
 
     def insert(self, db, count, name, more, queue=None):
         db.execute("BEGIN IMMEDIATE")
@@ -141,9 +192,14 @@ class Bench(store.Bench):
                   "p50 {p50:.1f} ms, p99 {p99:.1f} ms; ".format(**lab.quantiles(waits))
                   + f"the drain does {beside:.0f}/s, {alone:.0f}/s alone")
 
-    def rate(self, count, waits=None):
+    def rate(self, count, waits=None, before=lambda db: None):
         """The jobs that a worker does a second; to a list of waits are added those of a producer beside it."""
-        queue, started = self.tiny_store(count), time.monotonic()
+        queue = self.store()
+        with contextlib.closing(lab.connect(queue)) as db:
+            before(db)
+            (last,) = db.execute("SELECT max(id) FROM job").fetchone()
+        self.enqueue(queue, self.tiny(count))
+        started = time.monotonic()
 
         def produce(done):
             text = request(f"https://later.example/{len(waits)}", runAt="2090-01-01T00:00:00Z")
@@ -151,7 +207,7 @@ class Bench(store.Bench):
             waits.append(took * 1000)
 
         with self.worker(queue), contextlib.closing(lab.connect(queue)) as db:
-            store.finished(db, 1, count, each=(lambda done: None) if waits is None else produce, pause=0.02)
+            store.finished(db, last, count, 300, (lambda done: None) if waits is None else produce, pause=0.02)
             return count / (time.monotonic() - started)
 
 
@@ -162,4 +218,7 @@ def run(bin):
         bench.tiny_jobs()
         bench.idle()
         bench.producer_beside_a_drain()
+        bench.stop_among_arrivals()
+        bench.drain_beside_arrivals()
+        bench.drain_with_a_rotten_row()
         bench.many()
