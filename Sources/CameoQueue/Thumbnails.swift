@@ -23,6 +23,14 @@ extension QueueTransaction {
         .map { try Thumbnail($0) }
     }
 
+    /// What a thumbnail's name refers to; nil if it has not been made.
+    package func content(of id: ThumbnailID) throws -> StoredContent? {
+        let row = try row("SELECT blob, format, updated_at FROM thumbnail WHERE id = ?1", [id.text])
+        guard let row, let digest = BlobDigest(hex: try row["blob"] as String) else { return nil }
+        let format = Rendition.Format(rawValue: try row["format"])
+        return StoredContent(thumbnail: digest, format, updatedAt: Date(milliseconds: try row["updated_at"]))
+    }
+
     /// Those of these thumbnails that the store has.
     package func thumbnails(_ ids: [ThumbnailID]) throws -> [ThumbnailID: Thumbnail] {
         guard ids.count > 1 else {

@@ -43,6 +43,31 @@ struct ReadingTests {
         #expect(ofGet == ofHead)
     }
 
+    /// What was answered is answered again on the connection's event loop, while its name refers to the same content.
+    @Test(arguments: ["", "If-None-Match: TAG\r\n", "If-None-Match: \"other\"\r\n", "Range: bytes=3-9\r\n"])
+    func anAnswerGivenAgainIsTheSame(field: String) async throws {
+        let id = try await bench.makeThumbnail(picture)
+        let tag = try #require(try await bench.get("/thumb/\(id)")["ETag"])
+        let head = "GET /thumb/\(id) HTTP/1.1\r\nHost: localhost\r\n" + field.replacing("TAG", with: tag)
+        let other = WebBench.picture(bytes: 5_000)
+        for bytes in [picture, other] {
+            if bytes == other {
+                try await bench.sql("UPDATE thumbnail SET blob = '\(bench.store.store(other, mediaType: nil))'")
+            }
+            let both = try await bench.exchange(Data("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8))
+            let length = both["Content-Length"].flatMap { Int($0) } ?? 0
+            var (first, second) = (both.headers, try RawAnswer(both.body.dropFirst(length)))
+            #expect(both.status == second.status)
+            #expect(both.body.prefix(length) == second.body)
+            #expect(second.body.isEmpty || field.contains("Range") || second.body == bytes)
+            var last = second.headers
+            for name in ["date", "connection"] { (first[name], last[name]) = (nil, nil) }
+            #expect(first == last)
+        }
+        try await bench.sql("DELETE FROM thumbnail")
+        #expect(try await bench.exchange(Data("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8)).status == 404)
+    }
+
     @Test func aReadingIsNoted() async throws {
         let id = try await bench.makeThumbnail(picture)
         _ = try await bench.get("/thumb/\(id)")

@@ -1,4 +1,6 @@
 internal import CLinux
+package import CameoModel
+internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
@@ -158,6 +160,12 @@ extension SQLiteStore {
             }
         }
         return try value(of: result)
+    }
+
+    package func contentAtOnce(of id: ThumbnailID) -> StoredContent? {
+        try? watching().unsafeRead { db in
+            try SQLiteTransaction(db, self.directory, clock: self.clock).content(of: id)
+        }
     }
 
     private func watching() throws -> DatabaseQueue {

@@ -155,6 +155,9 @@ package protocol ReaderStore: AnyStore {
     ///
     /// - Throws: ``StoreError/notFound(uri:)`` if it has not been made yet.
     func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail
+    /// What a thumbnail's name refers to, without a change of threads; nil if it has not been made yet, or if the store cannot
+    /// tell within microseconds.
+    func contentAtOnce(of id: ThumbnailID) -> StoredContent?
     /// The sources that have thumbnails, with these, from a cursor of the previous page on. Up to `limit` sources are
     /// examined.
     func knownSources(_ selection: KnownSourceSelection, after cursor: String?, limit: Int) async throws(StoreError)
@@ -166,6 +169,8 @@ package protocol ReaderStore: AnyStore {
 }
 
 extension ReaderStore {
+    package func contentAtOnce(of id: ThumbnailID) -> StoredContent? { nil }
+
     /// The states of ``places(of:)``.
     package func states(of ids: [Int64]) async throws(StoreError) -> [Int64: JobState] {
         try await places(of: ids).mapValues(\.state)

@@ -22,6 +22,16 @@ package struct StoredContent: Hashable, Sendable {
     /// When the name began to refer to these bytes; nil if unknown.
     package let modifiedAt: Date?
 
+    init(digest: BlobDigest, mediaType: String?, textEncoding: String?, freshness: Freshness, modifiedAt: Date?) {
+        (self.digest, self.mediaType, self.textEncoding) = (digest, mediaType, textEncoding)
+        (self.freshness, self.modifiedAt) = (freshness, modifiedAt)
+    }
+
+    package init(thumbnail digest: BlobDigest, _ format: Rendition.Format?, updatedAt: Date) {
+        let mediaType = format?.mediaType
+        self.init(digest: digest, mediaType: mediaType, textEncoding: nil, freshness: .unknown, modifiedAt: updatedAt)
+    }
+
     /// A strong validator (RFC 9110, section 8.8.3): same digest, same bytes.
     package var entityTag: String { "\"\(digest)\"" }
 
@@ -57,14 +67,9 @@ extension ReaderStore where Self: BlobStore & SourceStore {
     private func contentNow(of uri: CameoURI) async throws(StoreError) -> StoredContent {
         switch uri {
         case .thumbnail(let id):
+            if let content = contentAtOnce(of: id) { return content }
             let thumbnail = try await thumbnail(id)
-            return StoredContent(
-                digest: thumbnail.blob,
-                mediaType: thumbnail.format.mediaType,
-                textEncoding: nil,
-                freshness: .unknown,
-                modifiedAt: thumbnail.updatedAt
-            )
+            return StoredContent(thumbnail: thumbnail.blob, thumbnail.format, updatedAt: thumbnail.updatedAt)
         case .blob(let digest):
             return StoredContent(
                 digest: digest,

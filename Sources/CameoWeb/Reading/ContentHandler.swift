@@ -52,7 +52,9 @@ struct ContentHandler {
         if let ending, let format = content.mediaType, !Self.endings(of: format).contains(ending) {
             throw Problem(.notFound, "the thumbnail is \(format), which does not match .\(ending); omit the extension")
         }
-        return try await serve(content, context)
+        let response = try await serve(content, context)
+        if site.memory.holds(content.digest) { site.ready.keep(response, to: request, of: id, content) }
+        return response
     }
 
     private func placeholder(_ name: String) async throws -> Response {

@@ -16,26 +16,28 @@ final class HTTP1Rules: ChannelDuplexHandler {
     /// Tells a client that holds its body back to send it (RFC 9110, section 10.1.1). Others are told nothing.
     struct BodyIsWanted: Sendable {}
 
-    /// Puts the rules in their place.
+    /// Puts the rules in their place, and ready answers behind them.
     final class Installer: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
-        private let logger: Logger
+        private let site: Site
 
-        init(_ logger: Logger) { self.logger = logger }
+        init(_ site: Site) { self.site = site }
 
         func handlerAdded(context: ChannelHandlerContext) {
             do {
                 let pipeline = context.pipeline.syncOperations
                 let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-                try pipeline.addHandler(HTTP1Rules(logger), position: .after(parser))
+                let rules = HTTP1Rules(site.logger)
+                try pipeline.addHandler(rules, position: .after(parser))
+                try pipeline.addHandler(ReadyAnswerHandler(site), position: .after(rules))
             } catch {
                 context.close(promise: nil)
             }
         }
     }
 
-    static func configuration(idleTimeout: TimeAmount, _ logger: Logger) -> HTTP1Channel.Configuration {
-        .init(additionalChannelHandlers: [Installer(logger)], idleTimeout: idleTimeout)
+    static func configuration(idleTimeout: TimeAmount, _ site: Site) -> HTTP1Channel.Configuration {
+        .init(additionalChannelHandlers: [Installer(site)], idleTimeout: idleTimeout)
     }
 
     private struct Exchange {

@@ -8,6 +8,8 @@ internal import NIOCore
 
 /// Routes each request to its handler.
 struct WebResponder: HTTPResponder {
+    static let contentTypeOptions = "nosniff"
+
     let site: Site
 
     init(_ site: Site) {
@@ -42,7 +44,7 @@ struct WebResponder: HTTPResponder {
             let mayRead = site.configuration.tokens.allow(.read, to: request)
             response = mayRead ? problem.response : problem.forStrangers.response
         }
-        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.xContentTypeOptions] = Self.contentTypeOptions
         if !ignored.isEmpty, let name = HTTPField.Name("Cameo-Ignored-Query") {
             // Proxies refuse long heads.
             response.headers[name] = String(ignored.map(PercentEncoding.encoded).joined(separator: ", ").prefix(1_000))
@@ -174,6 +176,7 @@ struct Site: Sendable {
     let history: History
     let files = VerifiedFiles()
     let memory: BlobMemory
+    let ready = ReadyAnswers()
     let uploads: UploadBudget
     let counters = RequestCounters()
     let making = MakingJobs()

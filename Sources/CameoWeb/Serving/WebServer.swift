@@ -43,7 +43,7 @@ package struct WebServer: Service {
     package func run() async throws {
         let inherited = InheritedSocket()
         let lock = inherited == nil ? try await lockSocket() : nil
-        let rules = HTTP1Rules.configuration(idleTimeout: Self.idleTimeout, logger)
+        let rules = HTTP1Rules.configuration(idleTimeout: Self.idleTimeout, responder.site)
         let connections = Self.maximumConnections
         let application = Application(
             responder: responder,
