@@ -71,6 +71,33 @@ struct MapTests {
         #expect(named.count >= least, "\(path) names \(named.count) files")
     }
 
+    /// `CameoWebTests.JobTests/withoutTokensNobodyWrites`, as the table of threats names what tries each.
+    @Test func everyTestThatAPageNamesExists() throws {
+        var count = 0
+        for page in try Page.all() {
+            for span in page.codeSpans {
+                let name = span.wholeMatch(of: #/(\w+Tests)\.(\w+)\/(\w+)/#)
+                guard let (_, module, suite, test) = name?.output else { continue }
+                let isThere = try files(below: "Tests/\(module)").contains { path in
+                    guard path.hasSuffix(".swift") else { return false }
+                    let text = try String(contentsOf: Repository.file(path), encoding: .utf8)
+                    return text.contains("struct \(suite) {") && text.contains("func \(test)(")
+                }
+                #expect(isThere, "\(page.path) names \(span)")
+                count += 1
+            }
+        }
+        #expect(count >= 40)
+    }
+
+    /// Every threat has a test.
+    @Test func everyThreatIsTried() throws {
+        let threats = try #require(try Page.article("UntrustedUploads").section("Threats"))
+        let rows = threats.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+        #expect(rows.count >= 30)
+        for row in rows { #expect(row.contains(#/`\w+Tests\.\w+\/\w+` \|$/#), "\(row)") }
+    }
+
     /// Links to articles (`doc:`), to files, and to headings of either.
     @Test(arguments: Page.paths)
     func everyLinkLeadsSomewhere(path: String) throws {

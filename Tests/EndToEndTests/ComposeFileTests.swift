@@ -43,8 +43,11 @@ extension EndToEnd {
         private static let folder = Repository.file("deploy/container")
 
         private func document() async throws -> Document {
+            try await document(try Data(contentsOf: Self.folder.appending(path: "compose.yaml")))
+        }
+
+        private func document(_ text: Data) async throws -> Document {
             let script = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)"
-            let text = try Data(contentsOf: Self.folder.appending(path: "compose.yaml"))
             let result = try await run("/usr/bin/python3", ["-c", script], input: text)
             try #require(result.exitStatus == 0, "\(result.errorText)")
             return try JSONDecoder().decode(Document.self, from: result.standardOutput)
@@ -88,7 +91,9 @@ extension EndToEnd {
         func everyVariableIsAnOption(service: String, command: String, prefix: String) async throws {
             let help = try await run(try Deployment.executable(command), ["--help"]).outputText
             let options = Set(help.matches(of: #/--[a-z-]+/#).map { String($0.output) })
-            let variables = try #require(try await document().services[service]?.environment)
+            let recipe = try #require(try Page.article("HowDoI").blocks.first { $0.language == "yaml" })
+            let services = [try await document(), try await document(Data(recipe.text.utf8))].map(\.services[service])
+            let variables = try services.flatMap { try #require($0).environment }
             for (name, value) in variables where !["CAMEO_STORE", "CAMEO_BLOBS", "PGPASSWORD"].contains(name) {
                 let option = "--" + name.dropFirst(prefix.count).lowercased().replacing("_", with: "-")
                 #expect(name.hasPrefix(prefix) && options.contains(option) && !value.isEmpty, "\(name)")

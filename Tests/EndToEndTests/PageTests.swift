@@ -1,3 +1,4 @@
+import CameoModel
 import Foundation
 import TestSupport
 import Testing
@@ -12,11 +13,13 @@ extension EndToEnd {
             "Enqueueing.md": [],
             "EnqueueingBySQL.md": ["shop.sqlite"],
             "Hooks.md": ["ended.jsonl", "received.txt"],
+            "HowDoI.md": ["moved/cameo.sqlite", "backup-of-monday/cameo.sqlite"],
             "Operating.md": ["backup-of-today/cameo.sqlite", "jobs.csv"],
             "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html"],
             "Renditions.md": ["presets.json"],
             "RunningAWorker.md": [],
             "SourcesAndCache.md": [],
+            "UntrustedUploads.md": [],
             "Web.md": ["receipt.json", "job.json", "thumbnail.webp"],
         ]
 
@@ -46,6 +49,7 @@ extension EndToEnd {
                 case "console", "text": continue
                 case "swift": continue  // compiled and run by CameoTests/DocumentationTests
                 case "html": continue  // shown in a browser by deploy/check-dashboard
+                case "ini", "yaml": continue  // read by ServiceUnitTests and ComposeFileTests
                 // Run by CameoPostgreSQLTests/ArticleTests, and compared with the code by CameoObjectStorageTests/ArticleTests.
                 case "sql" where isOfFleets, "python" where isOfFleets, "json" where path.hasSuffix("/SharedBytes.md"):
                     continue
@@ -89,6 +93,12 @@ extension EndToEnd {
                 }
             }
             #expect(scripts >= 4)
+        }
+
+        @Test func everyFailureCodeHasAnAdvice() throws {
+            let section = try #require(try Page.article("HowDoI").section("Handle failed jobs"))
+            let codes = section.matches(of: #/(?m)^ *\| `([a-zA-Z.]+)` \| [a-z]/#).map { String($0.output.1) }
+            #expect(codes == JobFailure.Code.allCases.map(\.rawValue))
         }
 
         /// The table of limits names every default as the worker's own help does.

@@ -48,6 +48,19 @@ extension EndToEnd {
             #expect(result.errorText.isEmpty && result.outputText.isEmpty, "\(result.errorText)\(result.outputText)")
         }
 
+        @Test func systemdUnderstandsTheUnitsOfThePages() async throws {
+            let units = try Page.all().flatMap(\.blocks).filter { $0.language == "ini" }
+            #expect(!units.isEmpty)
+            let bin = URL(filePath: try Deployment.executable("cameo-enqueue")).deletingLastPathComponent().path
+            for unit in units {
+                let folder = try TemporaryFolder()
+                let here = unit.text.replacing("ExecStart=/usr/bin", with: "ExecStart=\(bin)")
+                let file = try folder.write(Data(here.utf8), to: "cameo-page.service")
+                let result = try await run("systemd-analyze", ["verify", "--man=no", file])
+                #expect(result.exitStatus == 0 && result.errorText.isEmpty, "\(result.errorText)")
+            }
+        }
+
         @Test func systemdUnderstandsTheSocket() async throws {
             let folder = try TemporaryFolder()
             _ = try installed("cameo-web", in: folder)

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A page of the documentation: the README, or an article of the catalog.
 package struct Page: Sendable {
-    /// What stands between two fences.
+    /// What stands between two fences, which may be indented as a part of a list.
     package struct Block: Sendable {
         package let language: String
         package let text: String
@@ -32,12 +32,15 @@ package struct Page: Sendable {
         text = try String(contentsOf: Repository.file(path), encoding: .utf8)
         var (blocks, prose) = ([Block](), "")
         var open: (language: String, text: String)?
+        var indent = 0
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line.hasPrefix("```") {
+            let words = line.drop { $0 == " " }
+            if words.hasPrefix("```") {
                 if let block = open { blocks.append(Block(language: block.language, text: block.text)) }
-                open = open == nil ? (String(line.dropFirst(3)), "") : nil
+                open = open == nil ? (String(words.dropFirst(3)), "") : nil
+                indent = line.count - words.count
             } else if open != nil {
-                open?.text += line + "\n"
+                open?.text += line.dropFirst(indent) + "\n"
             } else {
                 prose += line + "\n"
             }
