@@ -35,7 +35,7 @@ package struct ContactSheet {
             : "<p class=\"failure\">\((job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? job.state.rawValue).escapedForMarkup)</p>"
         cards.append(
             """
-            <section><h2>\((heading(of: job)).escapedForMarkup)</h2>\(pictures.joined())\(failure)</section>
+            <section>\(heading(of: job))\(pictures.joined())\(failure)</section>
             """
         )
     }
@@ -70,10 +70,13 @@ package struct ContactSheet {
         )
     }
 
+    /// The name of a file, or a URL; the whole source is shown under the pointer.
     private func heading(of job: Job) -> String {
-        let name = job.source.map(SourceName.of) ?? "job \(job.id)"
-        let picture = job.thumbnails.lazy.compactMap(PictureText.source).first
-        return picture.map { "\(name) · \($0)" } ?? name
+        let source = job.source.map(SourceName.of) ?? "job \(job.id)"
+        let isFile = URIScheme.of(source) == "file"
+        let name = isFile ? source.split(separator: "/").last.map(String.init) : nil
+        let words = [name ?? source] + job.thumbnails.compactMap(PictureText.source).prefix(1)
+        return "<h2 title=\"\(source.escapedForMarkup)\">\(words.joined(separator: " · ").escapedForMarkup)</h2>"
     }
 
     private func figure(_ thumbnail: RequestedThumbnail, _ rendition: Rendition?, _ data: Data) -> String {

@@ -98,7 +98,7 @@ enum PictureText {
         return words.joined(separator: ", ")
     }
 
-    /// `64x48 webp, alpha, 1234 bytes, #a1b2c3`; nil for a thumbnail that does not exist yet.
+    /// `64x48 webp, alpha, 1.2 KiB, #a1b2c3`; nil for a thumbnail that does not exist yet.
     static func thumbnail(_ thumbnail: RequestedThumbnail) -> String? {
         guard let width = thumbnail.width, let height = thumbnail.height, let format = thumbnail.format else {
             return nil
@@ -106,7 +106,7 @@ enum PictureText {
         var words = ["\(width)x\(height) \(format)"]
         if thumbnail.hasAlpha == true { words.append("alpha") }
         if let frames = thumbnail.frames, frames > 1 { words.append("\(frames) frames") }
-        words.append("\(thumbnail.bytes ?? 0) bytes")
+        words.append(AmountText.bytes(thumbnail.bytes ?? 0))
         if let color = thumbnail.dominantColor { words.append(color) }
         return words.joined(separator: ", ")
     }

@@ -31,9 +31,9 @@ struct ContactSheetTests {
         for bytes in ["one", "three"] {
             #expect(html.contains("<img src=\"data:image/webp;base64,\(Data(bytes.utf8).base64EncodedString())\""))
         }
-        #expect(html.contains("<h2>file:///pictures/a.jpg · 640x480 GIF, alpha, 3 frames</h2>"))
-        #expect(html.contains("<h2>https://example.com/b.jpg · ") && !html.contains("secret"))
-        #expect(html.contains("64x · 64x48 webp, alpha, 3 bytes, #a1b2c3<br><small>width 64</small>"))
+        #expect(html.contains("<h2 title=\"file:///pictures/a.jpg\">a.jpg · 640x480 GIF, alpha, 3 frames</h2>"))
+        #expect(html.contains(">https://example.com/b.jpg · ") && !html.contains("secret"))
+        #expect(html.contains("64x · 64x48 webp, alpha, 3 B, #a1b2c3<br><small>width 64</small>"))
         #expect(!html.contains("class=\"failure\"") && !html.contains("background:#a1b2c3"))
         #expect(html.contains("content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\""))
     }
@@ -59,7 +59,7 @@ struct ContactSheetTests {
         let html = try await html(jobs, ReportBench())
         #expect(html.contains("<p class=\"failure\">source.notFound: HTTP 404</p>"))
         #expect(html.contains("<p class=\"failure\">running</p>"))
-        #expect(html.contains("<h2>job 7</h2><p class=\"failure\">cancelled</p>"))
+        #expect(html.contains(">job 7</h2><p class=\"failure\">cancelled</p>"))
         #expect(html.contains("<p>3 jobs, 0 thumbnails, 0 B</p>"))
     }
 

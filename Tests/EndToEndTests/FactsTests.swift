@@ -52,7 +52,7 @@ extension EndToEnd {
             #expect(text.contains("  picture     \(width)x\(height) JPEG\n"), "\(text)")
             #expect(text.contains("50x50 png, alpha, "), "\(text)")
             let color = try #require(job.thumbnails[0].dominantColor)
-            #expect(text.contains(" bytes, \(color)\n"), "\(text)")
+            #expect(text.contains("B, \(color)\n"), "\(text)")
 
             #expect(try await deployment.command("cameo-status", ["sheet", "sheet.html"]).exitStatus == 0)
             let html = try String(contentsOfFile: deployment.folder.path("sheet.html"), encoding: .utf8)
