@@ -98,6 +98,12 @@ struct MapTests {
         for row in rows { #expect(row.contains(#/`\w+Tests\.\w+\/\w+` \|$/#), "\(row)") }
     }
 
+    @Test func theReadmeAndThePackageAgreeOnTheLicence() throws {
+        let copyright = try String(contentsOf: Repository.file("deploy/packaging/copyright"), encoding: .utf8)
+        let readme = try Page(Page.readme).text
+        #expect(copyright.contains("License: none-chosen") == readme.contains("No licence has been chosen yet"))
+    }
+
     /// Links to articles (`doc:`), to files, and to headings of either.
     @Test(arguments: Page.paths)
     func everyLinkLeadsSomewhere(path: String) throws {
