@@ -157,7 +157,66 @@ public struct JobEvents: AsyncSequence, Sendable {
     }
 }
 
+/// Every change of the state of any job of a store, in commit order, each once. The sequence waits for further changes, and
+/// never ends by itself.
+///
+/// A program that remembers ``JobChange/cursor`` continues after it the next time. Cursors have no gaps, so one that is
+/// higher by more than 1 than the last means that the store no longer kept the changes between. The iteration throws a
+/// ``CameoError``, or `CancellationError` if its task is cancelled.
+public struct StoreEvents: AsyncSequence, Sendable {
+    /// A change of a job's state.
+    public typealias Element = JobChange
+
+    let client: Client
+    let cursor: Int64
+
+    /// Makes an iterator, which begins with the first change after the cursor.
+    public func makeAsyncIterator() -> Iterator { Iterator(client: client, cursor: cursor) }
+
+    /// Reads further changes whenever a process has committed.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let client: Client
+        fileprivate var cursor: Int64
+        private var page: ArraySlice<JobChange> = []
+
+        fileprivate init(client: Client, cursor: Int64) {
+            self.client = client
+            self.cursor = cursor
+        }
+
+        /// The next change; never nil.
+        public mutating func next() async throws -> JobChange? {
+            do {
+                while page.isEmpty {
+                    // Read before the changes, so that a commit in between is seen twice rather than missed.
+                    let version = try await client.changes.current()
+                    page = try await client.store.changes(since: cursor, limit: 1_000)[...]
+                    if page.isEmpty { _ = try await client.changes.next(after: version) }
+                }
+            } catch let error as StoreError {
+                throw CameoError(error)
+            }
+            try Task.checkCancellation()
+            let change = page.removeFirst()
+            cursor = change.cursor
+            return change
+        }
+    }
+}
+
 extension Client {
+    /// The events of all jobs.
+    ///
+    /// - Parameter cursor: the last change that was seen, 0 for all that are kept; nil for those after the call.
+    /// - Returns: the changes after the cursor, and all later ones.
+    /// - Throws: ``CameoError/storeUnavailable(reason:)``
+    public func events(since cursor: Int64? = nil) async throws(CameoError) -> StoreEvents {
+        let last = try await asking { () throws(StoreError) in
+            if let cursor { cursor } else { try await store.lastChange() }
+        }
+        return StoreEvents(client: self, cursor: last)
+    }
+
     /// The events of an accepted request until its job ends; none if it needed no job.
     public func events(of job: EnqueueReceipt) -> JobEvents { JobEvents(client: self, id: job.id) }
 
@@ -183,6 +242,14 @@ extension Client {
             for try await status in events where status.state.isFinal { return status }
             throw CancellationError()
         }
+    }
+
+    /// Waits until the job of an accepted request has reached any final state, as ``wait(for:timeout:)-(Int64,_)`` does.
+    ///
+    /// - Returns: the job's final status; nil if the request needed no job.
+    public func wait(for job: EnqueueReceipt, timeout: Duration? = nil) async throws -> Job? {
+        guard let id = job.id else { return nil }
+        return try await wait(for: id, timeout: timeout)
     }
 
     /// Waits until all jobs of a batch have reached any final state.

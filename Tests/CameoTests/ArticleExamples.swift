@@ -108,6 +108,14 @@ func retrySlowSources(_ client: Client) async throws -> BulkProgress {
     return done
 }
 
+func followAll(_ client: Client, from last: Int64) async throws {
+    var cursor = last
+    for try await change in try await client.events(since: cursor) {
+        print(change.job, change.state)
+        cursor = change.cursor
+    }
+}
+
 func slowImports(_ client: Client) async throws {
     try await client.limit(queue: "imports", toRate: try StartRate(300, per: .seconds(60)))
 }

@@ -37,15 +37,48 @@ struct ClientTests {
     }
 
     @Test func waitReturnsWhenTheJobHasEnded() async throws {
-        let id = try #require(try await client.enqueue(request()).id)
+        let job = try await client.enqueue(request())
+        let id = try #require(job.id)
         await #expect(throws: CameoError.timedOut(jobID: id)) {
             try await client.wait(for: id, timeout: .milliseconds(50))
         }
-        async let status = client.wait(for: id, timeout: .seconds(300))
+        async let status = client.wait(for: job, timeout: .seconds(300))
         let worker = try await bench.register()
         try await bench.work(worker) { Workbench.picture($0) }
-        let state = try await status.state
+        let state = try await status?.state
         #expect(state == .completed)
+    }
+
+    @Test func everyChangeOfEveryJobIsToldOnceAndGoesOnAfterACursor() async throws {
+        let first = try #require(try await client.enqueue(request()).id)
+        let feed = try await client.events()
+        let second = try #require(try await client.enqueue(request("b")).id)
+        try await bench.work(try await bench.register()) { Workbench.picture($0) }
+        var told: [String] = []
+        var cursor: Int64 = 0
+        for try await change in feed {
+            told.append("\(change.job) \(change.state)")
+            cursor = change.cursor
+            if told.count == 5 { break }
+        }
+        #expect(told.first == "\(second) available", "the first job was enqueued before the call")
+        let others = [first, second].flatMap { ["\($0) running", "\($0) completed"] }
+        #expect(told.dropFirst().sorted() == others.sorted())
+
+        let waiting = Task { [client] in
+            for try await change in try await client.events(since: cursor) { return change.job }
+            return 0
+        }
+        let third = try #require(try await client.enqueue(request("c")).id)
+        #expect(try await waiting.value == third)
+        let all = try await client.events(since: 0)
+        #expect(try await all.first { _ in true }?.job == first)
+
+        let cancelled = Task { [client] in
+            for try await _ in try await client.events() {}
+        }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
     /// A job that is to wait again while a newer one waits for the same thumbnails yields to it.
@@ -124,6 +157,7 @@ struct ClientTests {
         #expect((job.outcome, job.id, job.state) == (.fresh, nil, .completed))
         #expect(job.thumbnails[0].blob != nil)
         for try await _ in client.events(of: job) { Issue.record("there is no job") }
+        #expect(try await client.wait(for: job) == nil)
         #expect(try await client.thumbnails(for: job) == job.thumbnails)
     }
 
