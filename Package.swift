@@ -1,13 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// Whoever depends on this package with `traits: []` does not get the packages of cameo-web, not even in Package.resolved.
+let web = TargetDependencyCondition.when(traits: ["Web"])
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird", condition: web)
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird", condition: web)
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types", condition: web)
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio", condition: web)
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio", condition: web)
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio", condition: web)
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -29,12 +31,13 @@ let package = Package(
         .executable(name: "cameo-admin", targets: ["cameo-admin"]),
         .executable(name: "cameo-web", targets: ["cameo-web"]),
     ],
+    traits: [.default(enabledTraits: ["Web"]), .trait(name: "Web", description: "cameo-web")],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        // For cameo-web alone: no other product builds them.
+        // For cameo-web alone: no other product builds them. Each of their products has the condition `web`.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -262,11 +265,14 @@ let package = Package(
         ),
         // The program of the README.
         .executableTarget(name: "cameo-example", dependencies: ["Cameo"], path: "Tests/CameoExample"),
+        // Other modules of a program, which use names of the library.
+        .target(name: "NamesakeClient", path: "Tests/NamesakeClient"),
+        .target(name: "NamesakeJob", path: "Tests/NamesakeJob"),
         .testTarget(
             name: "CameoTests",
             dependencies: [
                 "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CacheConformance", "TestSupport",
-                "cameo-example",
+                "NamesakeClient", "NamesakeJob", "cameo-example",
             ]
         ),
         .testTarget(

@@ -98,6 +98,20 @@ struct MapTests {
         for row in rows { #expect(row.contains(#/`\w+Tests\.\w+\/\w+` \|$/#), "\(row)") }
     }
 
+    /// So that whoever uses the library with `traits: []` resolves none of them.
+    @Test func whatOnlyTheWebServerNeedsHasItsTrait() throws {
+        let manifest = try String(contentsOf: Repository.file("Package.swift"), encoding: .utf8)
+        let start = try #require(manifest.range(of: "// For cameo-web alone")).upperBound
+        let end = try #require(manifest.range(of: "    targets: [")).lowerBound
+        let packages = manifest[start..<end].matches(of: #/url: ".*\/(.+)"/#).map { String($0.output.1) }
+        #expect(packages.contains("hummingbird"))
+        let products = manifest.matches(of: #/\.product\(name: "\w+", package: "([^"]+)"(, condition: web)?/#)
+        for product in products {
+            let isOfWeb = packages.contains(String(product.output.1))
+            #expect(isOfWeb == (product.output.2 != nil), "\(product.output.0)")
+        }
+    }
+
     @Test func theReadmeAndThePackageAgreeOnTheLicence() throws {
         let copyright = try String(contentsOf: Repository.file("deploy/packaging/copyright"), encoding: .utf8)
         let readme = try Page(Page.readme).text
