@@ -345,17 +345,23 @@ if isForFleets {
 
 // Building Hummingbird takes as long as all the rest, so whoever tests only the default build does without.
 if Context.environment["CAMEO_WEB"] == "1" {
-    package.targets.append(
+    package.targets += [
+        // The server of the article about HTTP.
+        .executableTarget(
+            name: "cameo-server-example",
+            dependencies: ["Cameo", hummingbird, httpTypes, lifecycle],
+            path: "Tests/CameoServerExample"
+        ),
         .testTarget(
             name: "CameoWebTests",
             dependencies: [
                 "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb", "TestSupport",
-                "cameo-web",
+                "cameo-server-example", "cameo-web",
                 logging,
             ],
             exclude: ["generated_client.py", "recipes.py", "validate_answers.py"]
-        )
-    )
+        ),
+    ]
     for tests in package.targets where tests.name == "CommandSupportTests" { tests.dependencies.append("cameo-web") }
 }
 

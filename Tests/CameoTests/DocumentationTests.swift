@@ -14,20 +14,22 @@ struct DocumentationTests {
         page.blocks.filter { $0.language == "swift" }.map(\.text)
     }
 
-    private func program() throws -> String {
-        try String(contentsOf: Repository.file("Tests/CameoExample/main.swift"), encoding: .utf8)
+    private func program(_ name: String) throws -> String {
+        try String(contentsOf: Repository.file("Tests/\(name)/main.swift"), encoding: .utf8)
     }
 
-    @Test func theProgramOfTheFirstPageIsTheOneThatIsCompiled() throws {
-        #expect(swiftBlocks(of: try Page.article("Cameo")) == [try program()])
+    @Test(arguments: [("Cameo", "CameoExample"), ("Web", "CameoServerExample")])
+    func theProgramOfThePageIsTheOneThatIsCompiled(page: String, name: String) throws {
+        #expect(swiftBlocks(of: try Page.article(page)) == [try program(name)])
     }
 
     @Test func everyExampleIsCompiled() throws {
         let path = "Tests/CameoTests/ArticleExamples.swift"
         let compiled = lines(try String(contentsOf: Repository.file(path), encoding: .utf8)).joined(separator: "\n")
+        let programs = [try program("CameoExample"), try program("CameoServerExample")]
         var count = 0
         for page in try Page.all() {
-            for block in swiftBlocks(of: page) where block != (try program()) {
+            for block in swiftBlocks(of: page) where !programs.contains(block) {
                 #expect(compiled.contains(lines(block).joined(separator: "\n")), "\(page.path): \(block)")
                 count += 1
             }
