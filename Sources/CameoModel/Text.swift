@@ -17,11 +17,27 @@ package struct ExactText: Hashable, Sendable {
 }
 
 /// Recognises SVG by reading XML text up to its root element.
-enum DrawingText {
+package enum DrawingText {
+    /// UTF-16, with or without a byte order mark, as UTF-8 that declares no encoding; nil for other text.
+    package static func transcoded(_ bytes: some Collection<UInt8>) -> [UInt8]? {
+        let bytes = Array(bytes), isLittle: Bool
+        switch Array(bytes.prefix(2)) {
+        case [0xFF, 0xFE], [0x3C, 0]: isLittle = true
+        case [0xFE, 0xFF], [0, 0x3C]: isLittle = false
+        default: return nil
+        }
+        let units = stride(from: 0, to: bytes.count - 1, by: 2).map {
+            UInt16(bytes[isLittle ? $0 + 1 : $0]) << 8 | UInt16(bytes[isLittle ? $0 : $0 + 1])
+        }
+        let text = Array(String(decoding: units.first == 0xFEFF ? units.dropFirst() : units[...], as: UTF16.self).utf8)
+        guard text.starts(with: "<?xml".utf8), let rest = skip(text[...], past: "?>") else { return text }
+        return Array(rest)
+    }
+
     /// Whether the root element is `svg`, after any byte order mark, declaration, comments and document type. Reads
-    /// UTF-8 and other ASCII-compatible encodings; UTF-16 is not recognised.
+    /// UTF-8, other ASCII-compatible encodings and UTF-16.
     static func isSVG(_ bytes: some Collection<UInt8>) -> Bool {
-        var rest = Array(bytes)[...]
+        var rest = (transcoded(bytes) ?? Array(bytes))[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
         while true {
             rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }

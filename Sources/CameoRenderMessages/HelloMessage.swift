@@ -18,7 +18,7 @@ package enum RendererProtocol {
     package static let version = 6
     package static let socketDescriptor: Int32 = 3
     /// The first part of every renderer version, raised when the pixels that Cameo makes of a picture change.
-    package static let imagingVersion = "cameo-5"
+    package static let imagingVersion = "cameo-6"
     /// The most bytes of a message's JSON text.
     package static let maximumMessageBytes = 1 << 20
     /// The most bytes of one encoded rendition, unless the job sets a lower limit.

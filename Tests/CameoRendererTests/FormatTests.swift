@@ -61,7 +61,7 @@ struct FormatTests {
         #expect(picture.source.pages == 1)
         let edges = hasAlpha ? [240, 160] : [960, 640]
         #expect(picture.source.edges == edges)
-        #expect(picture.rendererVersion.hasPrefix("cameo-5 libvips-8."))
+        #expect(picture.rendererVersion.hasPrefix("cameo-6 libvips-8."))
     }
 
     @Test func onlyTheFirstPageIsRendered() async throws {

@@ -1,4 +1,5 @@
 """Small pictures as other programs make them: `cases.py NAME PATH` writes the one of this name. A case is a function."""
+import base64
 import struct
 import subprocess
 import sys
@@ -326,6 +327,56 @@ def svg_view_box(path):
 
 def svg_wide(path):
     svg(path, "width='20000' height='5'")
+
+
+def embedded(path, data, kind):
+    """Half of a drawing is a picture in a `data:` URI."""
+    uri = "data:" + kind + ";base64," + base64.b64encode(data).decode()
+    body = "<rect width='16' height='8' fill='#00f'/><image width='8' height='8' href='%s'/>" % uri
+    data = "<svg xmlns='http://www.w3.org/2000/svg' width='16' height='8'>%s</svg>" % body
+    with open(path, "w") as file:
+        file.write(data)
+
+
+def green(path, saver):
+    png(path + ".png", 64, 64, lambda x, y: (0, 200, 0))
+    vips(saver, path + ".png", path, *(["--compression", "av1"] if saver == "heifsave" else []))
+    return open(path, "rb").read()
+
+
+def svg_with_webp(path):
+    embedded(path, green(path, "webpsave"), "image/webp")
+
+
+def svg_with_gif(path):
+    embedded(path, green(path, "gifsave"), "image/gif")
+
+
+def svg_with_avif(path):
+    embedded(path, green(path, "heifsave"), "image/avif")
+
+
+def svg_with_png_named_jpeg(path):
+    embedded(path, green(path, "pngsave"), "image/jpeg")
+
+
+def svg_in_svg(path):
+    svg_with_webp(path)
+    embedded(path, open(path, "rb").read().replace(b"width='16'", b"width='8'", 1), "image/svg+xml")
+
+
+def svg_in_utf16(path):
+    svg_with_webp(path)
+    text = "<?xml version='1.0' encoding='UTF-16'?>" + open(path).read()
+    with open(path, "w", encoding="utf-16") as file:
+        file.write(text)
+
+
+def svg_in_big_endian_utf16(path):
+    svg(path, "width='16' height='8'")
+    text = open(path).read()
+    with open(path, "w", encoding="utf-16-be") as file:
+        file.write(text)
 
 
 COLORS = [(255, 0, 0), (0, 200, 0), (0, 0, 255)]

@@ -28,6 +28,23 @@ final class OverlayPicture {
         self.namedSize = namedSize
     }
 
+    /// Decodes a file that lies in so many drawings.
+    convenience init(
+        _ mapping: borrowing SourceMapping,
+        allowing optional: Set<PictureFormat>,
+        limits: RenderLimits,
+        depth: Int = 0
+    ) throws(ImagingError) {
+        let reader = try SourceReader(mapping, allowing: optional, limits: limits, depth: depth)
+        let header = try reader.header()
+        let facts = reader.facts(header)
+        let size = Self.size(of: reader.canvas(header), reader.format)
+        let group = RenditionGroup(page: 0, isAnimated: false, indices: [])
+        let shared = try SourceDecoder(reader: reader, facts: facts)
+            .page(group, header: header, at: size, keepsProfile: false)
+        try self.init(shared.frame(0, inSourceProfile: false), namedSize: facts.size)
+    }
+
     /// The overlay at a size. The latest result is kept, because all frames of an animation ask for the same size.
     func resized(to size: PixelSize) -> VipsPicture? {
         if latest?.width != size.width || latest?.height != size.height {
@@ -69,27 +86,12 @@ final class OverlayCache {
             throw .overlay(uri, .unreadable("its bytes did not come with the job"))
         }
         do throws(ImagingError) {
-            let picture = try decode(source)
+            let picture = try OverlayPicture(source.mapping, allowing: allowedFormats, limits: limits)
             decoded[uri] = picture
             return picture
         } catch {
             throw .overlay(uri, error)
         }
-    }
-
-    private func decode(_ source: OverlaySource) throws(ImagingError) -> OverlayPicture {
-        let reader = try SourceReader(
-            source.mapping,
-            allowing: allowedFormats,
-            limits: limits
-        )
-        let header = try reader.header()
-        let facts = reader.facts(header)
-        let size = OverlayPicture.size(of: reader.canvas(header), reader.format)
-        let group = RenditionGroup(page: 0, isAnimated: false, indices: [])
-        let shared = try SourceDecoder(reader: reader, facts: facts)
-            .page(group, header: header, at: size, keepsProfile: false)
-        return try OverlayPicture(shared.frame(0, inSourceProfile: false), namedSize: facts.size)
     }
 }
 

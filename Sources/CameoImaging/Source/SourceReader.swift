@@ -1,4 +1,5 @@
 package import CameoModel
+internal import Foundation
 internal import Glibc
 
 /// Identifies and opens the bytes of one source, and checks its header against the limits before anything is decoded. A
@@ -12,17 +13,21 @@ struct SourceReader {
     let toleratesDamage: Bool
     /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
+    /// The text of an SVG drawing where it had to be changed to be read.
+    private let text: [UInt8]?
     /// What `cameo-frames` says of its picture; nil for a source that is no video.
     private let video: VideoFrameHeader?
     /// The frames of a video that stand one below the other.
     private var rolled: Int { video?.frames ?? 1 }
 
-    /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder.
+    /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder. `depth` is in
+    /// how many drawings the source lies.
     init(
         _ source: borrowing SourceMapping,
         allowing optional: Set<PictureFormat>,
         limits: RenderLimits,
-        toleratesDamage: Bool = false
+        toleratesDamage: Bool = false,
+        depth: Int = 0
     ) throws(ImagingError) {
         let (bytes, kind) = (source.bytes, source.kind)
         video = kind == .video ? VideoFrameHeader(in: bytes) : nil
@@ -56,6 +61,9 @@ struct SourceReader {
         self.format = format
         self.limits = limits
         self.toleratesDamage = toleratesDamage
+        let plain = format == .svg ? DrawingText.transcoded(bytes) : nil
+        let pictures = { EmbeddedPictures.readable($0, allowing: optional, limits: limits, depth: depth) }
+        text = format != .svg ? nil : plain.map { $0.withUnsafeBytes(pictures) ?? $0 } ?? pictures(bytes)
     }
 
     /// Opens the source; only the header is read.
@@ -104,17 +112,20 @@ struct SourceReader {
         if format == .gif, let canvas = GIFCanvas(in: bytes) {
             return VipsPicture(openingCopyOf: canvas.bytes, as: format, options)
         }
-        if let picture = VipsPicture(opening: bytes, as: format, options) { return picture }
+        if let text {
+            if let picture = VipsPicture(openingCopyOf: text, as: format, options) { return picture }
+        } else if let picture = VipsPicture(opening: bytes, as: format, options) {
+            return picture
+        }
         // libvips refuses drawings of less than half a pixel.
-        guard format == .svg, let large = Self.enlarged(bytes, by: Self.measure) else { return nil }
+        guard format == .svg, let large = Self.enlarged(text ?? Array(bytes), by: Self.measure) else { return nil }
         var options = options
         options.shrink = .scale(options.shrink.scale / Double(Self.measure))
         return VipsPicture(openingCopyOf: large, as: format, options)
     }
 
     /// The text of a drawing that has only a viewBox, with a size of so many times as many pixels; nil for others.
-    private static func enlarged(_ bytes: UnsafeRawBufferPointer, by factor: Int) -> [UInt8]? {
-        let text = Array(bytes)
+    private static func enlarged(_ text: [UInt8], by factor: Int) -> [UInt8]? {
         guard let start = text.firstRange(of: "<svg".utf8), let end = text[start.upperBound...].firstIndex(of: 0x3E)
         else { return nil }
         let tag = String(decoding: text[start.upperBound..<end], as: UTF8.self)
@@ -323,6 +334,17 @@ package struct SourceMapping: ~Copyable {
         bytes = UnsafeRawBufferPointer(start: start, count: size)
         exif =
             EXIFSegment(in: bytes).flatMap { Self.hide($0, in: start) ? $0 : nil } ?? PNGColor.lateEXIF(in: bytes)
+    }
+
+    /// Holds a copy.
+    init(copying data: Data) throws(ImagingError) {
+        let access = PROT_READ | PROT_WRITE
+        guard !data.isEmpty, let start = mmap(nil, data.count, access, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            start != MAP_FAILED
+        else { throw .unreadable("\(Errno())") }
+        let copy = UnsafeMutableRawBufferPointer(start: start, count: data.count)
+        copy.copyBytes(from: data)
+        (bytes, kind, exif) = (UnsafeRawBufferPointer(copy), .file, nil)
     }
 
     /// Overwrites the marker in this process's copy of the page. Returns false if the page cannot be made writable.
