@@ -46,6 +46,7 @@ let package = Package(
         // C libraries and system calls that Swift cannot see by itself; each header says why it exists.
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux"),
@@ -74,7 +75,7 @@ let package = Package(
             name: "CameoFetch",
             dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CCurl", "CLinux"]
         ),
-        .target(name: "CameoImaging", dependencies: ["CameoModel", "CJPEG", "CVips", "CWebP"]),
+        .target(name: "CameoImaging", dependencies: ["CameoModel", "CHEIF", "CJPEG", "CVips", "CWebP"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(
             name: "CameoChild",

@@ -41,11 +41,10 @@ static inline int cameo_vips_webpsave_near_lossless(VipsImage *in, void **buffer
 }
 
 /// `effort`: libaom's, 0..9. `bitdepth` is explicit, because the saver's default is 12.
-static inline int cameo_vips_avifsave(VipsImage *in, void **buffer, size_t *length, int quality, int lossless,
-                                      int effort, VipsForeignSubsample subsampling) {
-    return vips_heifsave_buffer(in, buffer, length, "Q", quality, "lossless", lossless, "compression",
-                                VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "effort", effort, "bitdepth", 8, "subsample_mode",
-                                subsampling, CAMEO_NO_METADATA, NULL);
+static inline int cameo_vips_avifsave(VipsImage *in, void **buffer, size_t *length, int quality, int effort,
+                                      VipsForeignSubsample subsampling) {
+    return vips_heifsave_buffer(in, buffer, length, "Q", quality, "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1,
+                                "effort", effort, "bitdepth", 8, "subsample_mode", subsampling, CAMEO_NO_METADATA, NULL);
 }
 
 /// `effort`: the quantiser's, 1..10. An animation is passed as for WebP.

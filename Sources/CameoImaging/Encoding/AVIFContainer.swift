@@ -1,3 +1,5 @@
+internal import CHEIF
+internal import CVips
 internal import Foundation
 
 /// An AVIF file (ISO/IEC 23008-12, HEIF) as libheif writes it: `ftyp`, `meta`, `mdat`.
@@ -214,5 +216,73 @@ struct ItemLocations {
             }
         }
         return bytes
+    }
+}
+
+extension VipsPicture {
+    /// The picture as an AVIF file without metadata that keeps every pixel: the planes are red, green and blue themselves.
+    ///
+    /// - Parameter effort: libaom's, 0…9.
+    /// - Returns: nil if the picture could not be computed, or if libheif refused it.
+    func losslessAVIF(effort: Int) -> Data? {
+        let context = heif_context_alloc()
+        defer { heif_context_free(context) }
+        var (descriptor, encoder, planes): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
+        defer {
+            if let planes { heif_image_release(planes) }
+            if let encoder { heif_encoder_release(encoder) }
+        }
+        // Other encoders of AV1 lose pixels.
+        guard heif_context_get_encoder_descriptors(context, heif_compression_AV1, "aom", &descriptor, 1) == 1,
+            isDone(heif_context_get_encoder(context, descriptor, &encoder)),
+            isDone(heif_encoder_set_lossless(encoder, 1)),
+            isDone(heif_encoder_set_parameter_integer(encoder, "speed", Int32(9 - effort))),
+            isDone(heif_encoder_set_parameter_string(encoder, "chroma", "444")),
+            isDone(heif_image_create(Int32(width), Int32(height), heif_colorspace_YCbCr, heif_chroma_444, &planes)),
+            withPixels({ fill(planes, $0) }) == true, let options = heif_encoding_options_alloc(),
+            let colors = heif_nclx_color_profile_alloc()
+        else { return nil }
+        defer {
+            heif_encoding_options_free(options)
+            heif_nclx_color_profile_free(colors)
+        }
+        colors.pointee.color_primaries = heif_color_primaries_ITU_R_BT_709_5
+        colors.pointee.transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1
+        colors.pointee.matrix_coefficients = heif_matrix_coefficients_RGB_GBR
+        colors.pointee.full_range_flag = 1
+        options.pointee.save_alpha_channel = hasAlpha ? 1 : 0
+        options.pointee.output_nclx_profile = colors
+        options.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
+        var writer = heif_writer(writer_api_version: 1) { _, bytes, count, file in
+            if let bytes { file?.assumingMemoryBound(to: Data.self).pointee.append(Data(bytes: bytes, count: count)) }
+            return heif_error(code: heif_error_Ok, subcode: heif_suberror_Unspecified, message: nil)
+        }
+        var file = Data()
+        guard isDone(heif_image_set_nclx_color_profile(planes, colors)),
+            isDone(heif_context_encode_image(context, planes, encoder, options, nil)),
+            isDone(withUnsafeMutablePointer(to: &file) { heif_context_write(context, &writer, $0) })
+        else { return nil }
+        return file
+    }
+
+    private func fill(_ planes: OpaquePointer?, _ pixels: Span<UInt8>) -> Bool {
+        // As ITU-T H.273 has them: green, blue, red.
+        let channels = [heif_channel_Cr, heif_channel_Y, heif_channel_Cb] + (hasAlpha ? [heif_channel_Alpha] : [])
+        for (index, channel) in channels.enumerated() {
+            var stride: Int32 = 0
+            guard isDone(heif_image_add_plane(planes, channel, Int32(width), Int32(height), 8)),
+                let plane = heif_image_get_plane(planes, channel, &stride)
+            else { return false }
+            let band = index < 3 ? min(index, colorBands - 1) : bands - 1
+            for y in 0..<height {
+                for x in 0..<width { plane[y * Int(stride) + x] = pixels[(y * width + x) * bands + band] }
+            }
+        }
+        return true
+    }
+
+    private func isDone(_ result: heif_error) -> Bool {
+        if result.code != heif_error_Ok { cameo_vips_note_error("heifsave", result.message) }
+        return result.code == heif_error_Ok
     }
 }

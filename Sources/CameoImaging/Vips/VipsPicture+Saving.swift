@@ -48,9 +48,9 @@ extension VipsPicture {
         case .nearLosslessWebP(let quality, let effort):
             return saved { cameo_vips_webpsave_near_lossless(image, $0, $1, Int32(quality), Int32(effort)) }
         case .avif(let quality, let effort, let chroma):
-            return saved { cameo_vips_avifsave(image, $0, $1, Int32(quality), 0, Int32(effort), chroma.saverOption) }
+            return saved { cameo_vips_avifsave(image, $0, $1, Int32(quality), Int32(effort), chroma.saverOption) }
         case .losslessAVIF(let effort):
-            return saved { cameo_vips_avifsave(image, $0, $1, 100, 1, Int32(effort), VIPS_FOREIGN_SUBSAMPLE_OFF) }
+            return losslessAVIF(effort: effort)
         case .gif(let effort):
             return saved { cameo_vips_gifsave(image, $0, $1, Int32(effort)) }
         }

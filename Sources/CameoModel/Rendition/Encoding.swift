@@ -24,8 +24,7 @@ extension Rendition {
         package static let effortRange = 1...9
         package static let maxBytesRange = 128...67_108_864
 
-        /// WebP and AVIF: keeps every pixel. WebP is exact, but for the hidden colours of an animation; AVIF is within 1 of
-        /// 255, because libheif stores YCbCr.
+        /// WebP and AVIF: keeps every pixel, but for the hidden colours of an animation.
         public var lossless = false
         /// WebP: without loss but for pixels that are adjusted first so that they compress better; `quality` says how little,
         /// 100 for not at all.
