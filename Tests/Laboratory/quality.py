@@ -1,9 +1,14 @@
 """deploy/quality FOLDER [--photos N] [--apart] [--json]
+deploy/quality --formats [FOLDER] [--photos N] [--json]
 
 Compares Cameo's thumbnails of photographs at five sizes with those of vipsthumbnail and with a slow reference: a full
 decode, rotated upright, converted to sRGB by the embedded profile, then a single `vips resize` to the exact size
 (lanczos3, no preliminary shrinking, floating point, colours premultiplied by alpha). Every thumbnail is a PNG, so that
 encoding does not affect the comparison.
+
+With --formats, a zone plate, text, transparent text and the photographs are written in every format that Cameo reads, at a
+width of 1600, and thumbnails of 400 pixels are compared with the reference of the same file: what a format's decoder costs
+in sharpness is seen as decibels (PSNR; over all colours, the lowest of all photographs).
 
 Prints the mean absolute difference (of 255, over red, green and blue) and the SSIM of the luminance (windows of 8 × 8
 pixels, four apart; the mean over all photographs, and the worst). Sets up and builds what is missing. Exits with 1 if a
@@ -11,6 +16,7 @@ photograph could not be compared.
 """
 import itertools
 import json
+import math
 import multiprocessing
 import operator
 import os
@@ -151,13 +157,86 @@ def compare_photo(task):
     return photo, result, None
 
 
+# -------------------------------------------------------------------------------------------------------------- formats
+
+AV1, HEVC = (("--compression", name, "--Q", "90", "--effort", "1") for name in ("av1", "hevc"))
+# By name: the suffix and how `vips` writes it.
+FORMATS = {
+    "PNG": ("png", "pngsave"), "JPEG": ("jpg", "jpegsave", "--Q", "95"), "TIFF": ("tif", "tiffsave"), "GIF": ("gif", "gifsave"),
+    "WebP": ("webp", "webpsave", "--Q", "90"), "WebP, lossless": ("webp", "webpsave", "--lossless"),
+    "AVIF": ("avif", "heifsave", *AV1), "HEIC": ("heic", "heifsave", *HEVC),
+}
+WIDTH, SMALL = 1600, 400
+OPAQUE = {"JPEG"}
+
+
+def subjects(photos, work):
+    """Pictures by name, in pixels."""
+    vips("zone", work / "zone.v", WIDTH, WIDTH, "--uchar")
+    vips("text", work / "ink.v", "Sphinx of black quartz, judge my vow. 0123456789 " * 40, "--width", WIDTH, "--dpi", 140)
+    vips("invert", work / "ink.v", work / "text.v")
+    vips("linear", work / "ink.v", work / "blue.v", "0 0 0", "20 20 120", "--uchar")
+    vips("bandjoin", f"{work / 'blue.v'} {work / 'ink.v'}", work / "both.v")
+    vips("copy", work / "both.v", work / "transparent.v", "--interpretation", "srgb")
+    found = {"zone plate": [work / "zone.v"], "text": [work / "text.v"], "transparent": [work / "transparent.v"]}
+    for number, photo in enumerate(photos):
+        vips("thumbnail", photo, work / f"photo{number}.v", WIDTH, "--height", 100_000)
+        found.setdefault("photographs", []).append(work / f"photo{number}.v")
+    return found
+
+
+def decibels(task):
+    file, thumbnail, folder = task
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        work = pathlib.Path(name)
+        reference(file, work)
+        width, height, ours = pixels(thumbnail, work)
+        resized(work, width, height, work / "reference.v")
+        *_, right = pixels(work / "reference.v", work)
+        error = sum((one - other) ** 2 for one, other in zip(ours, right)) / len(right)
+        return 10 * math.log10(255**2 / error) if error else math.inf
+
+
+def compare_formats(bin, photos, folder):
+    """One row per format: the lowest PSNR of each kind of picture; None if there is none."""
+    kinds, files = subjects(photos, folder), {}
+    for (format, (suffix, *saver)), (kind, originals) in itertools.product(FORMATS.items(), kinds.items()):
+        if kind == "transparent" and format in OPAQUE:
+            continue
+        for original in originals:
+            file = folder / f"{original.stem}-{len(files)}.{suffix}"
+            try:
+                vips(saver[0], original, file, *saver[1:])
+            except RuntimeError as error:
+                print(f"no {format} of {kind}: {error}", file=sys.stderr)
+                continue
+            files[file] = (format, kind)
+    made = thumbnails(bin, list(files), [[SMALL]], folder)
+    rows = {format: {"format": format} | dict.fromkeys(kinds) for format in FORMATS}
+    with multiprocessing.Pool(lab.CORES, children_obey) as pool:
+        found = pool.map(decibels, [(file, sizes[SMALL], folder) for file, sizes in made.items() if sizes])
+    for file, level in zip([file for file, sizes in made.items() if sizes], found):
+        format, kind = files[file]
+        rows[format][kind] = min(level, rows[format][kind] or math.inf)
+    return kinds, list(rows.values())
+
+
+def print_formats(kinds, rows, as_json):
+    if as_json:
+        return print(json.dumps({"rows": rows}, indent=2, default=str))
+    print(f"PSNR in dB against one plain resize of the same file, {WIDTH} to {SMALL} pixels wide")
+    print(f"{'format':16}" + "".join(f"{kind:>14}" for kind in kinds))
+    for row in rows:
+        print(f"{row['format']:16}" + "".join(f"{'–' if row[kind] is None else f'{row[kind]:.1f}':>14}" for kind in kinds))
+
+
 # ----------------------------------------------------------------------------------------------------------------- main
 
 
-def thumbnails(bin, photos, apart, folder):
-    """Makes {photo: {size: file}} with Cameo, one job per photograph with all sizes, or one per size."""
+def thumbnails(bin, photos, groups, folder):
+    """Makes {photo: {size: file}} with Cameo, one job per photograph and group of sizes."""
     store, uris, made = ["--store", folder / "store"], {photo: {} for photo in photos}, {}
-    for sizes in [[size] for size in SIZES] if apart else [SIZES]:
+    for sizes in groups:
         options = [word for size in sizes for word in ("--size", f"{size}x{size}:png")]
         printed = lab.output(bin / "cameo-enqueue", *store, "-", *options, "--json", input="\n".join(map(str, photos)))
         for photo, line in zip(photos, printed.splitlines()):
@@ -218,7 +297,8 @@ def summary(results):
 def arguments():
     parser = lab.parser("quality", __doc__)
     add = parser.add_argument
-    add("folder", metavar="FOLDER", type=pathlib.Path, help="photographs: JPEG, PNG, WebP, TIFF, HEIC, AVIF")
+    add("folder", metavar="FOLDER", type=pathlib.Path, nargs="?", help="photographs: JPEG, PNG, WebP, TIFF, HEIC, AVIF")
+    add("--formats", action="store_true", help="compare the formats of sources instead, of synthetic pictures and photographs")
     add("--photos", type=int, metavar="N", help="use only N photographs, evenly chosen (default: all)")
     add("--apart", action="store_true", help="make each size in a job of its own, from its own decode, instead of all from one")
     add("--json", action="store_true", help="print the table as JSON")
@@ -226,10 +306,10 @@ def arguments():
     if options.photos is not None and options.photos < 1:
         parser.error("--photos: must be at least 1")
     lab.check_bin(options, parser.error, "cameo-worker")
-    found = sorted(path.resolve() for path in options.folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    found = sorted(path.resolve() for path in (options.folder.rglob("*") if options.folder else []) if path.suffix.lower() in SUFFIXES and path.is_file())
     photos = [path for path in dict.fromkeys(found) if "\n" not in str(path)]
-    if not photos:
-        parser.error(f"no photographs below {options.folder}")
+    if not photos and not options.formats:
+        parser.error(f"no photographs below {options.folder}" if options.folder else "FOLDER is missing")
     if options.photos is not None and options.photos < len(photos):
         photos = [photos[index * len(photos) // options.photos] for index in range(options.photos)]
     return options, photos
@@ -242,8 +322,11 @@ def main():
         lab.need(command, "libvips-tools")
     try:
         with tempfile.TemporaryDirectory(prefix="cameo-quality-", ignore_cleanup_errors=True) as name:
+            if options.formats:
+                return print_formats(*compare_formats(bin, photos, pathlib.Path(name)), options.json)
             print(f"making thumbnails of {len(photos)} photographs", file=sys.stderr)
-            results, failed = compare(thumbnails(bin, photos, options.apart, pathlib.Path(name)), name)
+            groups = [[size] for size in SIZES] if options.apart else [SIZES]
+            results, failed = compare(thumbnails(bin, photos, groups, pathlib.Path(name)), name)
     except RuntimeError as error:
         sys.exit(str(error))
     for line in failed:
