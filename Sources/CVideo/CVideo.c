@@ -188,6 +188,8 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     error = open_decoder(video, wish->maximum_pixels);
     if (error == AVERROR_DECODER_NOT_FOUND) return VIDEO_UNSUPPORTED_CODEC;
     return error < 0 ? video_failure(error, out) : VIDEO_FRAME;
+    // As WebM names the key; MP4 says so of its packets.
+    video->is_encrypted = av_dict_get(stream->metadata, "enc_key_id", NULL, 0) != NULL;
 }
 
 void video_close(struct video *video) {
@@ -207,11 +209,7 @@ enum cameo_video_result cameo_video_frame(int fd, const struct cameo_video_wish 
         result = video_choose(&video, wish, frame);
         if (result == VIDEO_FRAME) result = video_picture(&video, wish, frame);
     }
-    if (video.is_encrypted && result != VIDEO_FRAME) {
-        snprintf(frame->codec, sizeof frame->codec, "encrypted %s",
-                 avcodec_get_name(video.stream->codecpar->codec_id));
-        result = VIDEO_UNSUPPORTED_CODEC;
-    }
+    if (video.is_encrypted && result != VIDEO_FRAME) result = VIDEO_ENCRYPTED;
     video_close(&video);
     if (video.missing_count > 0) {
         // Whatever was made without them may be wrong.

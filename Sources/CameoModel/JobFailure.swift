@@ -22,6 +22,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         case imageCropOutside = "image.cropOutside"
         case videoNoPicture = "video.noPicture"
         case videoUnsupportedCodec = "video.unsupportedCodec"
+        case videoEncrypted = "video.encrypted"
         case renderFailed = "render.failed"
         case renderCrashed = "render.crashed"
         case renderTimedOut = "render.timedOut"
@@ -113,7 +114,7 @@ extension JobFailure.Code {
         case .requestInvalid, .sourceNotFound, .sourceForbidden, .sourceTooLarge, .sourceUnsupportedScheme: false
         case .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt, .imageTooManyPixels: false
         case .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside: false
-        case .videoNoPicture, .videoUnsupportedCodec, .renderFormatUnavailable: false
+        case .videoNoPicture, .videoUnsupportedCodec, .videoEncrypted, .renderFormatUnavailable: false
         case .renderFailed, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .workerLost, .unknown: false
         }
     }

@@ -7,7 +7,7 @@ package struct RefusalMessage: RenderMessage, Hashable {
     /// The failures that a renderer itself reports; the worker detects all others.
     package enum Reason: String, CaseIterable, Sendable {
         case unsupportedFormat, corrupt, tooManyPixels, tooManyFrames, noSuchPage, cropOutside, tooManyBytes
-        case noPicture, unsupportedCodec, outOfMemory, failed
+        case noPicture, unsupportedCodec, encrypted, outOfMemory, failed
         /// Only of a ``SourceKind/partialVideo``.
         case bytesMissing
     }

@@ -53,6 +53,7 @@ enum RenderFailure {
         case .cropOutside: return JobFailure(.imageCropOutside, at: .render, message)
         case .noPicture: return JobFailure(.videoNoPicture, at: .render, message)
         case .unsupportedCodec: return JobFailure(.videoUnsupportedCodec, at: .render, message)
+        case .encrypted: return JobFailure(.videoEncrypted, at: .render, message)
         case .tooManyBytes: return JobFailure(.renderTooManyBytes, at: .render, message)
         case .outOfMemory: return outOfMemory(source, limitBytes: limitBytes)
         case .unsupportedFormat, .corrupt, .failed, .bytesMissing:

@@ -99,6 +99,8 @@ struct VideoFrame {
                 .unsupportedCodec,
                 predicate: "is a video in the codec \(codecName), which is none of \(codecs)"
             )
+        case VIDEO_ENCRYPTED:
+            return RefusalMessage(.encrypted, predicate: "is an encrypted video (\(container.name), \(codecName))")
         case VIDEO_TOO_LARGE:
             let limit = "more than the limits of \(limits.edge) per edge and \(limits.pixels) in total"
             return RefusalMessage(.tooManyPixels, predicate: "is \(made.width) × \(made.height) pixels, \(limit)")

@@ -25,7 +25,7 @@ extension Videos {
     }
 
     /// The number of a frame of ``counter(frames:_:as:in:)``.
-    static func number(_ pixels: PixelGrid) -> Int {
-        (0..<10).reduce(0) { $0 + (pixels[$1 * 16 + 8, 24][0] > 128 ? 1 << $1 : 0) }
+    static func number(_ pixels: PixelGrid, top: Int = 0) -> Int {
+        (0..<10).reduce(0) { $0 + (pixels[$1 * 16 + 8, top + 24][0] > 128 ? 1 << $1 : 0) }
     }
 }

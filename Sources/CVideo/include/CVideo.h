@@ -38,6 +38,8 @@ enum cameo_video_result {
     VIDEO_NO_PICTURE,
     /// There is one, in a codec that is not decoded.
     VIDEO_UNSUPPORTED_CODEC,
+    /// There is one, and no key here opens it.
+    VIDEO_ENCRYPTED,
     VIDEO_TOO_LARGE,
     VIDEO_OUT_OF_MEMORY,
     /// Bytes were needed that are missing.

@@ -76,7 +76,7 @@ struct Problem: Error {
             case .storeFailed, .workerLost, .jobTimedOut, .renderFormatUnavailable: .serviceUnavailable
             case .requestInvalid, .sourceUnsupportedScheme, .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt,
                 .imageTooManyPixels, .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside,
-                .videoNoPicture, .videoUnsupportedCodec, .renderFailed,
+                .videoNoPicture, .videoUnsupportedCodec, .videoEncrypted, .renderFailed,
                 .renderCrashed, .renderTimedOut, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .unknown:
                 .unprocessableContent
             }
