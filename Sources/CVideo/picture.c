@@ -111,6 +111,32 @@ static int convert(const AVFrame *frame, const struct layout *layout, uint8_t *p
     return result == layout->height ? 0 : AVERROR_INVALIDDATA;
 }
 
+// Converts `video->frame`; one of another shape than the first lies in the middle, on black.
+static int place(const struct video *video, const struct layout *layout, uint8_t *pixels, size_t stride) {
+    struct layout part = *layout;
+    int width = video->frame->width, height = video->frame->height;
+    shape(video, video->frame, &width, &height);
+    double across = (double)layout->shown_width / width, down = (double)layout->shown_height / height;
+    // A row more or less is the encoder's.
+    bool is_wide = across < down * 0.98, is_high = down < across * 0.98;
+    if (is_wide != layout->orientation.is_transposed && (is_wide || is_high))
+        part.height = FFMAX(1, (int)(layout->height * (is_wide ? across / down : down / across) + 0.5));
+    else if (is_wide || is_high)
+        part.width = FFMAX(1, (int)(layout->width * (is_wide ? across / down : down / across) + 0.5));
+    else
+        return convert(video->frame, layout, pixels, stride);
+    size_t row = row_bytes(&part, part.width), left = row_bytes(layout, (layout->width - part.width) / 2);
+    uint8_t *own = malloc(row * (size_t)part.height + VIDEO_MARGIN);
+    int error = own ? convert(video->frame, &part, own, row) : AVERROR(ENOMEM), top = (layout->height - part.height) / 2;
+    for (int y = 0; y < layout->height && error >= 0; y++) {
+        uint8_t *into = pixels + (size_t)y * stride;
+        memset(into, 0, row_bytes(layout, layout->width));
+        if (y >= top && y < top + part.height) memcpy(into + left, own + (size_t)(y - top) * row, row);
+    }
+    free(own);
+    return error;
+}
+
 // The rows of a PNG: a zero, for no prediction, and the pixels. `from` has the frame as it is coded.
 static void upright(const struct layout *layout, const uint8_t *from, uint8_t *to) {
     size_t pixel = pixel_bytes(layout), stride = row_bytes(layout, layout->width);
@@ -196,6 +222,8 @@ enum cameo_video_result video_layout(struct video *video, const struct cameo_vid
     if ((int64_t)out->width * out->height > wish->maximum_pixels || out->width > wish->maximum_edge ||
         out->height > wish->maximum_edge)
         return VIDEO_TOO_LARGE;
+    layout->shown_width = out->width;
+    layout->shown_height = out->height;
     out->png_width = out->width;
     out->png_height = out->height;
     // Colours that are not multiplied by alpha are resized by the renderer.
@@ -224,12 +252,12 @@ int video_rows(const struct video *video, const struct layout *layout, uint8_t *
     struct orientation turn = layout->orientation;
     if (turn.is_transposed || turn.flips_x || turn.flips_y) {
         uint8_t *coded = malloc(stride * (size_t)layout->height + VIDEO_MARGIN);
-        int error = coded ? convert(video->frame, layout, coded, stride) : AVERROR(ENOMEM);
+        int error = coded ? place(video, layout, coded, stride) : AVERROR(ENOMEM);
         if (error >= 0) upright(layout, coded, rows);
         free(coded);
         return error;
     }
-    int error = convert(video->frame, layout, rows + 1, stride + 1);
+    int error = place(video, layout, rows + 1, stride + 1);
     if (error >= 0)
         for (int y = 0; y < layout->height; y++) rows[(size_t)y * (stride + 1)] = 0;
     return error;

@@ -72,6 +72,8 @@ struct layout {
     bool is_deep, has_alpha;
     // As in ITU-T H.273.
     int primaries, transfer;
+    // Of a frame as it is shown.
+    int shown_width, shown_height;
 };
 // The longest edge of a picture; what libswscale may write beyond the last pixel.
 enum { VIDEO_EDGE = 16383, VIDEO_MARGIN = 64 };

@@ -102,6 +102,24 @@ struct VideoCaseTests {
         }
     }
 
+    /// As a broadcast's pictures between advertisements do.
+    @Test(arguments: ["-vf scale=120:160", "-vf scale=160:60"])
+    func tilesKeepTheShapeOfTheirFrame(change: String) async throws {
+        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "first.ts", in: folder)
+        let later = "\(change),setsar=1 \(Self.h264) -g 10 -output_ts_offset 6"
+        let other = try await make(later, of: clip, as: "other.ts")
+        let bytes = try Data(contentsOf: URL(filePath: clip)) + Data(contentsOf: URL(filePath: other))
+        let path = try folder.write(bytes, to: "both.ts")
+        try await Videos.with { pools in
+            var sheet = Rendition(name: "sheet", width: 160, height: 120, format: .png)
+            sheet.storyboard = Rendition.Storyboard(columns: 2, rows: 1)
+            let tiles = try await PixelGrid(of: pools.render([sheet], of: path).renditions[0])
+            // The first tile is full. In the second, the edges that the frame does not reach are black.
+            #expect(tiles[2, 2].contains { $0 > 100 } && tiles[80, 30].contains { $0 > 100 })
+            #expect(tiles[162, 2].allSatisfy { $0 < 10 } && tiles[240, 35].contains { $0 > 100 })
+        }
+    }
+
     @Test func anEncryptedVideoIsNotDamaged() async throws {
         let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4", in: folder)
         let key = String(repeating: "76", count: 16)
