@@ -58,14 +58,14 @@ package enum VideoContainer: String, CaseIterable, Sendable {
 
     /// The bytes of a packet of a transport stream (ISO/IEC 13818-1), and before it in some recordings.
     private static let (packet, stamp) = (188, 4)
-    private static let sniffedBytes = 4 * (packet + stamp)
+    private static let sniffedBytes = 4_096
 
-    /// - Parameter bytes: the file, or its first 768 bytes.
+    /// - Parameter bytes: the file, or its first 4,096 bytes.
     package init?(sniffing bytes: some Collection<UInt8>) {
         let start = Array(bytes.prefix(Self.sniffedBytes))
         func has(_ text: String, at offset: Int) -> Bool { start.dropFirst(offset).starts(with: text.utf8) }
-        func isStream(every stride: Int, from first: Int) -> Bool {
-            (0..<4).allSatisfy { start.dropFirst(first + $0 * stride).first == 0x47 }
+        func isStream(every stride: Int, from first: Int, packets: Int = 4) -> Bool {
+            (0..<packets).allSatisfy { start.dropFirst(first + $0 * stride).first == 0x47 }
         }
         if ["ftyp", "moov", "mdat", "wide", "free", "skip"].contains(where: { has($0, at: 4) }) {
             // AVIF and HEIF are pictures in the same boxes.
@@ -79,6 +79,13 @@ package enum VideoContainer: String, CaseIterable, Sendable {
             // Without a tag, there is no cover.
             self = .mp3
         } else if isStream(every: Self.packet, from: 0) || isStream(every: Self.packet + Self.stamp, from: Self.stamp) {
+            self = .mpegTS
+        } else if PictureFormat(sniffing: start) == nil,
+            start.indices.contains(where: { first in
+                [Self.packet, Self.packet + Self.stamp].contains { isStream(every: $0, from: first, packets: 8) }
+            })
+        {
+            // What was recorded begins within a packet, or behind what a server said.
             self = .mpegTS
         } else {
             return nil

@@ -120,6 +120,17 @@ struct VideoCaseTests {
         }
     }
 
+    @Test(arguments: [70, 1_000])
+    func aStreamBehindOtherBytesIsAVideo(count: Int) async throws {
+        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.ts", in: folder)
+        let bytes = try Data(contentsOf: URL(filePath: clip))
+        let path = try folder.write(Data(repeating: 0x20, count: count) + bytes, to: "behind")
+        try await Videos.with { pools in
+            let (pixels, facts) = try await pools.frame(path, "3")
+            #expect(facts.format == .video && Videos.second(pixels) == 3)
+        }
+    }
+
     @Test func anEncryptedVideoIsNotDamaged() async throws {
         let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4", in: folder)
         let key = String(repeating: "76", count: 16)
