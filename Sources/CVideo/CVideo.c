@@ -156,6 +156,23 @@ static int64_t duration_of(const AVFormatContext *format, const AVStream *stream
     return longest;
 }
 
+// Where the file begins and how long it is, as far as headers tell: what comes before zero is not played.
+static void find_span(struct video *video) {
+    AVRational units = video->stream->time_base;
+    int64_t end = video->start + video->duration;
+    video->origin = video->start;
+    for (unsigned i = 0; i < video->format->nb_streams && !video_is_cover(video->stream); i++) {
+        const AVStream *stream = video->format->streams[i];
+        if (stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO || stream->start_time == AV_NOPTS_VALUE) continue;
+        int64_t begin = av_rescale_q(FFMAX(stream->start_time, 0), stream->time_base, units);
+        if (begin < video->origin) video->origin = begin;
+        if (stream->duration == AV_NOPTS_VALUE || video->duration <= 0) continue;
+        int64_t last = av_rescale_q(stream->start_time + stream->duration, stream->time_base, units);
+        if (last > end) end = last;
+    }
+    video->whole = video->duration > 0 ? end - video->origin : 0;
+}
+
 enum cameo_video_result video_open(struct video *video, const struct cameo_video_wish *wish,
                                    struct cameo_video_frame *out) {
     struct stat status;
@@ -171,13 +188,17 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     if (result != VIDEO_FRAME) return result;
     AVStream *stream = video->stream;
     snprintf(out->codec, sizeof out->codec, "%s", avcodec_get_name(stream->codecpar->codec_id));
+    // As WebM names the key; MP4 says so of its packets.
+    video->is_encrypted = av_dict_get(stream->metadata, "enc_key_id", NULL, 0) != NULL;
     video->orientation = orientation_of(stream);
     out->rotation = rotation_of(video->orientation);
     if (stream->start_time != AV_NOPTS_VALUE) video->start = stream->start_time;
     video->duration = duration_of(video->format, stream);
-    out->duration = (double)video->duration * av_q2d(stream->time_base);
     // Thirty years are a forged number.
-    if (!(out->duration < 1e9)) out->duration = 0, video->duration = 0;
+    if (!((double)video->duration * av_q2d(stream->time_base) < 1e9)) video->duration = 0;
+    find_span(video);
+    out->duration = (double)video->whole * av_q2d(stream->time_base);
+    if (!(out->duration < 1e9)) out->duration = 0, video->whole = video->duration;
     int64_t pixels = (int64_t)stream->codecpar->width * stream->codecpar->height;
     if (pixels > wish->maximum_pixels) {
         out->width = stream->codecpar->width;
@@ -188,8 +209,6 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     error = open_decoder(video, wish->maximum_pixels);
     if (error == AVERROR_DECODER_NOT_FOUND) return VIDEO_UNSUPPORTED_CODEC;
     return error < 0 ? video_failure(error, out) : VIDEO_FRAME;
-    // As WebM names the key; MP4 says so of its packets.
-    video->is_encrypted = av_dict_get(stream->metadata, "enc_key_id", NULL, 0) != NULL;
 }
 
 void video_close(struct video *video) {

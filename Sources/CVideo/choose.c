@@ -408,12 +408,12 @@ int video_decode_near(struct video *video, int64_t time) {
 }
 
 static int choose_at(struct video *video, const struct cameo_video_wish *wish) {
-    if (wish->place == VIDEO_SHARE && video->duration <= 0) video_measure(video);
-    double offset = wish->place == VIDEO_SHARE ? wish->position * (double)video->duration
-                                                     : wish->position / av_q2d(video->stream->time_base);
+    if (wish->place == VIDEO_SHARE && video->whole <= 0) video_measure(video, true);
+    double offset = wish->place == VIDEO_SHARE ? wish->position * (double)video->whole
+                                               : wish->position / av_q2d(video->stream->time_base);
     if (offset > 4e18) offset = 4e18;
     // A tenth of a second may be a little less than a whole number of units.
-    int64_t time = video->start + (int64_t)floor(offset + 0.001), end = video->start + video->duration;
+    int64_t time = video->origin + (int64_t)floor(offset + 0.001), end = video->start + video->duration;
     // Behind the end is the last frame. Some files declare an end that is too early.
     bool is_last = wish->place == VIDEO_SHARE && wish->position >= 1;
     int64_t place = video->duration > 0 && time > end ? end : time;
@@ -421,27 +421,20 @@ static int choose_at(struct video *video, const struct cameo_video_wish *wish) {
     return video_decode_near(video, place);
 }
 
-// Fragments need not say when the first frame is shown.
-static void find_start(struct video *video) {
-    if (video->stream->start_time != AV_NOPTS_VALUE || read_packet(video) < 0) return;
-    int64_t first = time_of(video->packet);
-    av_packet_unref(video->packet);
-    if (first != AV_NOPTS_VALUE) video->start = first;
-}
-
 enum cameo_video_result video_choose(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out) {
     bool is_cover = video_is_cover(video->stream);
-    if (!is_cover) find_start(video);
+    // Matroska and fragments do not say when the first frame is shown.
+    if (!is_cover && video->stream->start_time == AV_NOPTS_VALUE) video_measure(video, false);
     int error = is_cover                    ? decode_alone(video, &video->stream->attached_pic)
                 : wish->place == VIDEO_AUTO ? choose_good(video)
                                             : choose_at(video, wish);
-    if (out->duration <= 0) out->duration = (double)video->duration * av_q2d(video->stream->time_base);
+    if (out->duration <= 0) out->duration = (double)video->whole * av_q2d(video->stream->time_base);
     if (!(out->duration < 1e9)) out->duration = 0;
     int64_t shown = error < 0 ? AV_NOPTS_VALUE : video->frame->best_effort_timestamp;
     out->time = is_cover || shown == AV_NOPTS_VALUE ? -1
-                : shown < video->start             ? 0
-                                                   : (double)(shown - video->start) * av_q2d(video->stream->time_base);
+                : shown < video->origin            ? 0
+                                                   : (double)(shown - video->origin) * av_q2d(video->stream->time_base);
     if (error >= 0) return VIDEO_FRAME;
     if (error == AVERROR_EOF && !video->has_packets && !is_cover && video->stream->nb_frames == 0)
         return VIDEO_NO_PICTURE;

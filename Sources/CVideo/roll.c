@@ -11,6 +11,8 @@
 // The packets that may be decoded between keyframes, of HD; of larger frames fewer. As how many of them a moment counts
 // whose key packet alone gives no picture.
 enum { MOST_BETWEEN = 600, HD_PIXELS = 1920 * 1088, RECOVERED = 25 };
+// The packets that are read in search of the first picture; and of sound behind it, which may begin before it is shown.
+enum { MOST_UNSEEN = 20000, MOST_UNHEARD = 50 };
 
 struct walk {
     // The keyframe of the moment before.
@@ -19,21 +21,46 @@ struct walk {
     int budget;
 };
 
-void video_measure(struct video *video) {
-    int64_t begin = AV_NOPTS_VALUE, end = AV_NOPTS_VALUE;
-    while (av_read_frame(video->format, video->packet) >= 0) {
+// Returns whether there is sound.
+static bool hear(struct video *video, enum AVDiscard discard) {
+    bool has_sound = false;
+    for (unsigned i = 0; i < video->format->nb_streams; i++) {
+        AVStream *stream = video->format->streams[i];
+        if (stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO) continue;
+        stream->discard = discard;
+        has_sound = true;
+    }
+    return has_sound;
+}
+
+void video_measure(struct video *video, bool is_whole) {
+    // Of what was read before, the beginning is known.
+    int64_t begin = video->has_packets ? video->start : INT64_MAX, end = INT64_MIN;
+    int64_t first = video->has_packets ? video->origin : INT64_MAX, last = INT64_MIN;
+    bool is_heard = !hear(video, AVDISCARD_DEFAULT);
+    for (int left = MOST_UNSEEN; is_whole || (left > 0 && (begin == INT64_MAX || !is_heard)); left--) {
+        if (av_read_frame(video->format, video->packet) < 0) break;
         const AVPacket *packet = video->packet;
-        video->has_packets = true;
+        const AVStream *stream = video->format->streams[packet->stream_index];
         int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-        if (packet->stream_index == video->stream->index && time != AV_NOPTS_VALUE) {
-            if (begin == AV_NOPTS_VALUE || time < begin) begin = time;
-            if (end == AV_NOPTS_VALUE || time + packet->duration > end) end = time + packet->duration;
+        bool is_seen = stream == video->stream;
+        if (time != AV_NOPTS_VALUE) {
+            int64_t from = av_rescale_q(time, stream->time_base, video->stream->time_base);
+            int64_t to = av_rescale_q(time + packet->duration, stream->time_base, video->stream->time_base);
+            if (is_seen) begin = FFMIN(begin, from), end = FFMAX(end, to), left = FFMIN(left, MOST_UNHEARD);
+            is_heard = is_heard || !is_seen;
+            first = FFMIN(first, is_seen ? from : FFMAX(from, 0)), last = FFMAX(last, to);
         }
+        video->has_packets = video->has_packets || is_seen;
         av_packet_unref(video->packet);
     }
-    if (begin == AV_NOPTS_VALUE || end <= begin) return;
+    hear(video, AVDISCARD_ALL);
+    if (begin == INT64_MAX) return;
     video->start = begin;
+    video->origin = first;
+    if (!is_whole || end <= begin) return;
     video->duration = end - begin;
+    video->whole = last - first;
 }
 
 // The time of the last keyframe before; AV_NOPTS_VALUE if no index tells.
@@ -92,8 +119,9 @@ static int decode(struct video *video, struct walk *walk, int64_t time) {
 enum cameo_video_result video_roll(struct video *video, const struct cameo_video_wish *wish,
                                    struct cameo_video_frame *out) {
     bool is_fragmented = strcmp(wish->demuxer, "mov") == 0 && video->stream->nb_frames == 0;
-    if (video->duration <= 0 || is_fragmented) video_measure(video);
-    out->duration = (double)video->duration * av_q2d(video->stream->time_base);
+    bool is_unknown = video->whole <= 0 || is_fragmented;
+    if (is_unknown || video->stream->start_time == AV_NOPTS_VALUE) video_measure(video, is_unknown);
+    out->duration = (double)video->whole * av_q2d(video->stream->time_base);
     if (!(out->duration < 1e9)) out->duration = 0;
 
     out->time = -1;
@@ -119,7 +147,7 @@ enum cameo_video_result video_roll(struct video *video, const struct cameo_video
         int64_t offset = av_rescale_q((from + to) / 2, (AVRational){1, 1000}, video->stream->time_base);
         // What is missing for this moment is not what the next one needs.
         video->is_blocked = false;
-        int found = decode(video, &walk, video->start + offset);
+        int found = decode(video, &walk, video->origin + offset);
         if (found >= 0 && !rows) {
             // That of all frames is that of the first.
             enum cameo_video_result result = video_layout(video, wish, out, &layout);

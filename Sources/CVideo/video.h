@@ -21,6 +21,8 @@ struct video {
     struct orientation orientation;
     /// In units of the stream; a duration of 0 is unknown.
     int64_t start, duration;
+    /// The same of all that is seen and heard, which is what moments are counted in.
+    int64_t origin, whole;
     /// Whether a packet was ever read of the stream.
     bool has_packets;
     /// Whether a packet was encrypted (ISO/IEC 23001-7), which no key here opens.
@@ -58,8 +60,9 @@ enum cameo_video_result video_choose(struct video *video, const struct cameo_vid
 int video_decode_near(struct video *video, int64_t time);
 int video_decode_next_key(struct video *video);
 
-/// Reads the whole file for the beginning and the end of a stream whose headers do not tell them.
-void video_measure(struct video *video);
+/// Reads what the headers do not tell: up to the first picture when that is shown, and what is heard before; or the whole
+/// file also for its end.
+void video_measure(struct video *video, bool is_whole);
 
 /// Decodes frames of several moments, and makes the picture of all.
 enum cameo_video_result video_roll(struct video *video, const struct cameo_video_wish *wish,
@@ -69,11 +72,11 @@ struct layout {
     // Of the picture as it is coded: not yet turned.
     int width, height;
     struct orientation orientation;
+    // Of a frame as it is shown.
+    int shown_width, shown_height;
     bool is_deep, has_alpha;
     // As in ITU-T H.273.
     int primaries, transfer;
-    // Of a frame as it is shown.
-    int shown_width, shown_height;
 };
 // The longest edge of a picture; what libswscale may write beyond the last pixel.
 enum { VIDEO_EDGE = 16383, VIDEO_MARGIN = 64 };

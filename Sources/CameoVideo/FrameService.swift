@@ -28,7 +28,7 @@ package enum FrameService {
     }
 
     /// The first part is raised when the frames change that Cameo makes of a video.
-    private static var version: String { "frames-2 libavcodec-\(String(cString: cameo_video_version()))" }
+    private static var version: String { "frames-3 libavcodec-\(String(cString: cameo_video_version()))" }
 
     private static func answer(_ job: JobMessage, _ source: OpenFile, _ channel: WorkerChannel) throws {
         guard let container = VideoContainer(sniffing: source), let wanted = job.renditions.first,

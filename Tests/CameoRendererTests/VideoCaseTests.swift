@@ -102,6 +102,48 @@ struct VideoCaseTests {
         }
     }
 
+    /// Sound that begins three seconds before the picture: players show nothing until then.
+    @Test(arguments: ["late.mp4", "late.mkv", "late.ts", "fragments.mp4"])
+    func momentsAreCountedFromTheBeginningOfTheFile(name: String) async throws {
+        let numbered = try await Videos.counter("\(Self.h264) -g 10", as: "numbered.mp4", in: folder)
+        let tone = ["-f", "lavfi", "-i", "sine=d=6", "-c:a", "aac"]
+        let sound = try await Videos.make(tone, as: "sound.m4a", in: folder)
+        let fragments = name.hasPrefix("fragments") ? ["-movflags", "+frag_keyframe+delay_moov"] : []
+        let both = ["-itsoffset", "3", "-i", numbered, "-i", sound, "-map", "0:v", "-map", "1:a", "-c", "copy"]
+        let path = try await Videos.make(both + fragments, as: name, in: folder)
+        try await Videos.with { pools in
+            let (pixels, facts) = try await pools.frame(path, "5", accurate: true)
+            #expect((19...20).contains(Videos.number(pixels)), "\(Videos.number(pixels))")
+            #expect(abs((facts.video?.time ?? 0) - 5) < 0.11 && abs((facts.video?.duration ?? 0) - 9) < 0.2)
+            #expect((14...15).contains(Videos.number(try await pools.frame(path, "50%", accurate: true).pixels)))
+            #expect(Videos.number(try await pools.frame(path, "1", accurate: true).pixels) == 0)
+            var sheet = Rendition(name: "sheet", width: 160, height: 48, format: .png)
+            sheet.storyboard = Rendition.Storyboard(columns: 1, rows: 3)
+            let tiles = try await PixelGrid(of: pools.render([sheet], of: path).renditions[0])
+            // The middles of three spans of three seconds: before the picture, and 1.5 and 4.5 seconds into it. The nearest
+            // keyframe may be shown.
+            let numbers = (0..<3).map { Videos.number(tiles, top: $0 * 48) }
+            #expect(numbers[0] == 0 && (10...20).contains(numbers[1]) && (40...50).contains(numbers[2]), "\(numbers)")
+        }
+    }
+
+    @Test(arguments: ["still.mp4", "still.mkv"])
+    func aStillWithSoundLastsAsLongAsTheSound(name: String) async throws {
+        let inputs = ["-f", "lavfi", "-i", "color=red:s=64x64:r=10:d=0.1", "-f", "lavfi", "-i", "sine=d=12"]
+        let options = "\(Self.h264) -c:a aac".split(separator: " ").map(String.init)
+        let path = try await Videos.make(inputs + options, as: name, in: folder)
+        try await Videos.with { pools in
+            for time in ["auto", "50%", "100%"] {
+                let facts = try await pools.frame(path, time).facts
+                #expect(abs((facts.video?.duration ?? 0) - 12) < 0.2)
+            }
+            var sheet = Rendition(name: "sheet", width: 64, height: 64, format: .png)
+            sheet.storyboard = Rendition.Storyboard(columns: 2, rows: 1)
+            let tiles = try await PixelGrid(of: pools.render([sheet], of: path).renditions[0])
+            #expect([32, 96].allSatisfy { tiles[$0, 32][0] > 200 })
+        }
+    }
+
     /// As a broadcast's pictures between advertisements do.
     @Test(arguments: ["-vf scale=120:160", "-vf scale=160:60"])
     func tilesKeepTheShapeOfTheirFrame(change: String) async throws {

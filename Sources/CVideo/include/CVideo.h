@@ -59,9 +59,9 @@ struct cameo_video_frame {
     int png_width, png_height;
     /// Of a frame of the video: upright, with square pixels.
     int width, height;
-    /// The moment that is shown, in seconds from the beginning; negative if it is unknown, as that of a cover.
+    /// The moment that is shown, in seconds from the file's beginning; negative if it is unknown, as that of a cover.
     double time;
-    /// Of the video in seconds; 0 if it is unknown.
+    /// Of the file in seconds; 0 if it is unknown.
     double duration;
     /// How it is turned to be shown, clockwise in degrees: 0, 90, 180 or 270.
     int rotation;
