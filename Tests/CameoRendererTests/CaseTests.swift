@@ -146,6 +146,16 @@ struct CaseTests {
         #expect(visible.allSatisfy { abs($0[0] - 20) < 16 && abs($0[2] - 120) < 16 })
     }
 
+    /// Its decoder may shrink it, but only over whole pixels.
+    @Test(arguments: ["rings", "even_rings"], [75, 60])
+    func webPIsAsSharpAsPNG(_ name: String, _ width: Int) async throws {
+        let rendition = Rendition(width: width, format: .png)
+        let (one, other) = (try await render(name, rendition), try await render("\(name)_webp", rendition))
+        let (png, webp) = (try await PixelGrid(of: one), try await PixelGrid(of: other))
+        let squares = png.places.map { x, y in Double((png[x, y][0] - webp[x, y][0]) * (png[x, y][0] - webp[x, y][0])) }
+        #expect(squares.reduce(0, +) / Double(squares.count) < 30)
+    }
+
     @Test func addressesDoNotStayInXMP() async throws {
         var rendition = Rendition(width: 16, format: .jpeg)
         rendition.encoding.keep = [.xmp]

@@ -421,6 +421,24 @@ def disc_webp(path):
     vips("webpsave", path + ".png", path, "--Q", "90")
 
 
+def rings(path, width=303, height=301):
+    png(path, width, height, lambda x, y: ((x * x + y * y) // 9 % 256,) * 3)
+
+
+def rings_webp(path):
+    rings(path + ".png")
+    vips("webpsave", path + ".png", path, "--lossless")
+
+
+def even_rings(path):
+    rings(path, 320, 300)
+
+
+def even_rings_webp(path):
+    even_rings(path + ".png")
+    vips("webpsave", path + ".png", path, "--lossless")
+
+
 def xmp_address(path):
     png(path + ".png", 16, 16, level)
     vips("jpegsave", path + ".png", path)

@@ -61,8 +61,9 @@ enum ShrinkOnLoad: Hashable {
 
     var scale: Double { if case .scale(let scale) = self { scale } else { 1 } }
 
-    /// JPEG and WebP keep a factor of two for the actual resize, because their decoders' shrink is a plain average. WebP with
-    /// alpha is not shrunk, because its decoder would mix the colours of transparent pixels into visible ones.
+    /// JPEG and WebP keep a factor of two for the actual resize, because their decoders' shrink is a plain average. WebP's is
+    /// sharp only over whole pixels, so both edges are divided without a rest. WebP with alpha is not shrunk, because its
+    /// decoder would mix the colours of transparent pixels into visible ones.
     init(
         for format: PictureFormat,
         from source: PixelSize,
@@ -78,7 +79,10 @@ enum ShrinkOnLoad: Hashable {
         case .jpeg where common >= 16: self = .divisor(8)
         case .jpeg where common >= 8: self = .divisor(4)
         case .jpeg where common >= 4: self = .divisor(2)
-        case .webp where common > 2 && !hasAlpha: self = .scale(2 / common)
+        case .webp where !hasAlpha:
+            let divisors = stride(from: Int(common / 2), to: 1, by: -1)
+            let divisor = divisors.first { source.width.isMultiple(of: $0) && source.height.isMultiple(of: $0) }
+            self = divisor.map { .scale(1 / Double($0)) } ?? .none
         case .svg, .pdf: self = .scale(Double(measure) / common)
         case .initials where common != 1: self = .scale(1 / common)
         case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif, .jxl, .initials, .video: self = .none
