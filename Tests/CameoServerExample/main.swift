@@ -37,7 +37,7 @@ router.get("thumb/:id") { request, context in
 struct Log: Service {
     func run() async throws {
         for try await change in try await client.events().cancelOnGracefulShutdown() where change.state.isFinal {
-            print("job \(change.job): \(change.state)")
+            FileHandle.standardOutput.write(Data("job \(change.job): \(change.state)\n".utf8))
         }
     }
 }

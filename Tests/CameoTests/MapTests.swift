@@ -103,7 +103,7 @@ struct MapTests {
         let manifest = try String(contentsOf: Repository.file("Package.swift"), encoding: .utf8)
         let start = try #require(manifest.range(of: "// For cameo-web alone")).upperBound
         let end = try #require(manifest.range(of: "    targets: [")).lowerBound
-        let packages = manifest[start..<end].matches(of: #/url: ".*\/(.+)"/#).map { String($0.output.1) }
+        let packages = manifest[start..<end].matches(of: #/url: "[^"]*\/([^"]+)"/#).map { String($0.output.1) }
         #expect(packages.contains("hummingbird"))
         let products = manifest.matches(of: #/\.product\(name: "\w+", package: "([^"]+)"(, condition: web)?/#)
         for product in products {

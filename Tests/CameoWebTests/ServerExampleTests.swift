@@ -33,6 +33,7 @@ struct ServerExampleTests {
         let unknown = try await curl("http://localhost/thumb/x").outputText
         #expect(unknown.hasPrefix("HTTP/1.1 404"), "\(unknown)")
 
+        while server.standardOutput.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
         server.send(SIGTERM)
         #expect(await server.ending == .exited(0), "\(String(decoding: server.standardError, as: UTF8.self))")
         #expect(String(decoding: server.standardOutput, as: UTF8.self) == "job 1: completed\n")
