@@ -189,6 +189,29 @@ struct OpeningTests {
         #expect(abs(receipt.createdAt.timeIntervalSinceNow) < 60)
     }
 
+    @Test func aRolesLimitOfConnectionsIsNamedWithWhatIsNeeded() async throws {
+        let server = try await PostgreSQLServer.shared()
+        let url = try DatabaseURL(server.newURL())
+        _ = try PostgreSQLStore(url)
+        let role = "\(url.schema)_few"
+        _ = try await server.sql(
+            """
+            CREATE ROLE \(role) LOGIN CONNECTION LIMIT 1; GRANT USAGE ON SCHEMA \(url.schema) TO \(role);
+            GRANT ALL ON ALL TABLES IN SCHEMA \(url.schema) TO \(role)
+            """,
+            schema: url.schema
+        )
+        let few = try DatabaseURL(server.url(ofSchema: url.schema, user: role))
+        let store = try PostgreSQLStore(few)
+        let another = ConnectionQueue(few, name: "another", patience: .zero)
+        let error = await #expect(throws: DatabaseError.self) {
+            try await another.perform { try another.withConnection { $0.isUsable } }
+        }
+        #expect(store.rights.accepts)
+        let text = error?.message ?? ""
+        #expect(text.contains("\"\(role)\"") && text.contains(Connection.need), "\(text)")
+    }
+
     @Test(arguments: ["SQL_ASCII", "LATIN1"])
     func aDatabaseOfAnotherEncodingIsRefusedByName(encoding: String) async throws {
         let server = try await PostgreSQLServer.shared()

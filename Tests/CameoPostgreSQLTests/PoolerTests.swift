@@ -57,6 +57,24 @@ struct PoolerTests {
         #expect(try #require(Int(await sql(connections))) <= Self.size)
     }
 
+    @Test func aPoolerWithoutAFreeConnectionIsNamedWithinSeconds() async throws {
+        let few = try await PgBouncer(before: server, size: 1, mode: "session")
+        let url = try DatabaseURL(few.url(ofSchema: "pooled"))
+        let first = try Connection(url)
+        let error = #expect(throws: DatabaseError.self) { try Connection(url) }
+        #expect(error?.isConnectionLost == true)
+        let text = "no answer within 7 seconds. \(Connection.need)"
+        #expect(error?.message.contains(text) == true, "\(String(describing: error))")
+        #expect(first.isUsable)
+    }
+
+    @Test func aPoolerOfStatementsIsNamedWhenTheStoreIsOpened() async throws {
+        let pooler = try await PgBouncer(before: server, size: 1, mode: "statement")
+        let url = try DatabaseURL(pooler.url(ofSchema: "pooled"))
+        let error = #expect(throws: StoreError.self) { try PostgreSQLStore(url) }
+        #expect(error?.description.contains("statement pooling mode") == true, "\(String(describing: error))")
+    }
+
     @Test func nothingIsPreparedBehindAPooler() throws {
         _ = try PostgreSQLStore(url)
         let connection = try Connection(url)

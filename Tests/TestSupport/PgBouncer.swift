@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A PgBouncer in transaction mode before a test's server. It ends with its last reference, or with the test process.
+/// A PgBouncer before a test's server. It ends with its last reference, or with the test process.
 package final class PgBouncer: Sendable {
     private let channel: OriginChannel
     /// The folder of its socket.
@@ -9,10 +9,11 @@ package final class PgBouncer: Sendable {
     /// - Parameters:
     ///   - server: the server that it pools connections to.
     ///   - size: the most connections.
+    ///   - mode: its `pool_mode`.
     /// - Throws: what starting a process throws; ``OriginError`` if it ends.
-    package init(before server: PostgreSQLServer, size: Int) async throws {
+    package init(before server: PostgreSQLServer, size: Int, mode: String = "transaction") async throws {
         let script = Repository.file("Tests/TestSupport/pgbouncer.py").path
-        channel = try await .open(running: "/usr/bin/python3", [script, server.folder, String(size)])
+        channel = try await .open(running: "/usr/bin/python3", [script, server.folder, String(size), mode])
         folder = try await channel.announcement()
     }
 

@@ -1,6 +1,6 @@
-"""A PgBouncer of its own for tests, in transaction mode, before the server whose socket is in the folder SERVER.
+"""A PgBouncer of its own for tests before the server whose socket is in the folder SERVER.
 
-    pgbouncer.py SERVER SIZE    SIZE: the most connections to the server
+    pgbouncer.py SERVER SIZE MODE    SIZE: the most connections to the server; MODE: transaction, session or statement
 
 Prints the folder of its socket, which has the port 6432. Then it obeys one line at a time and answers each with `ok` or
 with what went wrong: `stop`, `start`. Ends, and removes everything, with its input: also when the tests are killed.
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-server, size = sys.argv[1:]
+server, size, mode = sys.argv[1:]
 program = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin")
 if not program:
     sys.exit("there is no pgbouncer")
@@ -39,7 +39,7 @@ unix_socket_dir = {folder}
 unix_socket_mode = 0777
 auth_type = trust
 auth_file = {folder}/users
-pool_mode = transaction
+pool_mode = {mode}
 default_pool_size = {size}
 max_client_conn = 400
 server_login_retry = 1

@@ -50,12 +50,19 @@ final class Connection {
         }
     }
 
+    /// What lacks where a first connection works and another does not.
+    static let need =
+        "A process that writes holds up to six: a pooler with pool_mode = session and a role's CONNECTION LIMIT must allow them"
+
     /// The time in milliseconds after which a server that sends nothing counts as lost. It is longer than the
     /// statement timeout.
     private static let silence: Int32 = 90_000
+    /// The same before a new connection has run a transaction: a pooler accepts it although no server's process is free for it.
+    private static let introduction: Int32 = 7_000
     private static let byteaType: Oid = 17
 
     private let handle: Handle
+    private var patience = Connection.introduction
     private var prepared = PreparedStatements()
     /// Whether statements are prepared; nil until one comes again.
     private var prepares: Bool?
@@ -89,6 +96,9 @@ final class Connection {
         guard PQsetnonblocking(pointer, 1) == 0 else { throw lost() }
         // Notices ("relation exists, skipping") would go to standard error.
         PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        // A pooler of statements refuses the first, and not both at once.
+        for statement in ["BEGIN", "COMMIT"] { try run(script: statement) }
+        patience = Self.silence
     }
 
     var descriptor: CInt { PQsocket(handle.pointer) }
@@ -218,8 +228,14 @@ final class Connection {
             guard flushed >= 0 else { throw lost() }
             if flushed == 0, PQisBusy(handle.pointer) == 0 { return PQgetResult(handle.pointer) }
             var wanted = pollfd(fd: descriptor, events: Int16(POLLIN | (flushed == 1 ? POLLOUT : 0)), revents: 0)
-            let ready = poll(&wanted, 1, Self.silence)
-            if ready == 0 { throw DatabaseError("the server has been silent for too long", isConnectionLost: true) }
+            let ready = poll(&wanted, 1, patience)
+            if ready == 0 {
+                let reason =
+                    patience == Self.silence
+                    ? "the server has been silent for too long"
+                    : "a new connection got no answer within \(patience / 1_000) seconds. \(Self.need)"
+                throw DatabaseError(reason, isConnectionLost: true)
+            }
             guard ready > 0 || errno == EINTR else { throw lost() }
             guard PQconsumeInput(handle.pointer) == 1 else { throw lost() }
         }

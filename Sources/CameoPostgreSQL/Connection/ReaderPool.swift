@@ -72,23 +72,29 @@ final class ReaderPool: Sendable {
 // and vary, so that the workers of a fleet do not come back all at once; whoever waits for it gives up after its
 // patience. So a server that restarts or fails over costs time, and no job.
 //
-// @unchecked: `connection` and `mayPrepare` are used on `queue` only.
+// @unchecked: `connection`, `hasConnected` and `mayPrepare` are used on `queue` only.
 final class ConnectionQueue: @unchecked Sendable {
-    /// How long a call waits for a server that cannot be reached.
-    static let patience = Duration.seconds(15)
     private static let pauses = (first: 0.05, longest: 1.0)
 
     let url: DatabaseURL
     private let queue: DispatchQueue
+    /// How long a call waits for a server that cannot be reached.
+    private let patience: Duration
     private var connection: Connection?
+    private var hasConnected: Bool
     /// False after a prepared statement was not there.
     private var mayPrepare = true
     private let waiting = Atomic(0)
 
     /// `connection` is one that nobody else uses.
-    init(_ url: DatabaseURL, name: String, adopting connection: Connection? = nil) {
-        self.url = url
-        self.connection = connection
+    init(
+        _ url: DatabaseURL,
+        name: String,
+        adopting connection: Connection? = nil,
+        patience: Duration = .seconds(15)
+    ) {
+        (self.url, self.patience) = (url, patience)
+        (self.connection, hasConnected) = (connection, connection != nil)
         queue = DispatchQueue(label: "cameo.postgresql.\(name)", qos: .userInitiated)
     }
 
@@ -117,7 +123,7 @@ final class ConnectionQueue: @unchecked Sendable {
     /// Calls a body with a connection, on the queue. If it loses the connection, it is called again with another; it must
     /// not have committed anything then.
     func withConnection<Value>(_ body: (Connection) throws -> Value) throws -> Value {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + patience
         var pause = Self.pauses.first
         while true {
             do {
@@ -125,11 +131,17 @@ final class ConnectionQueue: @unchecked Sendable {
             } catch let error as DatabaseError where error.isConnectionLost {
                 disconnect()
                 if error.isUnknownStatement { mayPrepare = false }
-                guard ContinuousClock.now < deadline else { throw error }
+                guard ContinuousClock.now < deadline else { throw tellingNeed(error) }
                 usleep(UInt32(pause * 1_000_000 * Double.random(in: 0.5...1.5)))
                 pause = min(pause * 2, Self.pauses.longest)
             }
         }
+    }
+
+    /// The error of a connection that was not made, although the one that opened the store was.
+    private func tellingNeed(_ error: DatabaseError) -> DatabaseError {
+        guard !hasConnected, error.state.isEmpty, !error.message.contains(Connection.need) else { return error }
+        return DatabaseError("\(error.message). \(Connection.need)", isConnectionLost: true)
     }
 
     /// The connection, made if there is none.
@@ -137,7 +149,7 @@ final class ConnectionQueue: @unchecked Sendable {
         if let connection, connection.isUsable { return connection }
         connection = nil
         let made = try Connection(url, mayPrepare: mayPrepare)
-        connection = made
+        (connection, hasConnected) = (made, true)
         return made
     }
 

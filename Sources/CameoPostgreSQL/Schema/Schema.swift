@@ -68,6 +68,7 @@ enum Schema {
                 script: """
                     BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
                     SET LOCAL standard_conforming_strings = on;
+                    SET LOCAL statement_timeout = 0;
                     SELECT pg_advisory_xact_lock(\(AdvisoryLock.schema.arguments(schema: url.schema)));
                     """
             )
