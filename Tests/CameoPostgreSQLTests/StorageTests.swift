@@ -169,6 +169,32 @@ struct StorageTests {
         #expect(error?.description.contains("it keeps its bytes in \(storage.location)") == true)
     }
 
+    /// The owner's mark decides, and not how the place is spelled.
+    @Test func aPlaceUnderAnotherNameIsTheSame() async throws {
+        let parent = try TemporaryFolder()
+        let (before, after) = ("\(parent.path)/before", "\(parent.path)/after")
+        let url = try DatabaseURL(try await PostgreSQLServer.shared().newURL())
+        func open(_ path: String?, _ access: PostgreSQLStore.Access = .creating) throws -> PostgreSQLStore {
+            let place = BytesPlace(chosen: path) { name throws(StoreError) in
+                try SharedFolder(at: name, creating: true)
+            }
+            return try PostgreSQLStore(url, access, bytes: place)
+        }
+        try FileManager.default.createDirectory(atPath: before, withIntermediateDirectories: false)
+        let first = try open(before)
+        let digest = try await first.store(Self.large, mediaType: nil)
+        try FileManager.default.moveItem(atPath: before, toPath: after)
+        #expect(try await open(after, .readOnly).data(of: digest) == Self.large)
+        // Whoever may say where the bytes are has them found from now on.
+        #expect(try await open(after).data(of: digest) == Self.large)
+        #expect(try open(nil).folder == after)
+        // A copy of the database does not own them.
+        _ = try await PostgreSQLServer.shared().sql("UPDATE schema_version SET identity = 'copy'", schema: url.schema)
+        try FileManager.default.moveItem(atPath: after, toPath: before)
+        let error = #expect(throws: StoreError.self) { try open(before) }
+        #expect(error?.description.contains("it keeps its bytes in \(after) and not in \(before)") == true)
+    }
+
     @Test func aPlaceThatCannotBeUsedIsNotRemembered() async throws {
         let url = try DatabaseURL(try await PostgreSQLServer.shared().newURL())
         let nowhere = "s3://no-such-bucket/x?endpoint=http://127.0.0.1:9"

@@ -22,8 +22,8 @@ package struct BytesPlace {
     ///
     /// - Returns: nil if none was chosen and none is remembered: then all bytes are in their rows; or if none was chosen and
     ///   the role may not read bytes.
-    /// - Throws: ``StoreError/cannotOpen(path:reason:)`` if the database remembers another, or if the chosen place, which it
-    ///   would remember, cannot be written, read or emptied; ``DatabaseError``
+    /// - Throws: ``StoreError/cannotOpen(path:reason:)`` if the database remembers another, which is not the same place under
+    ///   another name, or if the chosen place, which it would remember, cannot be written, read or emptied; ``DatabaseError``
     func storage(
         _ connection: Connection,
         _ url: DatabaseURL,
@@ -52,6 +52,14 @@ package struct BytesPlace {
             remembered = try connection.run(look).rows.first?[0]
         }
         guard let remembered, remembered != storage.location else { return storage }
+        // A place that has this store's mark is the same under another name: a server's, a region's, a moved folder's.
+        let mark: String? = try connection.run(PostgreSQLStore.mark(url)).rows.first?[0]
+        if let mark, case .success(mark?) = Self.wait(for: { () throws(StoreError) in try await storage.owner() }) {
+            if access != .readOnly, rights.owns {
+                try connection.run("UPDATE \(url.quoted).schema_version SET bytes_place = $1", [storage.location])
+            }
+            return storage
+        }
         storage.close()
         throw StoreError.cannotOpen(
             path: url.location,
@@ -64,22 +72,34 @@ package struct BytesPlace {
     ///
     /// - Returns: why that failed.
     private static func probe(_ storage: any ByteStorage) -> StoreError? {
+        let bytes = Data(UUID().uuidString.utf8)
+        let digest = SHA256.digest(of: bytes)
+        let result = wait { () throws(StoreError) in
+            _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)
+            _ = try await storage.data(of: digest, size: bytes.count)
+            try await storage.remove(digest)
+        }
+        if case .failure(let error) = result { return error }
+        return nil
+    }
+
+    /// Blocks until a body has ended.
+    private static func wait<Value: Sendable>(
+        for body: @escaping @Sendable () async throws(StoreError) -> Value
+    ) -> Result<Value, StoreError> {
         let done = DispatchSemaphore(value: 0)
-        let failure = Mutex<StoreError?>(nil)
+        let result = Mutex<Result<Value, StoreError>>(.failure(.failed("it has not ended")))
         Task(executorPreference: OwnThread()) {
-            let bytes = Data(UUID().uuidString.utf8)
-            let digest = SHA256.digest(of: bytes)
             do throws(StoreError) {
-                _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)
-                _ = try await storage.data(of: digest, size: bytes.count)
-                try await storage.remove(digest)
+                let value = try await body()
+                result.withLock { $0 = .success(value) }
             } catch {
-                failure.withLock { $0 = error }
+                result.withLock { $0 = .failure(error) }
             }
             done.signal()
         }
         done.wait()
-        return failure.withLock { $0 }
+        return result.withLock { $0 }
     }
 
     /// A thread that is not of the cooperative pool, whose threads may all be blocked by opening stores.
@@ -109,11 +129,13 @@ struct BytesOwnership: Sendable {
 }
 
 extension PostgreSQLStore {
-    private static let mark = """
+    static func mark(_ url: DatabaseURL) -> String {
+        """
         SELECT 'store ' || identity || ', database ' || system_identifier || '/'
           || (SELECT oid FROM pg_database WHERE datname = current_database())
-        FROM schema_version CROSS JOIN pg_control_system()
+        FROM \(url.quoted).schema_version CROSS JOIN pg_control_system()
         """
+    }
 
     package func othersBytes() async throws(StoreError) -> OthersBytes? {
         guard let storage else { return nil }
@@ -147,7 +169,8 @@ extension PostgreSQLStore {
     }
 
     private func mark() async throws(StoreError) -> String {
-        let mark: String? = try await read { db in try db.value(Self.mark) }
+        let look = Self.mark(url)
+        let mark: String? = try await read { db in try db.value(look) }
         guard let mark else { throw .notAStore(path: location) }
         return mark
     }

@@ -97,14 +97,17 @@ struct Rights: Sendable {
     let works: Bool
     /// Whether it may read pictures.
     let readsBytes: Bool
+    /// Whether it may say where bytes are kept.
+    let owns: Bool
 
     init(_ connection: Connection, _ url: DatabaseURL) throws {
         let look = """
             SELECT has_table_privilege('\(url.quoted).job', 'INSERT') AND has_table_privilege('\(url.quoted).task', 'INSERT'),
-              has_table_privilege('\(url.quoted).task', 'UPDATE'), has_table_privilege('\(url.quoted).blob', 'SELECT')
+              has_table_privilege('\(url.quoted).task', 'UPDATE'), has_table_privilege('\(url.quoted).blob', 'SELECT'),
+              has_table_privilege('\(url.quoted).schema_version', 'UPDATE')
             """
         guard let row = try connection.run(look).rows.first else { throw DatabaseError("a statement returned no row") }
-        (accepts, works, readsBytes) = (try row[0], try row[1], try row[2])
+        (accepts, works, readsBytes, owns) = (try row[0], try row[1], try row[2], try row[3])
     }
 }
 
