@@ -57,6 +57,9 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
     /// Whether this machine ran out of descriptors or memory, so that the attempt says nothing about the job. Not part of
     /// the JSON form.
     package let isShortage: Bool
+    /// What this host lacks and another may have, so that the failure is the job's only if all lack it. Not part of the JSON
+    /// form.
+    package let lack: HostLack?
 
     private enum CodingKeys: String, CodingKey {
         case code, stage, message, isRetryable
@@ -69,7 +72,8 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         _ message: String,
         isRetryable: Bool? = nil,
         retryAfter: Duration? = nil,
-        isShortage: Bool = false
+        isShortage: Bool = false,
+        lack: HostLack? = nil
     ) {
         self.code = code
         self.stage = stage
@@ -77,17 +81,24 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         self.isRetryable = isRetryable ?? code.isRetryable
         self.retryAfter = retryAfter
         self.isShortage = isShortage
+        self.lack = lack
     }
 
     /// The same failure with a different message.
-    package func saying(_ message: String) -> JobFailure {
+    package func saying(_ message: String) -> JobFailure { saying(message, lack) }
+
+    /// The same failure of what a host lacks.
+    package func lacking(_ lack: HostLack) -> JobFailure { saying(message, lack) }
+
+    private func saying(_ message: String, _ lack: HostLack?) -> JobFailure {
         JobFailure(
             code,
             at: stage,
             message,
             isRetryable: isRetryable,
             retryAfter: retryAfter,
-            isShortage: isShortage
+            isShortage: isShortage,
+            lack: lack
         )
     }
 
@@ -100,6 +111,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         isRetryable = try container.decode(Bool.self, forKey: .isRetryable)
         retryAfter = nil
         isShortage = false
+        lack = nil
     }
 }
 
@@ -147,13 +159,16 @@ package struct RememberedFailure: Hashable, Sendable {
     }
 }
 
-/// Something that a worker's host cannot do and another's can: a format whose codec is not installed.
+/// Something that a worker's host cannot do and another's can: a format whose codec is not installed, or a folder that it has
+/// not or may not read.
 ///
 /// A worker says what its host lacks when it registers, and when a job shows it. A job that needs what a host lacks is
-/// given back for another worker, and discarded as `render.formatUnavailable` once every live worker lacks it.
+/// given back for another worker, and discarded once every live worker lacks it: as `render.formatUnavailable`, or with the
+/// failure of the file.
 package enum HostLack: Hashable, Sendable, CustomStringConvertible {
     case reading(PictureFormat)
     case writing(Rendition.Format)
+    case files(in: FileURI)
 
     /// Parses ``description``.
     package init?(_ text: String) {
@@ -162,6 +177,7 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
         switch words[0] {
         case "read": self.init(PictureFormat(rawValue: words[1]).map(HostLack.reading))
         case "write": self.init(Rendition.Format(rawValue: words[1]).map(HostLack.writing))
+        case "file": self.init((try? FileURI(parsing: text)).map(HostLack.files(in:)))
         default: return nil
         }
     }
@@ -171,11 +187,12 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
         self = lack
     }
 
-    /// As stores and JSON have it: `read:heif`, `write:avif`.
+    /// As stores and JSON have it: `read:heif`, `write:avif`, `file:///folder`.
     package var description: String {
         switch self {
         case .reading(let format): "read:\(format.rawValue)"
         case .writing(let format): "write:\(format.rawValue)"
+        case .files(let folder): folder.text
         }
     }
 
@@ -184,6 +201,7 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .reading(let format): "read \(format.name)"
         case .writing(let format): "write \(PictureFormat(rawValue: format.rawValue)?.name ?? format.rawValue)"
+        case .files(let folder): "read files in \(SourceName.ofPath(folder.path))"
         }
     }
 
@@ -194,7 +212,7 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
         case .reading(.heif): "libheif-plugin-libde265"
         case .reading(.avif): "libheif-plugin-dav1d"
         case .writing(.avif): "libheif-plugin-aomenc"
-        case .reading, .writing: nil
+        case .reading, .writing, .files: nil
         }
     }
 
@@ -209,9 +227,11 @@ package struct HostUnable: Error, Hashable, Sendable {
     package let lack: HostLack
     /// The source's name for messages.
     package let source: String
+    /// What ends the job if no host can do it; nil: `render.formatUnavailable`.
+    package let ending: JobFailure?
 
-    package init(_ lack: HostLack, for source: String) {
-        (self.lack, self.source) = (lack, source)
+    package init(_ lack: HostLack, for source: String, ending: JobFailure? = nil) {
+        (self.lack, self.source, self.ending) = (lack, source, ending)
     }
 
     /// What becomes of the job, given what the others can do.
@@ -221,6 +241,10 @@ package struct HostUnable: Error, Hashable, Sendable {
     package func failure(on hosts: [(host: String, lacks: Bool)]) -> JobFailure? {
         guard hosts.allSatisfy(\.lacks) else { return nil }
         let names = Set(hosts.map(\.host)).sorted().joined(separator: ", ")
+        if let ending {
+            guard hosts.count > 1 else { return ending }
+            return ending.saying("\(ending.message); nor can another worker's host (\(names))")
+        }
         let message = "\(source) needs a host that can \(lack.activity), but no worker's can (\(names)): \(lack.remedy)"
         return JobFailure(.renderFormatUnavailable, at: .render, message)
     }

@@ -51,6 +51,10 @@ extension QueueTransaction {
                 return try postpone(task, until: time)
             }
             _ = try discard(task, failure, timings)
+            // A request may name any folder: only of those that some host has, it is kept who lacks them.
+            if case .files = unable.lack {
+                try execute("DELETE FROM worker_lack WHERE lack = ?1", [unable.lack.description])
+            }
             return .discarded(failure)
         }
     }

@@ -55,7 +55,8 @@ struct SettlementRules: Sendable {
         // As after trouble with the whole store.
         case (.failure(let failure as JobFailure), _) where failure.isShortage && !drains:
             .write(.release, after: isStopping ? .zero : .seconds(1))
-        case (.failure(let failure as JobFailure), _): .write(.fail(failure))
+        case (.failure(let failure as JobFailure), _):
+            .write(failure.lack.map { .leave(HostUnable($0, for: source, ending: failure)) } ?? .fail(failure))
         case (.failure(let unable as HostUnable), _): .write(.leave(unable))
         case (.failure(let error as InvalidRequest), _):
             Self.fail(.requestInvalid, .request, "the request is invalid: \(error)")

@@ -156,6 +156,15 @@ struct SettlementRulesTests {
         )
     }
 
+    @Test func aFileThatThisHostLacksIsLeftToOthers() {
+        let lack = HostLack.files(in: FileURI(path: Array("/srv".utf8)))
+        let failure = JobFailure(.sourceNotFound, at: .fetch, "none").lacking(lack)
+        for plan in Plan.allCases {
+            let action = plan.rules.action(for: .failure(failure), stoppedFor: nil, source: "a.jpg")
+            #expect(action.summary == "leave: file:///srv")
+        }
+    }
+
     @Test func aTimeoutNamesItsSourceAndAnUnexpectedErrorItself() throws {
         let rules = Plan.service.rules
         let timeout = rules.action(for: .failure(CancellationError()), stoppedFor: .timedOut, source: "a.jpg")

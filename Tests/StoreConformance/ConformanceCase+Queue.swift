@@ -174,6 +174,29 @@ extension ConformanceCase {
             try await fixture.enqueue()
             #expect(try await fixture.leave("w2") == .asAsked)
         },
+        ConformanceCase("a file that a host may not read waits for another's worker, and its failure names the hosts") {
+            fixture in
+            let folder = FileURI(path: Array("/srv/100%, ä".utf8))
+            let failure = JobFailure(.sourceForbidden, at: .fetch, "1.jpg is outside").lacking(.files(in: folder))
+            let unable = HostUnable(.files(in: folder), for: "1.jpg", ending: failure)
+            #expect(HostLack(unable.lack.description) == unable.lack)
+            try await fixture.register("w1", host: "b")
+            try await fixture.register("w2", host: "a")
+            try await fixture.enqueue()
+            #expect(try await fixture.leave("w1", unable) == .asAsked)
+            #expect(try await fixture.store.status().workers.map(\.lacks) == [nil, nil], "folders are no formats")
+            guard case .discarded(let end) = try await fixture.leave("w2", unable) else {
+                Issue.record("the job waits for a worker that can do it, and there is none")
+                return
+            }
+            #expect(end.code == .sourceForbidden)
+            #expect(end.message == "1.jpg is outside; nor can another worker's host (a, b)")
+            #expect(try await fixture.sql("SELECT count(*) FROM worker_lack") == "0", "nobody has the folder")
+            // Nobody else is to be asked.
+            try await fixture.store.deregister("w1")
+            try await fixture.enqueue()
+            #expect(try await fixture.leave("w2", unable) == .discarded(failure))
+        },
         ConformanceCase("an older fetch never replaces a newer one's thumbnail") { fixture in
             try await fixture.enqueue()
             let old = try #require(try await fixture.claim().first)
@@ -289,10 +312,13 @@ extension ConformanceCase {
 
 extension Fixture {
     /// Has a worker claim a job and leave it to others, and lets the time pass for which it then waits.
-    fileprivate func leave(_ worker: String) async throws -> Settlement {
+    fileprivate func leave(
+        _ worker: String,
+        _ unable: HostUnable = HostUnable(.writing(.avif), for: "a.jpg")
+    ) async throws -> Settlement {
         let job = try #require(try await store.claim(limit: 1, for: worker).first)
         #expect(job.attempt == 1 && job.begun.isFirstAttempt, "the attempts before are not counted")
-        let end = AttemptEnd.leave(HostUnable(.writing(.avif), for: "a.jpg"), until: clock.now + 1)
+        let end = AttemptEnd.leave(unable, until: clock.now + 1)
         let settlement = try await store.settle(job.claim, as: end, timings: AttemptTimings())
         clock.advance(seconds: 1)
         return settlement

@@ -46,7 +46,15 @@ final class FileSource: SourceProvider {
 
     private func read(_ path: [UInt8], unless isCancelled: () -> Bool) throws -> FetchedSource {
         let name = SourceName.ofPath(path)
-        let candidate = try roots.open(path)
+        let candidate: OpenFile
+        do throws(JobFailure) {
+            candidate = try roots.open(path)
+        } catch {
+            // Another host may have the folder, or may read it.
+            let folder = Array(path[..<max(1, path.lastIndex(of: UInt8(ascii: "/")) ?? 1)])
+            guard (try? roots.open(folder)) == nil else { throw error }
+            throw error.lacking(.files(in: FileURI(path: folder)))
+        }
         try checkKind(of: candidate, name: name)
         let file = try reopen(candidate, name: name)
         guard let status = file.status() else { throw JobFailure.fetch(openingFile: name, Errno(EBADF)) }

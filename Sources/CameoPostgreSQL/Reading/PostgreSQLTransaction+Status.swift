@@ -13,7 +13,8 @@ extension PostgreSQLTransaction {
             SELECT id, host, pid, version, started_at, lease_until, concurrency,
               (SELECT count(*) FROM task WHERE state = 2 AND worker = worker.id), stop_mode, renderer_version, quiet_hours,
               array_to_json(queues),
-              (SELECT string_agg(lack, ',' ORDER BY lack) FROM worker_lack WHERE worker_lack.worker = worker.id)
+              (SELECT string_agg(lack, ',' ORDER BY lack) FROM worker_lack
+                WHERE worker_lack.worker = worker.id AND lack NOT LIKE 'file:%')
             FROM worker WHERE $1::text IS NULL OR id = $1 ORDER BY started_at, id
             """,
             [id]

@@ -14,7 +14,7 @@ extension SQLiteTransaction {
             sql: """
                 SELECT worker.*, (
                   SELECT count(*) FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS running,
-                  (SELECT group_concat(lack) FROM worker_lack WHERE worker_lack.worker = worker.id) AS lacks
+                  (SELECT group_concat(lack) FROM worker_lack WHERE worker_lack.worker = worker.id AND lack NOT LIKE 'file:%') AS lacks
                 FROM worker WHERE id = coalesce(?, id) ORDER BY started_at, id
                 """,
             arguments: [id]
