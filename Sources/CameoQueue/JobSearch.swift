@@ -79,7 +79,8 @@ package struct JobSearch: Sendable {
             )
         }
         let index = db.dialect.indexed(by: filter.codes.isEmpty ? nil : "task_failed")
-        return try conditions.ids(from: "task \(index) JOIN job ON job.id = task.id", order, filter.limit, db)
+        let tables = "task \(index) JOIN \(db.dialect.jobs) ON job.id = task.id"
+        return try conditions.ids(from: tables, order, filter.limit, db)
     }
 
     private func outcomes(_ queue: Int64?, _ order: Order, _ db: some QueueTransaction) throws -> [Int64] {
@@ -90,7 +91,8 @@ package struct JobSearch: Sendable {
             conditions.require("code IS NOT NULL AND code IN", anyOf: filter.codes.map(\.rawValue))
         }
         let index = db.dialect.isSQLite ? db.dialect.indexed(by: try indexOfOutcomes(queue, db)) : ""
-        return try conditions.ids(from: "outcome \(index) JOIN job ON job.id = outcome.id", order, filter.limit, db)
+        let tables = "outcome \(index) JOIN \(db.dialect.jobs) ON job.id = outcome.id"
+        return try conditions.ids(from: tables, order, filter.limit, db)
     }
 
     private func indexOfOutcomes(_ queue: Int64?, _ db: some QueueTransaction) throws -> String? {

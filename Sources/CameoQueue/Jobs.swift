@@ -29,7 +29,7 @@ extension QueueTransaction {
               outcome.superseded_by AS superseded_by, \(dialect.text("job.request")) AS request,
               \(dialect.text("accepted.thumbnails")) AS thumbnails,
               (SELECT digest FROM upload WHERE job_id = job.id) AS digest
-            FROM job LEFT JOIN task ON task.id = job.id LEFT JOIN outcome ON outcome.id = job.id
+            FROM \(dialect.jobs) LEFT JOIN task ON task.id = job.id LEFT JOIN outcome ON outcome.id = job.id
               LEFT JOIN accepted ON accepted.id = job.id
             WHERE job.id \(dialect.isIn("?1", .integers))
             """,
@@ -74,7 +74,7 @@ extension QueueTransaction {
               UNION SELECT first, superseded_by FROM place JOIN outcome ON outcome.id = place.id
                 WHERE superseded_by IS NOT NULL)
             SELECT first, place.id AS id, coalesce(task.state, outcome.state, (
-              SELECT \(stateOfArrival("?2")) FROM job WHERE job.id = place.id)) AS state
+              SELECT \(stateOfArrival("?2")) FROM \(dialect.jobs) WHERE job.id = place.id)) AS state
             FROM place LEFT JOIN task ON task.id = place.id LEFT JOIN outcome ON outcome.id = place.id
             WHERE superseded_by IS NULL
             """,

@@ -144,6 +144,8 @@ package final class Dialect: Sendable {
     }
 
     let isSQLite: Bool
+    /// The table of the jobs, or what shows as much of each as the role may see, as `job`.
+    let jobs: String
     /// The jobs that were not accepted yet, as `job`.
     let arrivedJobs: String
     /// When a row of `job` is due by its request, in milliseconds since 1970.
@@ -201,6 +203,7 @@ package final class Dialect: Sendable {
         earlierAttempts: String
     ) {
         self.isSQLite = isSQLite
+        jobs = isSQLite ? "job" : "job_request AS job"
         self.arrivedJobs = arrivedJobs
         self.dueByRequest = dueByRequest
         self.totals = totals
@@ -270,7 +273,7 @@ package final class Dialect: Sendable {
 
     package static let postgreSQL = Dialect(
         isSQLite: false,
-        arrivedJobs: "(SELECT job.* FROM arrival JOIN job ON job.id = arrival.id) AS job",
+        arrivedJobs: "(SELECT job.* FROM arrival JOIN job_request AS job ON job.id = arrival.id) AS job",
         dueByRequest: "greatest(job.created_at, time_field(job.request, 'runAt'))",
         totals: "total_now",
         stagesOfLatest: """
@@ -283,7 +286,7 @@ package final class Dialect: Sendable {
                 SELECT fetch_ms, queue_ms, render_ms, store_ms FROM earlier_attempt
                 WHERE ended.number IS NULL AND job_id = ended.id AND started_at = ended.attempted_at) AS attempt
             """,
-        arrivals: "arrival JOIN job_status ON job_status.id = arrival.id JOIN job ON job.id = arrival.id",
+        arrivals: "arrival JOIN job_status USING (id) JOIN job_request AS job USING (id)",
         runningOfKey: "(SELECT count(*) FROM task WHERE task.key = key.id AND key <> 0 AND state = 2)",
         // The function bears what no text can hold, and is slow.
         source: """

@@ -193,13 +193,16 @@ extension QueueTransaction {
 /// The receipt of a request under an idempotency key.
 package struct FirstReceipt: Sendable {
     package let key: IdempotencyKey
+    package let asked: CheckedRequest
+    /// The digest of the bytes of its picture; empty if it has none.
+    package let bytes: String
     /// The digest of what was requested.
     package let request: String
 
     /// `data` are the bytes of the picture, if the request has one.
     package init(_ key: IdempotencyKey, of request: CheckedRequest, data: BlobDigest?) {
-        self.key = key
-        self.request = SHA256.digest(of: Array("\(request.text)\n\(data?.hex ?? "")".utf8)).hex
+        (self.key, asked, bytes) = (key, request, data?.hex ?? "")
+        self.request = SHA256.digest(of: Array("\(request.text)\n\(bytes)".utf8)).hex
     }
 
     /// What the key already stands for: a receipt, or an objection if it was for another request; nil if it is new.
@@ -209,14 +212,17 @@ package struct FirstReceipt: Sendable {
         return try known(isSame: row["request"] == request, receipt: row["receipt"])
     }
 
-    /// What a row says; `receipt` is read only if it is for the same request.
-    package func known(isSame: Bool, receipt: String) throws -> Result<EnqueueReceipt, InvalidRequest> {
+    /// What a row says; `receipt` is read only if it is for the same request. Nil for one that does not name the request's
+    /// thumbnails, which Cameo has not written.
+    package func known(isSame: Bool, receipt: String) throws -> Result<EnqueueReceipt, InvalidRequest>? {
         guard isSame else {
             return .failure(
                 InvalidRequest(path: "Idempotency-Key", reason: "was used for another request within the last day")
             )
         }
-        return .success(try WireFormat.decode(EnqueueReceipt.self, from: Data(receipt.utf8)))
+        let receipt = try? WireFormat.decode(EnqueueReceipt.self, from: Data(receipt.utf8))
+        let wanted = asked.job.wanted.map { CameoURI.thumbnail($0.id) }
+        return receipt.flatMap { $0.thumbnails.map(\.uri) == wanted ? .success($0) : nil }
     }
 
     package func note(_ receipt: EnqueueReceipt, _ db: some QueueTransaction) throws {

@@ -90,7 +90,7 @@ struct RoleTests {
     }
 
     @Test func aProducerChangesNothing() async throws {
-        let roles = try await RoleServer()
+        let roles = try await RoleServer(producersRead: true)
         _ = try await roles.owner.enqueue([StoreFixture.request()])
         #expect(try await roles.sql("SELECT state FROM job_status", as: .producer) == "available")
         try await roles.refuses(
@@ -146,6 +146,7 @@ struct RoleTests {
             [
                 Self.row, "DELETE FROM job", "UPDATE task SET state = 1", "UPDATE queue SET paused = true",
                 "SELECT data FROM upload", "SELECT * FROM first_receipt", "SELECT * FROM partial_piece",
+                "SELECT request FROM job", "SELECT job FROM job", "SELECT request FROM upload",
                 "SELECT known_receipt('a', 'b')", "SELECT nextval('source_seen')",
             ],
             to: .reader
@@ -153,6 +154,144 @@ struct RoleTests {
         let writing = try roles.open(.reader)
         await roles.denies { try await writing.enqueue([StoreFixture.request()]) }
         await roles.denies { try await writing.retry(receipt.jobID) }
+    }
+
+    @Test(arguments: [RoleServer.Role.reader, .producer])
+    func noReaderSeesTheSecretsOfRequests(role: RoleServer.Role) async throws {
+        let roles = try await RoleServer(producersRead: true)
+        var request = StoreFixture.request("https://ada:secret@example.com/1.jpg") {
+            $0.headers = ["Authorization": "Bearer secret"]
+            $0.metadata = ["source": "https://mine@example.com"]
+        }
+        request.renditions[0].look.overlay = Rendition.Overlay(source: "https://bob:secret@example.com/2.png")
+        let receipt = try await roles.owner.enqueue([request])[0]
+        let deep = String(repeating: "[", count: 900) + #""secret""# + String(repeating: "]", count: 900)
+        for odd in [
+            #""headers":{"Cookie":"secret"},"deep":\#(deep)"#, #""headers":"secret""#, #""headers":[{"a":"secret"}]"#,
+            #""a":{"headers":{"a":"secret"}}"#,
+        ] {
+            let row = #"{"source":"https://a:secret@h","renditions":[{}],\#(odd)}"#
+            _ = try await roles.sql("INSERT INTO job(request) VALUES ('\(row)')", as: .producer)
+        }
+        let shown = try await roles.sql(
+            """
+            SELECT request FROM job_request; SELECT source FROM job_status; SELECT source FROM batch_status
+            """,
+            as: role
+        )
+        #expect(!shown.contains("secret"), "\(shown)")
+        for part in [
+            "Authorization", "https://…@example.com/1.jpg", "https://…@example.com/2.png", "mine@", "Cookie",
+        ] {
+            #expect(shown.contains(part), "\(part): \(shown)")
+        }
+        #expect(try await !"\(roles.open(role, .readOnly).job(receipt.jobID).request)".contains("secret"))
+        #expect(try await "\(roles.owner.job(receipt.jobID).request)".contains("Bearer secret"))
+        let whole = try await roles.sql("SELECT request FROM job_request WHERE id = 1", as: .worker)
+        #expect(whole.contains("Bearer secret"))
+    }
+
+    // MARK: - Who may call what
+
+    /// Functions run with the caller's rights unless they are marked by `*`, which run with the owner's; nobody calls those of
+    /// triggers.
+    @Test func everyFunctionHasItsCallers() async throws {
+        let roles = try await RoleServer(producersRead: false)
+        let list = """
+            SELECT concat_ws(' ', proname || CASE WHEN prosecdef THEN '*' ELSE '' END, (
+              SELECT string_agg(left(role, 1), '' ORDER BY place)
+              FROM unnest(ARRAY['producer', 'reader', 'worker', 'operator']) WITH ORDINALITY AS one(role, place)
+              WHERE has_function_privilege('\(roles.schema)_' || role, pg_proc.oid, 'EXECUTE')))
+            FROM pg_proc WHERE pronamespace = '\(roles.schema)'::regnamespace AND prorettype <> 'trigger'::regtype
+            ORDER BY proname COLLATE "C"
+            """
+        #expect(
+            try await roles.server.sql(list, schema: roles.schema) == """
+                changes_since rwo
+                claim_lane wo
+                complete_jobs wo
+                drop_partition* wo
+                empty_partitions* wo
+                field prwo
+                history_time
+                is_restored* prwo
+                is_unfinished
+                keep_receipt* p
+                known_receipt* p
+                make_partition* wo
+                next_due wo
+                now_ms prwo
+                number_field prwo
+                open_lanes wo
+                promote_due wo
+                shown_request prwo
+                shown_source prwo
+                take_jobs wo
+                text_digest rwo
+                time_field prwo
+                time_text prwo
+                """
+        )
+        let relations = """
+            SELECT relname || ' ' || string_agg(left(role, 1) || rights, ' ' ORDER BY place)
+            FROM pg_class CROSS JOIN unnest(ARRAY['producer', 'reader']) WITH ORDINALITY AS one(role, place),
+              LATERAL (
+                SELECT string_agg(lower(left(kind, 1)), '') AS rights
+                FROM unnest(ARRAY['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS kind
+                WHERE has_table_privilege('\(roles.schema)_' || role, pg_class.oid, kind)
+                  OR kind IN ('INSERT', 'UPDATE', 'REFERENCES')
+                    AND has_any_column_privilege('\(roles.schema)_' || role, pg_class.oid, kind)) AS held
+            WHERE relnamespace = '\(roles.schema)'::regnamespace AND relkind IN ('r', 'p', 'v', 'S') AND rights IS NOT NULL
+            GROUP BY relname ORDER BY relname COLLATE "C"
+            """
+        #expect(try await roles.server.sql(relations, schema: roles.schema) == "job pi\nupload pi")
+    }
+
+    @Test func aReceiptIsKeptForTheRequestOfAJobOfTheSameTransactionAlone() async throws {
+        let roles = try await RoleServer(producersRead: false)
+        let request = StoreFixture.request("file:///theirs")
+        let asked = try CheckedRequest(request).text
+        let other = try CheckedRequest(StoreFixture.request("file:///mine")).text
+        let theirs = try await roles.owner.enqueue([request])[0].jobID
+        let key = try IdempotencyKey("k", of: "client")
+        func keep(_ id: String, of text: String, bytes: String = "") -> String {
+            "SELECT keep_receipt('\(key.text)', '\(text)', '\(bytes)', json_build_object('id', \(id)));"
+        }
+        let made = "INSERT INTO job(request) VALUES ('\(other)');"
+        let uploaded = #"INSERT INTO upload(data, request) VALUES ('q', '{"renditions":[{"height":64,"width":64}]}');"#
+        let mine = "(SELECT max(id) FROM job)"
+        for forged in [
+            keep("\(theirs)", of: asked), made + keep("\(theirs)", of: asked), made + keep(mine, of: asked),
+            uploaded + keep(mine, of: asked, bytes: SHA256.digest(of: Data("p".utf8)).hex),
+            "\(made) COMMIT; BEGIN; \(keep(mine, of: other))", made + keep("NULL", of: other),
+        ] {
+            let error = await #expect(throws: PostgreSQLServer.Failure.self) {
+                try await roles.sql("BEGIN; \(forged) COMMIT;", as: .producer)
+            }
+            #expect("\(String(describing: error))".contains("of the same transaction"), "\(forged)")
+        }
+        // One that was forged before is worthless.
+        _ = try await roles.server.sql(
+            """
+            INSERT INTO first_receipt VALUES ('\(key.text)', '\(SHA256.digest(of: Data((asked + "\n").utf8)).hex)', '{"id":7}',
+              now_ms())
+            """,
+            schema: roles.schema
+        )
+        let boss = try roles.open(.operate)
+        let receipt = try await boss.enqueue(request, data: nil, cacheKey: nil, once: key)
+        #expect(receipt.id == theirs && receipt.source == request.source)
+        #expect(try await boss.enqueue(request, data: nil, cacheKey: nil, once: key) == receipt)
+    }
+
+    @Test func aReceiptOfAnUploadIsKept() async throws {
+        let roles = try await RoleServer(producersRead: false)
+        let producer = try roles.open(.producer)
+        let key = try IdempotencyKey("k", of: "client")
+        let request = StoreFixture.request { $0.metadata = ["source": "mine", "b": 1.5] }
+        let first = try await producer.enqueue(request, data: Data("p".utf8), cacheKey: nil, once: key)
+        #expect(try await producer.enqueue(request, data: Data("p".utf8), cacheKey: nil, once: key) == first)
+        #expect(try await roles.owner.enqueue(request, data: Data("p".utf8), cacheKey: nil, once: key) == first)
     }
 
     // MARK: - Workers and operators
@@ -268,11 +407,12 @@ struct RoleTests {
 
     @Test func theScriptMayBeRepeatedAndTakesRightsBack() async throws {
         let roles = try await RoleServer(producersRead: true)
-        _ = try await roles.sql("SELECT * FROM job", as: .producer)
-        try await roles.grant(producersRead: false)
-        try await roles.refuses(["SELECT * FROM job"], to: .producer)
-        try await roles.grant(producersRead: nil)
-        _ = try await roles.sql("SELECT * FROM job", as: .producer)
+        for takenBack in [false, nil] {
+            try await roles.grant(producersRead: true)
+            _ = try await roles.sql("SELECT * FROM job_request", as: .producer)
+            try await roles.grant(producersRead: takenBack)
+            try await roles.refuses(["SELECT * FROM job_request"], to: .producer)
+        }
         for variables in [["schema=nowhere"], ["schema=\(roles.schema)", "producers_read=maybe"]] {
             let result = try await roles.server.psql(variables.flatMap { ["-v", $0] } + ["-f", RoleServer.script])
             #expect(result.exitStatus == 3, "\(result)")

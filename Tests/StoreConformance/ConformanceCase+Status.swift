@@ -56,6 +56,30 @@ extension ConformanceCase {
             fixture.clock.advance(seconds: 600)
             #expect(try await fixture.store.status().throughput == ended([0, 0, 0], in: 1))
         },
+        ConformanceCase("the views show sources without the user names and passwords of their URLs") { fixture in
+            let secret = [
+                "https://u:secret@h/x", "https://secret@h", "HTTPS://u:se@cret@h?x", "https://u:secret@h\\\\@z",
+                "https://u:sec/ret@h/x", "https://u:12secret@[::1]/x", "ftp://secret@h/x",
+                "cameo://source/https%3A%2F%2Fu%3Asecret%40h%2Fx", "cameo://source/http%3a%2f%2fsecret%40h",
+                "https://u:\\u0073ecret\\u0040h/x",
+            ]
+            let harmless = [
+                "https://h/@secret", "https://h:80/a@secret", "https://[::1]:8/a@secret", "file:///secret@2x.png",
+                "cameo://source/https%3A%2F%2Fh%2F%40secret", "data:image/png;base64,secret", "secret@h",
+                "initials:secret%40h", "https://h/?secret=%40", "https://h:/a@secret",
+            ]
+            for source in secret + harmless {
+                let request = #"{"source":"\#(source)","renditions":[{"width":9}]}"#
+                _ = try await fixture.sql("INSERT INTO job(request) VALUES ('\(request)')")
+            }
+            let shown = try await fixture.sql("SELECT source FROM job_status ORDER BY id").split(separator: "\n")
+            try #require(shown.count == secret.count + harmless.count)
+            for (source, shown) in zip(secret, shown) {
+                #expect(!shown.contains("secret") && !shown.contains("ret@"), "\(source): \(shown)")
+                #expect(shown.contains("h") || shown.contains("::1"), "\(source): \(shown)")
+            }
+            #expect(shown.dropFirst(secret.count).map(String.init) == harmless)
+        },
         ConformanceCase("a job that needed no work is not counted as work") { fixture in
             try await fixture.register()
             try await fixture.enqueue()

@@ -2,11 +2,11 @@
 -- superuser, once the first program has made the tables, and again after each upgrade; nothing is lost by repeating it.
 --
 --   psql -d pictures -f deploy/postgresql/roles.sql
---   psql -d pictures -v schema=shop -v producers_read=off -f deploy/postgresql/roles.sql
+--   psql -d pictures -v schema=shop -v producers_read=on -f deploy/postgresql/roles.sql
 --
 -- Variables:
 --   schema           the schema of Cameo's tables (default: cameo)
---   producers_read   whether producers may read what readers may: states, requests of others, pictures (default: on)
+--   producers_read   whether producers may read what readers may: states, requests of others, pictures (default: off)
 --
 -- Makes four roles without a login, named after the schema; grant them to those of your programs:
 --   cameo_producer   cameo-enqueue and INSERT INTO cameo.job(request), cameo.upload(data, request)
@@ -19,7 +19,7 @@
 \set ON_ERROR_STOP on
 \set QUIET on
 \if :{?schema} \else \set schema cameo \endif
-\if :{?producers_read} \else \set producers_read on \endif
+\if :{?producers_read} \else \set producers_read off \endif
 -- Fails here, and not as an incomplete script, if it is neither on nor off.
 SELECT :'producers_read'::boolean AS producers_read \gset
 \set producer :schema _producer
@@ -46,7 +46,8 @@ GRANT USAGE ON SCHEMA :"schema" TO :"producer", :"reader", :"worker", :"operator
 GRANT SELECT ON schema_version TO :"producer", :"reader", :"worker", :"operator";
 
 -- What columns, views and statements call, for databases that withhold functions from the public.
-GRANT EXECUTE ON FUNCTION now_ms, field, number_field, time_field, time_text, is_restored
+GRANT EXECUTE ON FUNCTION now_ms, field, number_field, time_field, time_text, is_restored,
+  shown_source, shown_request
   TO :"producer", :"reader", :"worker", :"operator";
 GRANT EXECUTE ON FUNCTION text_digest, changes_since TO :"reader", :"worker";
 GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_jobs, promote_due TO :"worker";
@@ -54,19 +55,20 @@ GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_
 -- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.
 GRANT INSERT (request), SELECT (id, created_at) ON job TO :"producer";
 GRANT INSERT (data, request), SELECT (id, job_id) ON upload TO :"producer";
-GRANT EXECUTE ON FUNCTION known_receipt(text, text), keep_receipt(text, text, json) TO :"producer";
+GRANT EXECUTE ON FUNCTION known_receipt(text, text), keep_receipt(text, text, text, json) TO :"producer";
 \if :producers_read
 GRANT :"reader" TO :"producer";
 \endif
 
--- Readers read all but bytes that are on their way and the receipts of idempotency keys.
+-- Readers read all but the secrets of requests, bytes that are on their way and the receipts of idempotency keys.
 GRANT SELECT ON
-  job, task, accepted, arrival, outcome, earlier_attempt, attempt, queue, queue_count, queue_delta, queue_total, key,
+  job_request, task, accepted, arrival, outcome, earlier_attempt, attempt, queue, queue_count, queue_delta, queue_total, key,
   lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
   total_delta, total_now, thumbnail, blob, source, source_failure, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
+GRANT SELECT (id, created_at) ON job TO :"reader";
 GRANT SELECT (id, job_id, digest) ON upload TO :"reader";
 
 -- Workers accept and run jobs, keep what they make and fetch, and remove what has expired. They insert no jobs, and of

@@ -88,12 +88,12 @@ extension FirstReceipt {
     /// show a receipt to whoever has its key and its request.
     fileprivate func knownToOwner(_ db: PostgreSQLTransaction) throws -> Result<EnqueueReceipt, InvalidRequest>? {
         let row = try db.row("SELECT same, receipt FROM known_receipt($1, $2)", [key.text, request])
-        return try row.map { try known(isSame: $0[0], receipt: $0[1] ?? "") }
+        return try row.flatMap { try known(isSame: $0[0], receipt: $0[1] ?? "") }
     }
 
-    /// The same as ``note(_:_:)``.
+    /// The same as ``note(_:_:)``, for a job that this transaction has inserted.
     fileprivate func noteAsOwner(_ receipt: EnqueueReceipt, _ db: PostgreSQLTransaction) throws {
         let text = String(decoding: try WireFormat.encode(receipt), as: UTF8.self)
-        try db.execute("SELECT keep_receipt($1, $2, $3::json)", [key.text, request, text])
+        try db.execute("SELECT keep_receipt($1, $2, $3, $4::json)", [key.text, asked.text, bytes, text])
     }
 }

@@ -49,7 +49,7 @@ extension PostgreSQLTransaction {
             FROM worker CROSS JOIN LATERAL (
                 SELECT task.id, attempted_at FROM task WHERE state = 2 AND task.worker = worker.id
                 ORDER BY attempted_at, task.id LIMIT $2) AS first
-              JOIN job ON job.id = first.id
+              JOIN job_request AS job ON job.id = first.id
             WHERE $1::text IS NULL OR worker.id = $1 ORDER BY attempted_at, first.id
             """,
             [only, shownJobs]

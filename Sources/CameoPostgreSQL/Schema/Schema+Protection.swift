@@ -191,4 +191,34 @@ extension Schema {
         REVOKE ALL ON FUNCTION make_partition(text, bigint), empty_partitions(text, bigint), drop_partition(text, bigint),
           known_receipt(text, text), keep_receipt(text, text, json) FROM PUBLIC;
         """
+
+    /// A receipt is kept only for the very request of a job that the same transaction has inserted, so that nobody can leave
+    /// one for another's request. A part of version 6.
+    static let receipts = """
+        -- Keeps the receipt of a key that has none; `asked` is the request, and `bytes` the digest of its picture's bytes or
+        -- empty.
+        DROP FUNCTION keep_receipt(text, text, json);
+        CREATE FUNCTION keep_receipt(of text, asked text, bytes text, given json) RETURNS void LANGUAGE plpgsql
+          SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          DECLARE
+            digest text := encode(sha256(convert_to(asked || chr(10) || bytes, 'UTF8')), 'hex');
+            -- Rows of this transaction are seen while it, or its savepoint, is in progress.
+            era bigint := pg_current_xact_id()::text::bigint >> 32 << 32;
+          BEGIN
+            IF NOT EXISTS (
+              SELECT 1 FROM job LEFT JOIN upload ON upload.job_id = job.id
+              WHERE job.id = (given ->> 'id')::bigint
+                AND pg_xact_status((era + job.xmin::text::bigint)::text::xid8) = 'in progress'
+                AND CASE WHEN bytes = '' THEN upload.id IS NULL AND job.request::text = asked
+                  ELSE encode(sha256(upload.data), 'hex') = bytes AND upload.request::jsonb = asked::jsonb - 'source' END)
+            THEN
+              RAISE EXCEPTION 'a receipt must be for a job of the same transaction'
+                USING ERRCODE = 'integrity_constraint_violation';
+            END IF;
+            INSERT INTO first_receipt(key, request, receipt, at) VALUES (of, digest, given, now_ms())
+            ON CONFLICT (key) DO UPDATE SET request = excluded.request, receipt = excluded.receipt, at = excluded.at
+            WHERE first_receipt.at <= now_ms() - 86400000;
+          END $$;
+        REVOKE ALL ON FUNCTION keep_receipt(text, text, text, json) FROM PUBLIC;
+        """
 }

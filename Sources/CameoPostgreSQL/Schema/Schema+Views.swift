@@ -6,6 +6,22 @@ extension Schema {
           SELECT queue, \(sums) FROM (SELECT * FROM queue_count UNION ALL SELECT * FROM queue_delta) AS parts
           GROUP BY queue;
 
+        \(jobStatus(source: "field(request, 'source')"))
+
+        -- One row for each job of each batch.
+        CREATE VIEW batch_status AS
+          SELECT
+            batch.name AS batch, job_status.id AS id, job_status.state AS state, job_status.source AS source,
+            job_status.finalized_at AS finalized_at, job_status.failure_code AS failure_code
+          FROM batch JOIN batch_job ON batch_job.batch = batch.id JOIN job_status ON job_status.id = batch_job.job_id
+          UNION ALL
+          SELECT job_status.batch, job_status.id, job_status.state, job_status.source, job_status.finalized_at,
+            job_status.failure_code
+          FROM arrival JOIN job_status ON job_status.id = arrival.id WHERE job_status.batch IS NOT NULL;
+        """
+
+    private static func jobStatus(source: String) -> String {
+        """
         CREATE VIEW job_status AS
           SELECT
             job.id AS id,
@@ -21,7 +37,7 @@ extension Schema {
             coalesce(task.max_attempts, outcome.max_attempts, number_field(request, 'maxAttempts'), 5)
               AS max_attempts,
             coalesce((SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = job.id),
-              field(request, 'source')) AS source,
+              \(source)) AS source,
             time_text(job.created_at) AS created_at,
             time_text(coalesce(task.due, outcome.available_at,
               greatest(job.created_at, time_field(request, 'runAt')))) AS available_at,
@@ -39,18 +55,8 @@ extension Schema {
             LEFT JOIN outcome ON outcome.id = job.id
             LEFT JOIN accepted ON accepted.id = job.id
             LEFT JOIN earlier_attempt AS failed ON failed.job_id = task.id AND failed.number = task.failed;
-
-        -- One row for each job of each batch.
-        CREATE VIEW batch_status AS
-          SELECT
-            batch.name AS batch, job_status.id AS id, job_status.state AS state, job_status.source AS source,
-            job_status.finalized_at AS finalized_at, job_status.failure_code AS failure_code
-          FROM batch JOIN batch_job ON batch_job.batch = batch.id JOIN job_status ON job_status.id = batch_job.job_id
-          UNION ALL
-          SELECT job_status.batch, job_status.id, job_status.state, job_status.source, job_status.finalized_at,
-            job_status.failure_code
-          FROM arrival JOIN job_status ON job_status.id = arrival.id WHERE job_status.batch IS NOT NULL;
         """
+    }
 
     private static let sums = [
         "scheduled", "available", "running", "retryable", "completed", "discarded", "cancelled", "ever_completed",
@@ -82,6 +88,59 @@ extension Schema {
                   'isAnimated', thumbnail.source_is_animated,
                   'video', thumbnail.source_video)) END,
                 'truncated', CASE WHEN thumbnail.is_truncated THEN true END)
+        """
+}
+
+extension Schema {
+    // DESIGN. Headers and the user names and passwords in URLs let whoever has them act for the request's author. Acceptance
+    // and claims read them from `job`; all others read them from `job_request`, which shows them to those who may read
+    // `job.request` anyway. What it shows is for reading: a source may be shortened more than needed where its URL is malformed.
+
+    /// Version 6. What shows requests shows no secrets.
+    static let shownRequests = """
+        -- A source with … in place of the user name and password of its URL; `SourceName.withoutPassword` in SQL.
+        CREATE FUNCTION shown_source(source text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+          SELECT CASE
+            WHEN strpos(source, '@') + strpos(source, '%40') = 0 OR source ILIKE 'data:%' THEN source
+            WHEN source ~* '^cameo://source/' THEN regexp_replace(source,
+              '^(cameo://source/.*?(?:%3A|:)(?:%2F|/){2})(?:(?!%2F|%3F|%23|%5C)[^/?#])*(@|%40)', '\\1…\\2', 'i')
+            WHEN source ~ '^[^:/]*://[^/\\\\?#]*@' THEN regexp_replace(source, '^([^:/]*://)[^/\\\\?#]*@', '\\1…@')
+            -- A password with a slash, and no port.
+            WHEN source ~ '^[^:/]*://[^][/\\\\?#]*:[0-9]*[^][0-9/\\\\?#].*@'
+              THEN regexp_replace(source, '^([^:/]*://).*@', '\\1…@')
+            ELSE source END
+        $$;
+
+        -- A request, or a part of it, for everyone who may see jobs; … in place of what is nested too deep to be valid.
+        CREATE FUNCTION shown_request(request json, depth integer) RETURNS json LANGUAGE plpgsql IMMUTABLE
+          PARALLEL UNSAFE SET search_path FROM CURRENT AS $$
+          BEGIN
+            RETURN CASE
+              WHEN json_typeof(request) = 'object' AND depth < 8 THEN (
+                SELECT coalesce(json_object_agg(name, CASE
+                  WHEN name = 'metadata' AND depth = 0 THEN item
+                  WHEN name = 'source' AND json_typeof(item) = 'string' THEN to_json(shown_source(item #>> '{}'))
+                  WHEN name = 'headers' AND json_typeof(item) = 'object' THEN (
+                    SELECT coalesce(json_object_agg(header, '…'), '{}') FROM json_object_keys(item) AS header)
+                  WHEN name = 'headers' THEN to_json('…'::text)
+                  ELSE shown_request(item, depth + 1) END), '{}')
+                FROM json_each(request) AS field(name, item))
+              WHEN json_typeof(request) = 'array' AND depth < 8 THEN (
+                SELECT coalesce(json_agg(shown_request(item, depth + 1)), '[]') FROM json_array_elements(request) AS item)
+              WHEN json_typeof(request) IN ('object', 'array') THEN to_json('…'::text)
+              ELSE request END;
+          -- Text that a database cannot hold.
+          EXCEPTION WHEN data_exception THEN RETURN to_json('…'::text);
+          END $$;
+
+        CREATE VIEW job_request AS
+          SELECT id, CASE WHEN has_column_privilege('job'::regclass, 'request', 'SELECT') THEN request
+            ELSE shown_request(request, 0) END AS request, created_at
+          FROM job;
+
+        \(jobStatus(source: "shown_source(field(request, 'source'))").replacing("CREATE VIEW", with: "CREATE OR REPLACE VIEW"))
+
+        \(receipts)
         """
 }
 

@@ -13,7 +13,7 @@ enum Schema {
             ownersFunctions,
         ]
         .joined(separator: "\n"),
-        lacks, protection, arrivals, removedJobs,
+        lacks, protection, arrivals, removedJobs, shownRequests,
     ]
 
     static var currentVersion: Int { scripts.count }

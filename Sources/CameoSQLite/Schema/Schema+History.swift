@@ -11,6 +11,15 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
+    static let counters = """
+        CREATE TABLE counter(
+          family TEXT NOT NULL,
+          label TEXT NOT NULL,
+          value INTEGER NOT NULL,
+          PRIMARY KEY (family, label)
+        ) STRICT, WITHOUT ROWID;
+        """
+
     /// What became of jobs, which batches they belong to, and the workers.
     static let history = """
         CREATE TABLE outcome(
@@ -58,12 +67,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
 
         -- Numbers that only grow (StoreCounters).
-        CREATE TABLE counter(
-          family TEXT NOT NULL,
-          label TEXT NOT NULL,
-          value INTEGER NOT NULL,
-          PRIMARY KEY (family, label)
-        ) STRICT, WITHOUT ROWID;
+        \(counters)
 
         -- Every change of a job's state, in commit order. The last row is never removed, because the next number
         -- follows it.

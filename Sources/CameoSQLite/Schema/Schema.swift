@@ -16,7 +16,7 @@ enum Schema {
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(hooks)",
-        laterFetches, lacks, refusals, removedJobs,
+        laterFetches, lacks, refusals, removedJobs, shownSources,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -109,7 +109,22 @@ enum Schema {
 
 extension Schema {
     /// The polling contract. An unaccepted job is shown with the values of its request.
-    static let views = """
+    static let views = views(source: "json_extract(request, '$.source')")
+
+    /// Version 6. The polling contract shows no user names and passwords of URLs. The table after the views keeps these from
+    /// being the first entry in SQLite's hash, see ``scripts``; a small one, that nothing refers to, is made anew.
+    static let shownSources = """
+        DROP VIEW batch_status;
+        DROP VIEW job_status;
+        \(views(source: shownSource))
+        \(counters.replacing("CREATE TABLE counter", with: "CREATE TABLE new_counter"))
+        INSERT INTO new_counter SELECT * FROM counter;
+        DROP TABLE counter;
+        ALTER TABLE new_counter RENAME TO counter;
+        """
+
+    private static func views(source: String) -> String {
+        """
         CREATE VIEW job_status AS
           SELECT
             job.id AS id,
@@ -124,7 +139,7 @@ extension Schema {
             coalesce(task.attempt, outcome.attempt, 0) AS attempt,
             coalesce(task.max_attempts, outcome.max_attempts, \(number("maxAttempts")), 5) AS max_attempts,
             coalesce((SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = job.id),
-              json_extract(request, '$.source')) AS source,
+              \(source)) AS source,
             \(time("created_at")) AS created_at,
             \(time("coalesce(task.due, outcome.available_at, \(dueByRequest))")) AS available_at,
             \(time("coalesce(task.attempted_at, outcome.attempted_at)")) AS attempted_at,
@@ -177,6 +192,40 @@ extension Schema {
           WHERE job_status.id > (SELECT value FROM sequence WHERE name = 'accepted') AND job_status.batch IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM batch_job WHERE batch_job.job_id = job_status.id);
         """
+    }
+
+    /// The source of a request with … in place of the user name and password of its URL; `SourceName.withoutPassword` in SQL.
+    private static let shownSource = """
+        iif(instr(request, '@') + instr(request, '%40') + instr(request, '\\u') = 0, json_extract(request, '$.source'), (
+              SELECT CASE
+                WHEN instr(name, '://') > 0 AND instr(authority, '@') > 0
+                  THEN substr(name, 1, length(name) - length(rest)) || '…' || \(fromLastSign("authority"))
+                -- A password with a slash, and no port.
+                WHEN instr(name, '://') > 0 AND instr(rest, '@') > 0 AND authority GLOB '*:*[^0-9]*'
+                  AND authority NOT GLOB '[[]*'
+                  THEN substr(name, 1, length(name) - length(rest)) || '…' || \(fromLastSign("rest"))
+                ELSE source END
+              FROM (
+                SELECT *, substr(rest, 1, instr(replace(replace(replace(rest, '?', '/'), '#', '/'), char(92), '/') || '/', '/')
+                  - 1) AS authority
+                FROM (
+                  SELECT *, substr(name, instr(name, '://') + 3) AS rest
+                  FROM (
+                    SELECT source, CASE WHEN source LIKE 'cameo://source/%' THEN \(decoded("substr(source, 16)"))
+                      ELSE source END AS name
+                    FROM (SELECT json_extract(request, '$.source') AS source))))))
+        """
+
+    /// What of `rest` follows the user name and password that end with the last @ of a part at its beginning.
+    private static func fromLastSign(_ part: String) -> String {
+        "substr(rest, length(rtrim(\(part), replace(\(part), '@', ''))))"
+    }
+
+    /// A percent-encoded URI with the characters that separate its parts.
+    private static func decoded(_ name: String) -> String {
+        ["%3A:", "%3a:", "%2F/", "%2f/", "%40@", "%3F?", "%3f?", "%23#"]
+            .reduce(name) { "replace(\($0), '\($1.prefix(3))', '\($1.suffix(1))')" }
+    }
 
     /// A field of a request; NULL if it is not text.
     static func text(_ field: String) -> String {
