@@ -20,7 +20,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin hooks retry --all
               cameo-admin backfill --preset gallery --dry-run
               cameo-admin backup /backups/cameo-monday
-              cameo-admin export | cameo-admin import postgres://cameo@db.example/pictures --blobs s3://bucket/cameo
+              cameo-admin export | cameo-admin import postgres://pictures@db.example/pictures --blobs s3://bucket/cameo
               cameo-admin check
 
             EXIT CODES

@@ -23,7 +23,7 @@ struct ExportCommand: AsyncParsableCommand {
 
             EXAMPLES
               cameo-admin export --store /srv/cameo | zstd > cameo-monday.zst
-              cameo-admin export /srv/cameo | cameo-admin import postgres://cameo@db.example/pictures
+              cameo-admin export /srv/cameo | cameo-admin import postgres://pictures@db.example/pictures
               cameo-admin export /srv/cameo | ssh other cameo-admin import /srv/cameo
 
             EXIT CODES
@@ -101,7 +101,7 @@ struct ImportCommand: AsyncParsableCommand {
 
             EXAMPLES
               zstd -dc cameo-monday.zst | cameo-admin import --store /srv/cameo
-              cameo-admin export /srv/cameo | cameo-admin import postgres://cameo@db.example/pictures --blobs s3://bucket/cameo
+              cameo-admin export /srv/cameo | cameo-admin import postgres://pictures@db.example/pictures --blobs s3://bucket/cameo
 
             EXIT CODES
               0 done, 1 the export is damaged or incomplete, or the store has other records at the end, 2 bad usage, 4 the \

@@ -103,7 +103,7 @@ struct AdoptCommand: AsyncParsableCommand {
             then on it only reads, and what it needs is removed by this one's `cameo-admin check --repair`.
 
             EXAMPLES
-              cameo-admin blobs adopt --store postgres://cameo@db.example/pictures
+              cameo-admin blobs adopt --store postgres://pictures@db.example/pictures
 
             EXIT CODES
               0 the bytes are this store's, 2 bad usage, 4 the store cannot be opened or has no bytes outside

@@ -25,7 +25,7 @@ struct CameoWebCommand: AsyncParsableCommand {
               cameo-web --store /srv/pictures
               cameo-web --listen unix:/run/cameo/web.sock --base-path /cameo --tokens /etc/cameo/tokens
               cameo-web --listen 127.0.0.1:8080 --sign-key /etc/cameo/url-key
-              cameo-web --store postgres://cameo@db.example/pictures --redirect-blobs
+              cameo-web --store postgres://pictures@db.example/pictures --redirect-blobs
 
             EXIT CODES
               0 done, 1 cannot listen on the address, 2 bad usage, 4 the store cannot be opened or written

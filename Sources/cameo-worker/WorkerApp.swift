@@ -253,6 +253,7 @@ struct WorkerApp {
     }
 
     private func logStart(_ worker: Worker, _ store: any Store, _ logger: Logger) {
+        if let caution = store.caution { logger.warning("\(caution)") }
         logger.info(
             "started",
             metadata: [

@@ -57,6 +57,33 @@ struct CheckTests {
         return try #require(names.first)
     }
 
+    @Test func tablesOfOtherProgramsAreNamedAndTheRoleWhoseTablesLandThere() async throws {
+        let server = try await PostgreSQLServer.shared()
+        let name = fixture.schema
+        #expect(store.caution == nil)
+        // Its unqualified names lead to the schema of its own name.
+        try await fixture.sql("CREATE ROLE \(name) LOGIN; GRANT USAGE, CREATE ON SCHEMA \(name) TO \(name)")
+        _ = try await server.psql(
+            ["-v", "ON_ERROR_STOP=1"],
+            input: "CREATE TABLE customer(id int); CREATE VIEW buyer AS SELECT * FROM customer;",
+            user: name
+        )
+        let caution = try #require(try PostgreSQLStore(store.url).caution)
+        let cured = "SET search_path TO public"
+        #expect(caution.contains("the role \(name) has the name of the schema") && caution.contains(cured))
+        func guests() async throws -> CheckFinding {
+            try #require(try await fixture.anotherStore().check().first { $0.subject == "guests" })
+        }
+        let found = try await guests()
+        #expect(found.severity == .warning && found.message.hasPrefix("\(caution) (and 2 more)"), "\(found)")
+        try await fixture.sql("ALTER ROLE \(name) \(cured)")
+        #expect(try await guests().message.hasPrefix("buyer is another program's (and 1 more)"))
+        try await fixture.sql("DROP VIEW buyer")
+        #expect(try await guests().message.hasPrefix("customer is another program's."))
+        try await fixture.sql("DROP TABLE customer")
+        #expect(try await guests().severity == .ok)
+    }
+
     @Test func aStoreInUseIsSound() async throws {
         try await fixture.register(in: store)
         _ = try await makeLarge()

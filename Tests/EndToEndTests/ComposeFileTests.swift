@@ -60,7 +60,7 @@ extension EndToEnd {
             #expect(worker.deploy?.replicas == 3 && worker.entrypoint == nil && web.entrypoint == ["cameo-web"])
             for service in [worker, web] {
                 #expect(service.dependencies?["database"]?.condition == "service_healthy")
-                #expect(service.environment["CAMEO_STORE"] == "postgres://cameo@database/pictures")
+                #expect(service.environment["CAMEO_STORE"] == "postgres://pictures@database/pictures")
             }
             let places = [worker, web].map { $0.environment["CAMEO_BLOBS"] }
             let place = try #require(places[0])

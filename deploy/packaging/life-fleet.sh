@@ -1,12 +1,12 @@
 # A part of life.sh, for the package cameo-fleet: the services on a database with passwords, and a folder for the bytes.
-database=postgres://cameo@127.0.0.1/pictures
+database=postgres://pictures@127.0.0.1/pictures
 
 step "the services move to the database that /etc/cameo/pictures.store names"
 apt-get -qq install -y --no-install-recommends postgresql >/dev/null 2>/tmp/apt || fail "$(cat /tmp/apt)"
 sql() { runuser -u postgres -- psql -X -q -At -v ON_ERROR_STOP=1 "$@"; }
-sql -c "CREATE ROLE cameo LOGIN PASSWORD 'cut glass'" -c "CREATE DATABASE pictures OWNER cameo"
+sql -c "CREATE ROLE pictures LOGIN PASSWORD 'cut glass'" -c "CREATE DATABASE pictures OWNER pictures"
 for user in cameo shop; do
-    echo '127.0.0.1:*:pictures:cameo:cut glass' | install -o "$user" -m 600 /dev/stdin "/etc/cameo/$user.pgpass"
+    echo '127.0.0.1:*:pictures:pictures:cut glass' | install -o "$user" -m 600 /dev/stdin "/etc/cameo/$user.pgpass"
 done
 install -d -o cameo -g cameo -m 2770 /srv/bytes
 cat >/etc/cameo/pictures.store <<STORE

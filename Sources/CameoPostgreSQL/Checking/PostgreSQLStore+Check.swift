@@ -20,6 +20,7 @@ extension PostgreSQLStore {
             return [
                 try Self.references(db), try Self.counters(db), try Self.limits(db),
                 try Self.sequences(db), try Self.places(db), try Self.attempts(db), try Self.hooks(db),
+                try self.guests(db),
             ]
         }
         return [try await server()] + rows + (try await checkBlobs(report)) + [try await deadWorkers()]
@@ -158,6 +159,24 @@ extension PostgreSQLStore {
                 + jobs.map { "the end of job \($0) would not reach its hooks" },
             ok: "every end of a job reaches its hooks",
             advice: "\(byAnother); \(repairCommand) corrects the rows"
+        )
+    }
+
+    private func guests(_ db: PostgreSQLTransaction) throws -> CheckFinding {
+        let guests: [String] = try db.column(
+            """
+            SELECT relname FROM pg_class
+            WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
+              AND relname <> ALL ($1::text[]) ORDER BY relname
+            """,
+            [SQLArray(Schema.ownNames.sorted())]
+        )
+        return CheckFinding(
+            "guests",
+            [caution].compactMap(\.self) + guests.map { "\($0) is another program's" },
+            ok: "the schema has only Cameo's tables",
+            advice: "`ALTER TABLE … SET SCHEMA` moves a table; dropping the schema would take it along",
+            severity: .warning
         )
     }
 

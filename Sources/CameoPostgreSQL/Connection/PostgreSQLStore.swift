@@ -13,6 +13,7 @@ package final class PostgreSQLStore: Sendable {
     let serverClock: ServerClock
     let identity = StoreIdentity()
     let rights: Rights
+    package let caution: String?
     /// nil if the store was opened read-only.
     let writes: CommitQueue?
     /// Claims have a connection of their own: those that wait for the turn of a limit hold up no settlement.
@@ -88,6 +89,7 @@ package final class PostgreSQLStore: Sendable {
                 }
             }
             rights = try Rights(connection, url)
+            caution = try Schema.namesake(connection, url)
             storage = try place?.storage(connection, url, access, rights)
         } catch {
             throw StoreError(error, location: url.location)

@@ -90,6 +90,26 @@ enum Schema {
         }
     }
 
+    /// What is wrong with a role that has the schema's name and may make tables there: by its usual search path, those of other
+    /// programs land among Cameo's, and go with them.
+    static func namesake(_ connection: Connection, _ url: DatabaseURL) throws -> String? {
+        let look = """
+            SELECT format('the role %s has the name of the schema, where what it creates without naming a schema lands: '
+              'ALTER ROLE %1$I SET search_path TO public', rolname)
+            FROM pg_roles
+            WHERE rolname = '\(url.schema)' AND has_schema_privilege(oid, '\(url.schema)', 'CREATE') AND NOT EXISTS (
+              SELECT 1 FROM pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting
+              WHERE setrole = pg_roles.oid AND setting LIKE 'search_path=%' AND setting NOT LIKE '%$user%')
+            """
+        return try connection.run(look).rows.first?[0]
+    }
+
+    /// The names of Cameo's tables and views, without partitions.
+    static let ownNames = Set(
+        scripts.flatMap { $0.matches(of: /CREATE (?:OR REPLACE |UNLOGGED )?(?:TABLE|VIEW) (\w+)/).map { String($0.1) } }
+            + ["schema_version"]
+    )
+
     private static func create(_ connection: Connection, _ url: DatabaseURL) throws {
         // "IF NOT EXISTS" needs the right to create schemas even if it exists.
         let schemas = try connection.run("SELECT 1 FROM pg_namespace WHERE nspname = $1", [url.schema])

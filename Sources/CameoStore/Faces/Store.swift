@@ -21,6 +21,8 @@ package protocol AnyStore: Sendable {
     var lease: Duration { get }
     /// Whether the store is still at its location; false once it was removed or replaced.
     var isInPlace: Bool { get }
+    /// What whoever runs the store should change before it does harm; nil: nothing.
+    var caution: String? { get }
     /// A number that changes whenever any process commits. Reading it takes microseconds.
     func version() async throws(StoreError) -> Int
     /// Completes work that calls left for after their return. For a program that is about to exit.
@@ -36,6 +38,10 @@ package enum StoreLimits {
     package static let enqueueChunk = 1_000
     /// The maximum size of an uploaded picture in bytes.
     package static let uploadBytes = 104_857_600
+}
+
+extension AnyStore {
+    package var caution: String? { nil }
 }
 
 // The calls with their usual arguments.
