@@ -294,12 +294,51 @@ struct JobTests {
         #expect(try await bench.get("/access").json == ["read": false, "enqueue": false, "operate": false])
         #expect(
             try await bench.get("/access", bearer("operator")).json == [
-                "read": true, "enqueue": false, "operate": true,
+                "read": true, "enqueue": false, "operate": true, "name": "operator",
             ]
         )
         // Pictures and health need none.
         #expect(try await bench.get("/health/live").status == 200)
         #expect(try await bench.get("/metrics").status == 200)
+    }
+
+    /// No script can read the cookie, and no page of another site, port or name can have it sent along.
+    @Test func theDashboardSignsInWithACookie() async throws {
+        #expect(try await bench.send("POST", "/access", bearer("viewer-0123456789abcde")).status == 401)
+        #expect(try await bench.send("POST", "/access").status == 401)
+        let signedIn = try await bench.send("POST", "/access", bearer("operator"))
+        #expect(try signedIn.json["name"] == "operator")
+        let field = try #require(signedIn["Set-Cookie"])
+        #expect(field.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
+        let cookie = ["Cookie": "theme=dark; \(field.prefix { $0 != ";" })"]
+        let table: [(method: String, target: String, headers: [String: String], status: Int)] = [
+            ("GET", "/jobs", [:], 200), ("GET", "/jobs", ["Sec-Fetch-Site": "same-origin"], 200),
+            ("GET", "/jobs", ["Sec-Fetch-Site": "none"], 200), ("GET", "/jobs", ["Sec-Fetch-Site": "same-site"], 401),
+            ("GET", "/jobs", ["Sec-Fetch-Site": "cross-site"], 401),
+            ("GET", "/jobs", ["Origin": "http://localhost:9"], 401),
+            ("POST", "/jobs/99/retry", [:], 401), ("POST", "/jobs/99/retry", ["Sec-Fetch-Site": "same-origin"], 404),
+            ("POST", "/jobs/99/retry", ["Sec-Fetch-Site": "same-site", "Origin": "http://localhost"], 401),
+            ("POST", "/jobs/99/retry", ["Sec-Fetch-Site": "none"], 401),
+            ("POST", "/jobs/99/retry", ["Origin": "http://localhost"], 404),
+            ("POST", "/jobs/99/retry", ["Origin": "https://LOCALHOST"], 404),
+            ("POST", "/jobs/99/retry", ["Origin": "http://localhost:9"], 401),
+            ("POST", "/jobs/99/retry", ["Origin": "null"], 401),
+        ]
+        for (method, target, headers, status) in table {
+            let answer = try await bench.send(method, target, headers.merging(cookie) { $1 })
+            #expect(answer.status == status, "\(method) \(target) \(headers): \(answer.text)")
+        }
+        // What the header has goes first.
+        #expect(try await bench.get("/jobs", bearer("viewer-0123456789abcde").merging(cookie) { $1 }).status == 401)
+        let encrypted = try await bench.send(
+            "POST",
+            "/access",
+            bearer("operator").merging(["Origin": "https://localhost"]) { $1 }
+        )
+        #expect(encrypted["Set-Cookie"]?.hasSuffix("; Secure") == true)
+        let signedOut = try await bench.send("DELETE", "/access", cookie)
+        #expect(signedOut["Set-Cookie"]?.hasPrefix("cameo=; ") == true)
+        #expect(signedOut["Set-Cookie"]?.contains("; Max-Age=0") == true)
     }
 
     @Test func withoutTokensNobodyWrites() async throws {

@@ -31,10 +31,10 @@ package struct AccessTokens: Sendable {
         package let description: String
     }
 
-    private struct Token: Sendable {
+    struct Token: Sendable {
         let name: String
-        let scopes: Set<Scope>
-        let digest: BlobDigest
+        fileprivate let scopes: Set<Scope>
+        fileprivate let digest: BlobDigest
     }
 
     /// The fewest bytes in a token; a shorter one could be guessed.
@@ -96,27 +96,46 @@ package struct AccessTokens: Sendable {
             if scope == .read { return "everybody" }
             throw Problem(.forbidden, "this server accepts no writes: it was started without --tokens")
         }
-        guard let field = request.headers[.authorization], field.lowercased().hasPrefix("bearer ") else {
-            throw Self.unauthorized("a bearer token is required", challenge: "Bearer")
-        }
-        guard let token = token(field.dropFirst("bearer ".count)) else {
-            throw Self.unauthorized(
-                "this server does not know the token",
-                challenge: "Bearer error=\"invalid_token\""
-            )
-        }
+        let token = try token(of: request)
         guard token.scopes.contains(scope) else {
             throw Problem(.forbidden, "the token \"\(token.name)\" lacks the scope \(scope.rawValue)")
         }
         return token.name
     }
 
+    /// The token that the request has in its header, or else in the dashboard's cookie.
+    ///
+    /// - Throws: ``Problem`` with status 401.
+    func token(of request: Request) throws(Problem) -> Token {
+        guard let text = text(in: request) else {
+            throw Self.unauthorized("a bearer token is required", challenge: "Bearer")
+        }
+        guard let token = token(text[...]) else {
+            throw Self.unauthorized(
+                "this server does not know the token",
+                challenge: "Bearer error=\"invalid_token\""
+            )
+        }
+        return token
+    }
+
     /// Whether ``demand(_:of:)`` would succeed.
     func allow(_ scope: Scope, to request: Request) -> Bool { (try? demand(scope, of: request)) != nil }
 
-    /// The scopes that the request has, so that a page can show only what they allow. An unknown token counts as none.
+    /// The text of the request's token, known or not.
+    func text(in request: Request) -> String? {
+        guard let field = request.headers[.authorization] else { return AccessCookie(of: request).token }
+        return field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst("bearer ".count)) : nil
+    }
+
+    /// The access of whoever has signed out.
+    static let nothing = JSONValue.object(.init(uniqueKeysWithValues: Scope.allCases.map { ($0.rawValue, false) }))
+
+    /// The scopes that the request has, so that a page can show only what they allow, and the name of its token. An
+    /// unknown token counts as none.
     func access(of request: Request) -> JSONValue {
         var members: [String: JSONValue] = [:]
+        if !isEmpty, let token = try? token(of: request) { members["name"] = .string(token.name) }
         for scope in Scope.allCases {
             members[scope.rawValue] = .bool(allow(scope, to: request))
         }

@@ -90,10 +90,7 @@ struct WebResponder: HTTPResponder {
         case .history:
             try Self.check(request, allows: .get, .head)
             return try HistoryHandler(site: site, request: request, target: target).answer()
-        case .access:
-            try Self.check(request, allows: .get, .head)
-            try target.query.allow()
-            return Response(json: site.configuration.tokens.access(of: request))
+        case .access: return try AccessHandler(site: site, request: request, target: target).answer()
         case .openAPI:
             try Self.check(request, allows: .get, .head)
             try target.query.allow()
