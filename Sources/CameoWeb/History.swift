@@ -5,7 +5,8 @@ internal import Hummingbird
 internal import Synchronization
 
 // DESIGN. The store's counters never go back, so that two readings tell what happened in between: a small read a
-// minute, however many pages are open, and no write. The minutes stay in memory, so a server that has just started knows
+// minute, however many pages are open, and no write. Queues are looked at more often, as a burst of jobs is over within a
+// minute. The minutes stay in memory, so a server that has just started knows
 // of no past. The store could only estimate one: it has no numbers by minute, which would cost a write for every job.
 
 /// What happened in a store during the last hour, minute by minute, since this server started.
@@ -29,8 +30,19 @@ final class History: Sendable {
         let retried: Int
         /// The jobs at the end of the minute: available or retryable, and running.
         let waiting, running: Int
+        /// The most of them that were seen during the minute.
+        let mostWaiting, mostRunning: Int
         /// The stages in their order, without those that no attempt had.
         let stages: [Stage]
+    }
+
+    /// A queue that is paused.
+    struct Pause: Encodable, Sendable {
+        let queue: String
+        /// When it was first seen so.
+        let since: Date
+        /// Whether it was so when this server started, which does not know since when.
+        let isOlder: Bool
     }
 
     private struct Reading {
@@ -41,9 +53,23 @@ final class History: Sendable {
     private struct State {
         var last: Reading?
         var minutes: [Minute] = []
+        var most = (waiting: 0, running: 0)
+        /// By queue; nil before the first look.
+        var pauses: [String: Pause]?
+
+        mutating func note(_ queues: [StatusReport.Queue], at now: Date) {
+            most = (max(most.waiting, queues.waiting), max(most.running, queues.running))
+            let isFirst = pauses == nil
+            pauses = Dictionary(
+                uniqueKeysWithValues: queues.filter(\.paused).map { queue in
+                    (queue.name, pauses?[queue.name] ?? Pause(queue: queue.name, since: now, isOlder: isFirst))
+                }
+            )
+        }
     }
 
     private static let hour = 3_600.0
+    private static let looksPerMinute = 12
 
     private let store: any Store
     private let pace: Duration
@@ -60,14 +86,25 @@ final class History: Sendable {
         return state.withLock { $0.minutes.filter { $0.at > start } }
     }
 
-    /// Reads the counters at once and then every minute, until its task is cancelled.
+    /// The queues that are paused, by name.
+    var pauses: [Pause] { state.withLock { ($0.pauses ?? [:]).values.sorted { $0.queue < $1.queue } } }
+
+    /// Reads the counters at once and then every minute, and looks at the queues in between, until its task is cancelled.
     func run() async {
         var next = ContinuousClock.now
+        var looks = 0
         repeat {
-            // A store that cannot be read is read again a minute later.
-            try? await read()
-            next = max(next + pace, .now)
+            // A store that cannot be read is read again later.
+            if looks.isMultiple(of: Self.looksPerMinute) { try? await read() } else { try? await look() }
+            looks += 1
+            next = max(next + pace / Self.looksPerMinute, .now)
         } while (try? await Task.sleep(until: next, clock: .continuous)) != nil
+    }
+
+    private func look() async throws(StoreError) {
+        let queues = try await store.queues()
+        let now = store.clock.now()
+        state.withLock { $0.note(queues, at: now) }
     }
 
     private func read() async throws(StoreError) {
@@ -75,13 +112,15 @@ final class History: Sendable {
         let reading = Reading(at: .now, counters: counters)
         let end = store.clock.now()
         state.withLock { state in
-            defer { state.last = reading }
+            state.note(queues, at: end)
+            defer { (state.last, state.most) = (reading, (queues.waiting, queues.running)) }
             guard let last = state.last, last.at.duration(to: reading.at) < .seconds(Self.hour) else { return }
             let minute = Minute(
                 at: end,
                 length: last.at.duration(to: reading.at),
                 counters.added(to: last.counters),
-                queues
+                queues,
+                most: state.most
             )
             state.minutes = state.minutes.suffix(59) + [minute]
         }
@@ -89,21 +128,34 @@ final class History: Sendable {
 }
 
 extension History.Minute {
-    fileprivate init(at end: Date, length: Duration, _ added: StoreCounters, _ queues: [StatusReport.Queue]) {
+    fileprivate init(
+        at end: Date,
+        length: Duration,
+        _ added: StoreCounters,
+        _ queues: [StatusReport.Queue],
+        most: (waiting: Int, running: Int)
+    ) {
         func total(_ family: StoreCounters.Family) -> Int { added.all(family).reduce(0) { $0 + $1.value } }
-        func jobs(_ states: JobState...) -> Int {
-            queues.reduce(0) { sum, queue in sum + states.reduce(0) { $0 + (queue.jobs[$1] ?? 0) } }
-        }
         at = end
         milliseconds = max(1, Int64(length / .milliseconds(1)))
         (completed, discarded, cancelled) = (total(.completed), total(.discarded), total(.cancelled))
         retried = total(.retriedFailures)
-        (waiting, running) = (jobs(.available, .retryable), jobs(.running))
+        (waiting, running) = (queues.waiting, queues.running)
+        (mostWaiting, mostRunning) = most
         stages = StoreCounters.Stage.allCases.compactMap { stage in
             let histogram = added.histogram(of: stage)
             guard let p50 = histogram.quantile(0.5), let p95 = histogram.quantile(0.95) else { return nil }
             return Stage(stage: stage, count: histogram.count, p50: Int(p50.rounded()), p95: Int(p95.rounded()))
         }
+    }
+}
+
+extension [StatusReport.Queue] {
+    fileprivate var waiting: Int { jobs(.available, .retryable) }
+    fileprivate var running: Int { jobs(.running) }
+
+    private func jobs(_ states: JobState...) -> Int {
+        reduce(0) { sum, queue in sum + states.reduce(0) { $0 + (queue.jobs[$1] ?? 0) } }
     }
 }
 
@@ -115,11 +167,12 @@ struct HistoryHandler {
 
     private struct Answer: Encodable {
         let minutes: [History.Minute]
+        let paused: [History.Pause]
     }
 
     func answer() throws -> Response {
         try target.query.allow()
         try site.configuration.tokens.demand(.read, of: request)
-        return try Response(message: Answer(minutes: site.history.minutes))
+        return try Response(message: Answer(minutes: site.history.minutes, paused: site.history.pauses))
     }
 }
