@@ -24,19 +24,21 @@ struct UploadTests {
     }
 
     @Test func aLargePictureArrivesWhole() async throws {
-        let answer = try await upload(picture, as: "image/png", to: "/jobs?hook=done")
+        let answer = try await upload(picture, as: "image/png", to: "/jobs?hook=done&name=a%20b.png")
         #expect(answer.status == 201, "\(answer.text)")
         #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
         #expect(try await bench.store.job(1).request["hook"] == "done")
+        #expect(try await bench.store.job(1).request["metadata"] == ["name": "a b.png"])
     }
 
     @Test func aLargePictureInAFormArrivesWhole() async throws {
-        let head = "--xYz\r\nContent-Disposition: form-data; name=\"picture\"; filename=\"x\"\r\n\r\n"
+        let head = "--xYz\r\nContent-Disposition: form-data; name=\"picture\"; filename=\"Käse \\\"1\\\".png\"\r\n\r\n"
         let tail = "\r\n--xYz\r\nContent-Disposition: form-data; name=\"batch\"\r\n\r\nb\r\n--xYz--\r\n"
         let body = Data(head.utf8) + picture + Data(tail.utf8)
         let answer = try await upload(body, as: "multipart/form-data; boundary=xYz")
         #expect(answer.status == 201, "\(answer.text)")
         #expect(try answer.json["batch"] == "b")
+        #expect(try await bench.store.job(1).request["metadata"] == ["name": "Käse \"1\".png"])
         #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
     }
 }

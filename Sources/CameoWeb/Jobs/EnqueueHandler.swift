@@ -95,7 +95,7 @@ struct EnqueueHandler {
 
 /// The thumbnails and job options requested for an uploaded picture, from the query or from the fields of a form.
 struct PictureOptions: Sendable {
-    private static let names = ["size", "preset", "queue", "priority", "batch", "hook", "key"]
+    private static let names = ["size", "preset", "queue", "priority", "batch", "hook", "key", "name"]
     /// The size used if neither `size` nor `preset` is given, in pixels.
     private static let standard = "256x256"
 
@@ -114,7 +114,10 @@ struct PictureOptions: Sendable {
             throw Problem(.badRequest, "unknown part \"\(name)\": the parts are picture, request, \(known)")
         }
         guard let text = form["request"] else {
-            try self.init(presets) { form[$0].map { String(decoding: $0, as: UTF8.self) } }
+            try self.init(presets) { name in
+                form[name].map { String(decoding: $0, as: UTF8.self) }
+                    ?? (name == "name" ? form.fileName(of: "picture") : nil)
+            }
             return
         }
         if let other = form.names.first(where: { $0 != "key" && Self.names.contains($0) }) {
@@ -160,6 +163,7 @@ struct PictureOptions: Sendable {
         }
         request.batch = value("batch")
         request.hook = value("hook")
+        if let name = value("name"), !name.isEmpty { request.metadata["name"] = .string(name) }
         try request.validate()
         self.init(request: request, cacheKey: try value("key").map { try CacheKey($0) })
     }

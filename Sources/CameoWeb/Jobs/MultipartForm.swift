@@ -9,7 +9,7 @@ internal import Synchronization
 struct MultipartForm {
     private static let maximumParts = 20
     private static let maximumHeader = 4_096
-    private let parts: [(name: String, data: Data)]
+    private let parts: [(name: String, fileName: String?, data: Data)]
 
     /// - Throws: ``Problem`` for a malformed form, and for two parts with the same name.
     init(_ body: Data, boundary: String) throws(Problem) {
@@ -19,7 +19,7 @@ struct MultipartForm {
         guard var line = Self.line(of: body.starts(with: opening) ? opening : delimiter, in: body) else {
             throw Self.malformed("the boundary does not occur in it")
         }
-        var parts: [(String, Data)] = []
+        var parts: [(name: String, fileName: String?, data: Data)] = []
         while !line.isLast {
             let rest = body[line.next...]
             guard let end = Self.line(of: delimiter, in: rest) else { throw Self.malformed("a part has no end") }
@@ -27,10 +27,10 @@ struct MultipartForm {
                 throw Self.malformed("it has more than \(Self.maximumParts) parts")
             }
             let part = try Self.part(rest[..<end.start])
-            guard !parts.contains(where: { $0.0 == part.name }) else {
+            guard !parts.contains(where: { $0.name == part.name }) else {
                 throw Self.malformed("the part \"\(part.name)\" occurs twice")
             }
-            parts.append((part.name, part.data))
+            parts.append(part)
             line = end
         }
         self.parts = parts
@@ -53,15 +53,20 @@ struct MultipartForm {
 
     subscript(name: String) -> Data? { parts.first { $0.name == name }?.data }
 
-    private static func part(_ bytes: Data) throws(Problem) -> (name: String, data: Data) {
+    /// The name of the file that a part was made of.
+    func fileName(of name: String) -> String? { parts.first { $0.name == name }?.fileName }
+
+    private static func part(_ bytes: Data) throws(Problem) -> (name: String, fileName: String?, data: Data) {
         let gap = Data("\r\n\r\n".utf8)
         guard let end = bytes.prefix(maximumHeader).range(of: gap) else { throw malformed("a part has no header") }
         let header = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
-        var name: String?
+        var (name, fileName): (String?, String?)
         for line in header.lines {
             let pair = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             switch (pair.first?.lowercased(), pair.last) {
-            case ("content-disposition", let value?): name = MediaTypeField(value)["name"]
+            case ("content-disposition", let value?):
+                let field = MediaTypeField(value)
+                (name, fileName) = (field["name"], field["filename"])
             case ("content-encoding", let value?), ("content-transfer-encoding", let value?):
                 guard ["identity", "binary", "8bit", "7bit"].contains(value.lowercased()) else {
                     throw Problem(.unsupportedMediaType, "a part is encoded as \(value): it must have no coding")
@@ -69,7 +74,7 @@ struct MultipartForm {
             default: break
             }
         }
-        if let name { return (name, bytes[end.upperBound...]) }
+        if let name { return (name, fileName, bytes[end.upperBound...]) }
         throw malformed("a part has no name")
     }
 
