@@ -302,6 +302,61 @@ struct JobTests {
         #expect(try await bench.get("/metrics").status == 200)
     }
 
+    /// Read by Python, which checks every sum; HTTP/1.0 has no chunks.
+    @Test func theThumbnailsOfABatchComeAsOneFile() async throws {
+        var requests = ["a%20b.png?v=1", "b/..%2Fc.png", "c.png"].map { name in
+            ThumbnailRequest(source: "https://example.com/\(name)", renditions: [Rendition(width: 64)], batch: "ä b")
+        }
+        requests[2].metadata["name"] = "C:\\käse.jpg"
+        _ = try await bench.store.enqueue(requests)
+        let worker = try await bench.register()
+        try await bench.work(worker, with: picture)
+        _ = try await bench.store.enqueue([
+            ThumbnailRequest(source: "https://example.com/later", renditions: [Rendition(width: 64)], batch: "ä b")
+        ])
+        let line = "Authorization: Bearer viewer-0123456789abcdef"
+        let target = "/batches/%C3%A4%20b?as=zip"
+        let answer = try await bench.exchange(Data("GET \(target) HTTP/1.0\r\n\(line)\r\n\r\n".utf8))
+        #expect(answer.status == 200 && answer["Content-Type"] == "application/zip")
+        #expect(answer["Content-Disposition"] == "attachment; filename*=UTF-8''%C3%A4%20b.zip")
+        let names = try await Self.files(in: answer.body)
+        let expected = ["C__käse.jpg-3.64x.png", ".._c.png-2.64x.png", "a b.png-1.64x.png"]
+        #expect(names == expected.map { "\($0) \(picture.count)" })
+        #expect(try await bench.get("/batches/none?as=zip", bearer("viewer")).status == 404)
+        #expect(try await bench.get("/batches/%C3%A4%20b?as=tar", bearer("viewer")).status == 400)
+        #expect(try await bench.get(target).status == 401)
+    }
+
+    /// More files than 16 bits can count, and one that begins with a hole of 5 GiB.
+    @Test(arguments: [(UInt64(0), 65_536), (5 << 30, 2)])
+    func aLargeArchiveCanBeRead(start: UInt64, count: Int) async throws {
+        var archive = ZIPArchive(at: start)
+        var data = Data()
+        for index in 0..<count { data += archive.add(Data("x".utf8), named: "\(index)") + Data("x".utf8) }
+        let names = try await Self.files(in: data + archive.end, at: start)
+        #expect(names.count == count && names.last == "\(count - 1) 1")
+    }
+
+    private static func files(in archive: Data, at offset: UInt64 = 0) async throws -> [String] {
+        let folder = try TemporaryFolder()
+        let path = folder.path("batch.zip")
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: archive)
+        try file.close()
+        let script = """
+            import sys, zipfile
+            archive = zipfile.ZipFile(sys.argv[1])
+            assert archive.testzip() is None
+            for one in archive.infolist(): print(one.filename, one.file_size)
+            """
+        let environment = ["PYTHONIOENCODING": "utf-8"]
+        let result = try await run("/usr/bin/python3", ["-c", script, path], environment: environment)
+        #expect(result.exitStatus == 0, "\(result.errorText)")
+        return result.outputText.split(separator: "\n").map(String.init)
+    }
+
     /// No script can read the cookie, and no page of another site, port or name can have it sent along.
     @Test func theDashboardSignsInWithACookie() async throws {
         #expect(try await bench.send("POST", "/access", bearer("viewer-0123456789abcde")).status == 401)

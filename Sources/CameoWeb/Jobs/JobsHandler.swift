@@ -234,19 +234,32 @@ struct ReceiptView {
     }
 }
 
-/// Lists batches and reports one.
+/// Lists batches, reports one, and serves its thumbnails.
 struct BatchesHandler {
     let site: Site
     let request: Request
     let target: RequestTarget
+    let context: WebContext
 
     private static let limitRange: ClosedRange<Int64> = 1...100
 
     func answer() async throws -> Response {
-        guard let name = target.firstSegment.rest else { return try await list() }
-        try target.query.allow()
+        guard let rest = target.firstSegment.rest else { return try await list() }
+        try target.query.allow("as")
         try site.configuration.tokens.demand(.read, of: request)
-        return try Response(message: try await site.store.batch(try RequestTarget.decoded(name)))
+        let name = try RequestTarget.decoded(rest)
+        let batch = try await site.store.batch(name)
+        switch target.query["as"] {
+        case nil, "json": return try Response(message: batch)
+        case "zip":
+            let headers: HTTPFields = [
+                .contentType: "application/zip",
+                .contentDisposition: "attachment; filename*=UTF-8''\(PercentEncoding.encoded(name)).zip",
+            ]
+            let archive = BatchArchive(store: site.store, batch: name, channel: context.channel)
+            return Response(status: .ok, headers: headers, body: archive.responseBody)
+        case let form?: throw Problem(.badRequest, "as=\(form): must be json or zip")
+        }
     }
 
     private func list() async throws -> Response {

@@ -101,7 +101,7 @@ struct WebResponder: HTTPResponder {
             return try await EventsHandler(site: site, request: request, target: target).answer(context)
         case .batches:
             try Self.check(request, allows: .get, .head)
-            return try await BatchesHandler(site: site, request: request, target: target).answer()
+            return try await BatchesHandler(site: site, request: request, target: target, context: context).answer()
         case .queues:
             return try await QueuesHandler(site: site, request: request, target: target, context: context).answer()
         case .failures:

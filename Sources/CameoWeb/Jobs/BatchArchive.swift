@@ -1,0 +1,164 @@
+internal import CameoModel
+internal import CameoStore
+package import Foundation
+internal import Hummingbird
+internal import NIOCore
+
+// DESIGN. The archive is written as it is read: of a batch of any size, one thumbnail is in memory, and for each a line of
+// the directory, which comes last. Pictures do not get smaller by compressing, so they are stored as they are.
+
+/// The thumbnails of a batch as a ZIP file, the newest job first.
+struct BatchArchive: Sendable {
+    let store: any Store
+    let batch: String
+    let channel: any Channel
+
+    private static let jobsAtOnce = 100
+
+    var responseBody: ResponseBody {
+        ResponseBody { writer in
+            do {
+                try await write(to: &writer)
+            } catch {
+                // The status has been sent: closing tells the client that files are missing.
+                channel.close(promise: nil)
+                throw error
+            }
+            try await writer.finish(nil)
+        }
+    }
+
+    @concurrent
+    private func write(to writer: inout any ResponseBodyWriter) async throws {
+        var archive = ZIPArchive()
+        var filter = JobFilter()
+        (filter.batch, filter.states, filter.limit) = (batch, [.completed], Self.jobsAtOnce)
+        while true {
+            let jobs = try await store.jobs(filter)
+            for job in jobs {
+                for thumbnail in job.thumbnails {
+                    guard let data = try await data(of: thumbnail) else { continue }
+                    try await write(archive.add(data, named: Self.name(of: thumbnail, job)), to: &writer)
+                    try await write(data, to: &writer)
+                }
+            }
+            guard jobs.count == filter.limit, let last = jobs.last else { break }
+            filter.before = last.id
+        }
+        try await write(archive.end, to: &writer)
+    }
+
+    /// Nil if there is none, or no more.
+    private func data(of thumbnail: RequestedThumbnail) async throws(StoreError) -> Data? {
+        guard thumbnail.blob != nil else { return nil }
+        do {
+            return try await store.data(of: thumbnail.uri)
+        } catch StoreError.notFound {
+            return nil
+        }
+    }
+
+    /// The name of the picture as the dashboard shows it, the job's number, as two may have the same name, and the
+    /// rendition's.
+    static func name(of thumbnail: RequestedThumbnail, _ job: Job) -> String {
+        var name = "picture"
+        if case .object(let request) = job.request, case .object(let metadata)? = request["metadata"],
+            case .string(let given)? = metadata["name"]
+        {
+            name = given
+        } else if let source = job.source, !InlinePicture.isIn(source) {
+            let last = source.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init)
+            name = last.map { $0.removingPercentEncoding ?? $0 } ?? name
+        }
+        // What an unpacker or a file system would take for something else.
+        let safe = name.unicodeScalars.map { scalar in
+            #"/\:*?"<>|"#.unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control
+                ? "_" : String(scalar)
+        }
+        let ending = thumbnail.format.flatMap(Rendition.Format.init)?.fileExtension ?? "bin"
+        return "\(safe.joined().prefix(100))-\(job.id).\(thumbnail.name).\(ending)"
+    }
+
+    @concurrent
+    private func write(_ data: Data, to writer: inout any ResponseBodyWriter) async throws {
+        for start in stride(from: data.startIndex, to: data.endIndex, by: VerifiedFiles.piece) {
+            // This makes a write that never ends fail.
+            let timeout = channel.eventLoop.scheduleTask(in: FileBody.patience) { channel.close(promise: nil) }
+            defer { timeout.cancel() }
+            try await writer.write(ByteBuffer(bytes: data[start..<min(start + VerifiedFiles.piece, data.endIndex)]))
+        }
+    }
+}
+
+/// A ZIP file of files that are stored without compression (PKWARE's APPNOTE, 6.3.10), with the 64-bit fields that it needs
+/// beyond 4 GiB or 65,535 files.
+package struct ZIPArchive {
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+    }
+
+    private var directory = Data()
+    private var count: UInt64 = 0
+    private var offset: UInt64
+
+    /// Creates an archive that begins at this offset of its file.
+    package init(at offset: UInt64 = 0) { self.offset = offset }
+
+    /// What is to be written before the bytes of the next file, which has less than 4 GiB.
+    package mutating func add(_ data: Data, named name: String) -> Data {
+        let crc = ~data.reduce(~UInt32(0)) { Self.table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
+        let isFar = offset >= UInt32.max
+        // The version, names in UTF-8, no compression, midnight of 1 January 1980, the checksum, the size twice.
+        var facts = Data()
+        for number in [isFar ? 45 : 20, 0x0800, 0, 0, 0x21] as [UInt16] { facts.append(number) }
+        for number in [crc, UInt32(data.count), UInt32(data.count)] { facts.append(number) }
+        facts.append(UInt16(name.utf8.count))
+        var header = Data("PK\u{3}\u{4}".utf8) + facts
+        header.append(UInt16(0))
+        header += name.utf8
+        directory += Data("PK\u{1}\u{2}".utf8)
+        directory.append(UInt16(isFar ? 45 : 20))
+        directory += facts
+        directory.append(UInt16(isFar ? 12 : 0))
+        for _ in 0..<3 { directory.append(UInt16(0)) }
+        directory.append(UInt32(0))
+        directory.append(isFar ? UInt32.max : UInt32(offset))
+        directory += name.utf8
+        if isFar {
+            for number in [1, 8] as [UInt16] { directory.append(number) }
+            directory.append(offset)
+        }
+        count += 1
+        offset += UInt64(header.count + data.count)
+        return header
+    }
+
+    /// What is to be written after the last file.
+    package var end: Data {
+        var end = directory
+        let size = UInt64(directory.count)
+        if count >= UInt16.max || offset >= UInt32.max || size >= UInt32.max {
+            end += Data("PK\u{6}\u{6}".utf8)
+            end.append(UInt64(44))
+            for number in [45, 45] as [UInt16] { end.append(number) }
+            for number in [0, 0] as [UInt32] { end.append(number) }
+            for number in [count, count, size, offset] { end.append(number) }
+            end += Data("PK\u{6}\u{7}".utf8)
+            end.append(UInt32(0))
+            end.append(offset + size)
+            end.append(UInt32(1))
+        }
+        end += Data("PK\u{5}\u{6}".utf8)
+        for number in [0, 0, UInt16(clamping: count), UInt16(clamping: count)] { end.append(number) }
+        for number in [UInt32(clamping: size), UInt32(clamping: offset)] { end.append(number) }
+        end.append(UInt16(0))
+        return end
+    }
+}
+
+extension Data {
+    /// Appends a number, its lowest byte first.
+    fileprivate mutating func append(_ number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+    }
+}
