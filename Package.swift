@@ -106,9 +106,10 @@ let package = Package(
                 httpTypes, nio, nioHTTP1, nioPosix, logging, lifecycle,
             ],
             resources: [
-                "dashboard.html", "dashboard.css", "batches.js", "changes.js", "dashboard.js", "elements.js",
-                "failures.js", "format.js", "graphs.js", "history.js", "job.js", "jobs.js", "live.js", "overview.js",
-                "pictures.js", "queues.js", "server.js", "states.js", "upload.js", "workers.js",
+                "dashboard.html", "dashboard.css", "favicon.svg", "address.js", "batches.js", "changes.js",
+                "dashboard.js", "elements.js", "failures.js", "format.js", "graphs.js", "history.js", "job.js",
+                "jobs.js", "keys.js", "lightbox.js", "live.js", "overview.js", "pictures.js", "queues.js", "server.js",
+                "sign-in.js", "states.js", "storyboard.js", "upload.js", "workers.js",
             ].map { .embedInCode("Dashboard/Page/\($0)") }
                 // Links to the files of proto-json.
                 + [

@@ -71,14 +71,15 @@ class Browser:
 
 
 class Page:
-    """A tab that is the only one of its browser context: it shares no storage with others."""
+    """A tab. It shares cookies and storage only with the tabs that are opened beside it."""
 
-    def __init__(self, browser):
+    def __init__(self, browser, beside=None):
         self.browser = browser
         self.errors = []
         self.requested = []
-        context = browser.call("Target.createBrowserContext", {})["browserContextId"]
-        target = browser.call("Target.createTarget", {"url": "about:blank", "browserContextId": context})["targetId"]
+        self.context = beside.context if beside else browser.call("Target.createBrowserContext", {})["browserContextId"]
+        where = {"url": "about:blank", "browserContextId": self.context}
+        target = browser.call("Target.createTarget", where)["targetId"]
         self.session = browser.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         browser.pages[self.session] = self
         for domain in ("Page", "Runtime", "Network", "Log", "DOM"):

@@ -1,14 +1,17 @@
-// Batches: how far they are, and when they will be done.
-import { $, element, link, quiet, show, showList } from "./elements.js";
+// Batches: how far they are and when they will be done; and the page of one, with its pictures and what failed.
+import { $, button, element, link, quiet, show, showList } from "./elements.js";
+import { changeAll } from "./changes.js";
+import { reasonEntry } from "./failures.js";
 import { duration, number } from "./format.js";
-import { ask, withQuery } from "./server.js";
-import { stateBar } from "./states.js";
+import { beginBatchPictures, refreshBatchPictures } from "./pictures.js";
+import { access, ask, withQuery } from "./server.js";
+import { stateBar, stateNames } from "./states.js";
 
 let older = [];
 let cursor = null;
 
 export async function refreshBatches() {
-  const page = await ask("batches?limit=8").catch((problem) => {
+  const page = await ask("batches?limit=20").catch((problem) => {
     if (problem.status === 404) return { batches: [] };
     throw problem;
   });
@@ -24,19 +27,52 @@ export async function showOlderBatches() {
   await refreshBatches();
 }
 
+const progress = (batch) => `${number(batch.finished)} of ${number(batch.total)} · ${
+  batch.finished === batch.total ? "finished"
+    : batch.secondsLeft === undefined ? "nothing ended during the last minute"
+      : `done in about ${duration(batch.secondsLeft * 1000)}`}`;
+
 function showBatches(batches) {
   show($("batch-names"), batches.map(({ name }) => element("option", { key: name, value: name })));
   $("older-batches").hidden = cursor === null;
-  showList("batches", batches, (batch) => {
+  showList("batch-list", batches, (batch) => {
     const failed = batch.failures.map((failure) => `${number(failure.count)} ${failure.code}`).join(", ");
-    const left = batch.finished === batch.total ? "finished"
-      : batch.secondsLeft === undefined ? "nothing ended during the last minute"
-        : `done in about ${duration(batch.secondsLeft * 1000)}`;
     return element("li", { key: batch.name },
       element("div", { className: "line" },
-        link(withQuery("#jobs", { batch: batch.name }), batch.name, { className: "title" }),
-        quiet(`${number(batch.finished)} of ${number(batch.total)} · ${left}`)),
+        link(`#batch/${encodeURIComponent(batch.name)}`, batch.name, { className: "title" }), quiet(progress(batch))),
       stateBar(batch.jobs),
       failed ? element("p", { className: "failure", textContent: failed }) : "");
   });
+}
+
+let open = null;
+
+export function enterBatch(name) {
+  open = name;
+  show($("batch-heading"), name);
+  show($("batch-facts"));
+  beginBatchPictures(name);
+}
+
+export async function refreshBatch() {
+  const name = open;
+  const path = `batches/${encodeURIComponent(name)}`;
+  const batch = await ask(path);
+  if (open !== name) return;
+  show($("batch-facts"),
+    element("div", { className: "line" }, element("span", { textContent: progress(batch) }),
+      element("span", { className: "buttons" },
+        batch.jobs.completed ? link(`${path}?as=zip`, "Download ZIP", { download: "" }) : "",
+        button("Print", () => print(), { ariaLabel: "Print a contact sheet" }),
+        access.operate && batch.jobs.discarded ? button(`Retry ${number(batch.jobs.discarded)} failed`, () =>
+          changeAll("retry", { state: "discarded", batch: name }, `what failed of ${name}`)) : "",
+        access.operate && batch.finished < batch.total ? button("Cancel the rest", () =>
+          changeAll("cancel", { batch: name }, `what has not ended of ${name}`)) : "")),
+    stateBar(batch.jobs),
+    element("p", { className: "legend" }, stateNames.filter((state) => batch.jobs[state]).map((state) =>
+      link(withQuery("#jobs", { batch: name, state }), `${number(batch.jobs[state])} ${state}`,
+        { key: state, className: `name ${state}` }))),
+    element("ul", { className: "entries" }, batch.failures.map((failure) =>
+      reasonEntry(failure.code, failure.count, { batch: name }))));
+  await refreshBatchPictures();
 }

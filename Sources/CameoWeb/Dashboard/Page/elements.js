@@ -2,7 +2,8 @@
 
 export const $ = (id) => document.getElementById(id);
 
-const present = (children) => children.flat().filter((child) => child !== null && child !== undefined && child !== "");
+const present = (children) =>
+  children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== "");
 
 // Creates an element. `properties` are those of the DOM (className, href, onclick…); `key` identifies it in its list.
 export function element(name, { key, ...properties } = {}, ...children) {

@@ -1,22 +1,52 @@
-// Failures by code, each with an example.
+// Failures, grouped by what to do about them.
 import { $, button, element, link, quiet, show, showList } from "./elements.js";
 import { changeAll, changeJob } from "./changes.js";
-import { count, nameOf, number, sourceOf } from "./format.js";
-import { access, ask } from "./server.js";
+import { count, nameOfJob, number } from "./format.js";
+import { access, ask, withQuery } from "./server.js";
+
+const groups = [
+  ["Retry when the source's server is well again",
+    ["source.timeout", "source.unreachable", "source.httpStatus", "source.changed"]],
+  ["Correct the address or what may be read, then retry",
+    ["source.notFound", "source.forbidden", "source.unsupportedScheme", "source.invalid"]],
+  ["Raise the worker's limit, or send something smaller", [
+    "source.tooLarge", "image.tooManyPixels", "image.tooManyFrames", "render.outOfMemory", "render.timedOut",
+    "render.tooManyBytes", "job.timedOut"]],
+  ["Replace the picture: nothing can be made of it as it is",
+    ["image.unsupportedFormat", "image.corrupt", "video.noPicture", "video.unsupportedCodec"]],
+  ["Correct the request and enqueue it again",
+    ["request.invalid", "image.noSuchPage", "image.cropOutside", "job.superseded"]],
+  ["Look at the worker and the store, then retry", [
+    "render.failed", "render.crashed", "render.formatUnavailable", "store.full", "store.failed", "worker.lost",
+    "unknown"]],
+];
+
+const groupOf = (code) => groups.find(([, codes]) => codes.includes(code)) ?? groups.at(-1);
+
+// A code with its jobs, what to do, and buttons for those that also match `filter`.
+export function reasonEntry(code, jobs, filter, example) {
+  const all = { ...filter, state: "discarded", code };
+  return element("li", { key: code },
+    element("div", { className: "line" },
+      link(withQuery("#jobs", all), code, { className: "title" }), quiet(count(jobs, "job")),
+      access.operate ? element("span", { className: "buttons" },
+        example ? button("Retry one", () => changeJob(example.id, "retry"),
+          { ariaLabel: `Retry job ${example.id}, which failed with ${code}` }) : "",
+        button("Retry all", () => changeAll("retry", all, `all jobs that failed with ${code}`),
+          { ariaLabel: `Retry all jobs that failed with ${code}` })) : ""),
+    example ? element("p", {}, "For example ", link(`#job/${example.id}`, nameOfJob(example)), ": ",
+      element("span", { className: "failure", textContent: example.failure.message }))
+      : quiet(groupOf(code)[0]));
+}
 
 export async function refreshFailures() {
   const { codes, newest } = await ask("failures");
-  show($("failures-scope"), codes.length ? `Of the newest ${number(newest)} discarded.` : "");
+  show($("failures-scope"), codes.length ? `Of the newest ${number(newest)} discarded jobs.` : "");
   show($("codes"), codes.map(({ code }) => element("option", { key: code, value: code })));
-  showList("failures", codes, ({ code, count: jobs, example }) => element("li", { key: code },
-    element("div", { className: "line" },
-      link(`#jobs?state=discarded&code=${code}`, code, { className: "title" }),
-      quiet(count(jobs, "job")),
-      access.operate ? element("span", { className: "buttons" },
-        button("Retry one", () => changeJob(example.id, "retry"),
-          { ariaLabel: `Retry job ${example.id}, which failed with ${code}` }),
-        button("Retry all", () => changeAll("retry", { state: "discarded", code }, `all jobs that failed with ${code}`),
-          { ariaLabel: `Retry all jobs that failed with ${code}` })) : ""),
-    element("p", {}, "For example ", link(`#job/${example.id}`, nameOf(sourceOf(example))), ": ",
-      element("span", { className: "failure", textContent: example.failure.message }))));
+  const found = groups.map((group) => [group[0], codes.filter(({ code }) => groupOf(code) === group)])
+    .filter(([, own]) => own.length);
+  showList("failure-list", found, ([what, own]) => element("li", { className: "group" },
+    element("h3", { textContent: what }),
+    element("ul", { className: "entries" },
+      own.map(({ code, count: jobs, example }) => reasonEntry(code, jobs, {}, example)))));
 }

@@ -38,6 +38,13 @@ export const between = (from, to) => Date.parse(to) - Date.parse(from);
 export const absolute = (time) =>
   new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
+// The time of day, with the date if it is not today's.
+export function clock(time) {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date(now()).toDateString();
+  return date.toLocaleString(undefined, { ...(!isToday && { dateStyle: "medium" }), timeStyle: "medium" });
+}
+
 // The last part of a source's path, which is what people recognise.
 export function nameOf(source) {
   if (typeof source !== "string") return "malformed request";
@@ -50,3 +57,9 @@ export function nameOf(source) {
 
 // The request of a job that was refused may be no object.
 export const sourceOf = (job) => job.request?.source;
+
+// An upload has the name of its file, if that was told.
+export const nameOfJob = (job) => {
+  const name = job.request?.metadata?.name;
+  return typeof name === "string" && name ? name : nameOf(sourceOf(job));
+};

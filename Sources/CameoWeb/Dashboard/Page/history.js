@@ -1,4 +1,5 @@
 // What the graphs show: the last hour by the minute, as the server saw it, and what this page has seen in finer steps.
+import { clock } from "./format.js";
 import { ask } from "./server.js";
 
 const kept = 3600e3;
@@ -9,8 +10,9 @@ const savedAs = "cameo-samples";
 
 // { at, counts: { "": [waiting, running, completed, discarded], QUEUE: … } }, where "" stands for all queues.
 let samples = restored();
-// { at, milliseconds, waiting, running, completed, discarded, retried, stages: [{ stage, p50, p95 }] }
+// { at, milliseconds, mostWaiting, mostRunning, completed, discarded, retried, stages: [{ stage, p50, p95 }] }
 let minutes = [];
+let pauses = new Map();
 
 const numbers = (jobs) => [jobs.available + jobs.retryable, jobs.running, jobs.completed, jobs.discarded];
 
@@ -25,6 +27,13 @@ export function record({ generatedAt, jobs, queues }) {
 export async function learnHistory() {
   const answer = await ask("history");
   minutes = answer.minutes.map((minute) => ({ ...minute, at: Date.parse(minute.at) }));
+  pauses = new Map(answer.paused.map((one) => [one.queue, one]));
+}
+
+// In words, if the server knows.
+export function pausedSince(queue) {
+  const pause = pauses.get(queue);
+  return pause ? ` since ${pause.isOlder ? "before " : ""}${clock(pause.since)}` : "";
 }
 
 export const queueNames = () => Object.keys(samples.at(-1)?.counts ?? {}).filter((name) => name);
@@ -33,12 +42,12 @@ export const queueNames = () => Object.keys(samples.at(-1)?.counts ?? {}).filter
 export function lines(queue) {
   const own = samples.filter(({ counts }) => counts[queue]).map(({ at, counts }) => [at, ...counts[queue]]);
   const past = queue ? [] : minutes;
-  const level = (name, column) =>
-    [name, merged(own.map((point) => [point[0], point[column]]), past.map((minute) => [minute.at, minute[name]]))];
+  const level = (name, column, most) =>
+    [name, merged(own.map((point) => [point[0], point[column]]), past.map((minute) => [minute.at, minute[most]]))];
   const perSecond = (name) => past.map((minute) => [minute.at, 1000 * minute[name] / minute.milliseconds]);
   const pace = (name, column) => [name, merged(paces(own, column), perSecond(name))];
   return {
-    backlog: [level("waiting", 1), level("running", 2)],
+    backlog: [level("waiting", 1, "mostWaiting"), level("running", 2, "mostRunning")],
     ended: [pace("completed", 3), pace("discarded", 4), ...(past.length ? [["retried", perSecond("retried")]] : [])],
   };
 }
@@ -58,11 +67,15 @@ function paces(points, column) {
   });
 }
 
-// This page's points; in minutes without any, the server's.
+// This page's points; of the server's, those of minutes that the page did not see, or not at their highest.
 function merged(own, past) {
-  const minuteOf = ([at]) => Math.floor(at / 60e3);
-  const seen = new Set(own.map(minuteOf));
-  return [...past.filter((point) => !seen.has(minuteOf(point))), ...own].sort(([one], [other]) => one - other);
+  const highest = new Map();
+  for (const [at, value] of own) {
+    const minute = Math.floor(at / 60e3);
+    highest.set(minute, Math.max(value, highest.get(minute) ?? 0));
+  }
+  return [...past.filter(([at, value]) => value > (highest.get(Math.floor(at / 60e3)) ?? -1)), ...own]
+    .sort(([one], [other]) => one - other);
 }
 
 function restored() {

@@ -1,7 +1,8 @@
 // One job's whole story: its times, its attempts with the time of each stage, its thumbnails and its request.
+import { leaveOverlay } from "./address.js";
 import { $, element, link, quiet, show, title } from "./elements.js";
-import { absolute, between, bytes, count, duration, nameOf, now, sourceOf } from "./format.js";
-import { changes, listAddress } from "./jobs.js";
+import { absolute, between, bytes, count, duration, nameOfJob, now, sourceOf } from "./format.js";
+import { changes } from "./jobs.js";
 import { describe, picture } from "./pictures.js";
 import { ask } from "./server.js";
 import { pill, reason } from "./states.js";
@@ -31,7 +32,7 @@ export async function refreshStory() {
 
 function story(job) {
   const source = sourceOf(job);
-  const name = nameOf(source);
+  const name = nameOfJob(job);
   const attempts = job.attempts ?? [];
   const request = typeof job.request === "string" ? job.request : JSON.stringify(job.request, null, 2);
   const next = job.state === "retryable" ? `Next attempt: ${absolute(job.availableAt)}.` : "";
@@ -40,7 +41,8 @@ function story(job) {
     element("div", { key: "source" }, element("p", { className: "source", textContent: source ?? "" }),
       job.failure ? reason(job.failure, job.state === "discarded") : "", next,
       job.supersededBy ? link(`#job/${job.supersededBy}`, `Superseded by job ${job.supersededBy}`) : ""),
-    element("ul", { className: "pictures", key: "pictures" }, job.thumbnails.map((one) => thumbnailEntry(one, name))),
+    element("ul", { className: "pictures", key: "pictures" },
+      job.thumbnails.map((one) => thumbnailEntry(one, name, job.id))),
     element("section", { key: "times" }, element("h3", { textContent: "Times" }),
       times(job, attempts), timeline(job, attempts)),
     element("section", { key: "attempts", hidden: !attempts.length }, element("h3", { textContent: "Attempts" }),
@@ -50,9 +52,9 @@ function story(job) {
   ];
 }
 
-const thumbnailEntry = (thumbnail, name) => element("li", { key: thumbnail.uri },
+const thumbnailEntry = (thumbnail, name, id) => element("li", { key: thumbnail.uri },
   thumbnail.blob
-    ? element("a", { href: thumbnail.blobURL }, picture(thumbnail, `${name}, ${thumbnail.name}`)) : "",
+    ? element("a", { href: `#picture/${id}` }, picture(thumbnail, `${name}, ${thumbnail.name}`)) : "",
   element("span", { textContent: thumbnail.name }),
   element("small", { textContent: thumbnail.blob ? describe(thumbnail) : "not made" }));
 
@@ -68,10 +70,10 @@ function times(job, attempts) {
     ["of that, waiting", duration(Math.max(0, total - ran))], ["of that, running", duration(ran)],
     ["attempts", `${job.attempt} of ${job.maxAttempts}${job.crashCount ? `, crashed ${job.crashCount} ×` : ""}`],
     ["queue", `${job.queue}${job.priority ? `, priority ${job.priority}` : ""}`],
-    ...(job.batch ? [["batch", job.batch]] : []),
+    ...(job.batch ? [["batch", link(`#batch/${encodeURIComponent(job.batch)}`, job.batch)]] : []),
   ];
   return element("dl", { className: "facts" }, rows.map(([name, value]) =>
-    element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value }))));
+    element("div", {}, element("dt", { textContent: name }), element("dd", {}, value))));
 }
 
 // From left to right: waiting, with each attempt where it was.
@@ -117,9 +119,10 @@ function attemptEntry(attempt, job) {
     element("small", { textContent: `worker ${attempt.worker}` }));
 }
 
-// Esc and the button close the dialog; the address goes back to the list.
+// Esc and the button close the dialog; the address goes back to the page.
 $("story").addEventListener("close", () => {
+  const isLeft = location.hash === `#job/${open}`;
   open = null;
-  if (location.hash.startsWith("#job/")) history.replaceState(null, "", listAddress());
+  if (isLeft) leaveOverlay();
 });
 $("story-close").addEventListener("click", closeJob);

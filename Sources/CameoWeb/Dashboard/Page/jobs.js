@@ -1,9 +1,9 @@
 // The list of jobs: filtered and paged by the server, which also changes all that match.
 import { $, button, element, link, quiet, show, showList } from "./elements.js";
-import { changeAll, changeJob } from "./changes.js";
-import { absolute, between, duration, nameOf, since, sourceOf } from "./format.js";
-import { access, ask, withQuery } from "./server.js";
-import { isFinal, pill, reason, stateNames } from "./states.js";
+import { act, changeAll, changeJob } from "./changes.js";
+import { absolute, between, count, duration, nameOfJob, since, sourceOf } from "./format.js";
+import { access, ask, post, withQuery } from "./server.js";
+import { pill, reason, stateNames } from "./states.js";
 
 const pageSize = 25;
 const fields = ["source", "batch", "state", "queue", "code", "since"];
@@ -12,14 +12,33 @@ let jobs = [];
 let cursor = null;
 // Once older pages are shown, the list stands still: newer jobs would move what is being read.
 let isPaged = false;
+// What all jobs that match can become.
+let possible = [];
+let selected = new Set();
 
 export async function refreshJobs() {
-  if (isPaged) return;
   const asked = filter;
+  possible = await possibleChanges(asked);
+  if (isPaged) return showJobs();
   const page = await ask(withQuery("jobs", { ...asked, limit: pageSize }));
   if (asked !== filter || isPaged) return;
   ({ jobs, cursor } = page);
   showJobs();
+}
+
+const changeable = { retry: ["discarded", "cancelled"], cancel: ["scheduled", "available", "running", "retryable"] };
+const verbOf = (state) => Object.keys(changeable).find((verb) => changeable[verb].includes(state));
+const words = { retry: "Retry", cancel: "Cancel" };
+
+// The server is asked for one job of each kind, as the list may show none of them.
+async function possibleChanges(asked) {
+  if (!access.operate || !Object.values(asked).some(Boolean)) return [];
+  if (asked.state) return [verbOf(asked.state)].filter(Boolean);
+  const found = await Promise.all(Object.entries(changeable).map(async ([verb, states]) => {
+    const state = verb === "retry" ? "discarded" : states.join();
+    return (await ask(withQuery("jobs", { ...asked, state, limit: 1 }))).jobs.length ? verb : null;
+  }));
+  return found.filter(Boolean);
 }
 
 async function showOlder() {
@@ -34,14 +53,50 @@ async function showOlder() {
 
 function showJobs() {
   showList("job-list", jobs, entry);
-  const given = Object.entries(filter).filter(([, value]) => value);
-  const isFiltered = given.length > 0;
-  const described = `all jobs with ${given.map(([name, value]) => `${name} ${value}`).join(", ")}`;
-  show($("job-actions"),
+  showActions();
+  show($("job-pages"),
     cursor ? button("Older jobs", showOlder) : "",
-    isPaged ? button("Back to the newest", () => apply(filter)) : "",
-    access.operate && isFiltered ? button("Retry all that match", () => changeAll("retry", filter, described)) : "",
-    access.operate && isFiltered ? button("Cancel all that match", () => changeAll("cancel", filter, described)) : "");
+    isPaged ? button("Back to the newest", () => apply(filter)) : "");
+}
+
+function showActions() {
+  const given = Object.entries(filter).filter(([, value]) => value);
+  const described = `all jobs with ${given.map(([name, value]) => `${name} ${value}`).join(", ")}`;
+  const chosen = jobs.filter(({ id, state }) => selected.has(id) && verbOf(state));
+  show($("job-actions"),
+    Object.keys(changeable).map((verb) => [verb, chosen.filter(({ state }) => verbOf(state) === verb)])
+      .filter(([, some]) => some.length).map(([verb, some]) =>
+        button(`${words[verb]} ${some.length} selected`, () => changeSelected(verb, some), { key: `${verb} some` })),
+    chosen.length ? button("Select none", () => select([]), { key: "none" })
+      : access.operate && jobs.some(({ state }) => verbOf(state))
+        ? button("Select all shown", () => select(jobs.filter(({ state }) => verbOf(state))), { key: "all" }) : "",
+    possible.map((verb) =>
+      button(`${words[verb]} all that match`, () => changeAll(verb, filter, described), { key: verb })));
+}
+
+function select(some) {
+  selected = new Set(some.map(({ id }) => id));
+  for (const box of document.querySelectorAll("#job-list input")) box.checked = selected.has(Number(box.value));
+  showActions();
+}
+
+function changeSelected(verb, chosen) {
+  select([]);
+  return act(`${count(chosen.length, "job")} ${verb === "retry" ? "will run again" : "cancelled"}.`, async () => {
+    for (const { id } of chosen) await post(`jobs/${id}/${verb}`);
+  });
+}
+
+function box(job) {
+  const made = element("input", {
+    type: "checkbox", value: job.id, ariaLabel: `Select job ${job.id}`, disabled: !verbOf(job.state),
+    onclick: ({ currentTarget }) => {
+      if (currentTarget.checked) selected.add(job.id); else selected.delete(job.id);
+      showActions();
+    },
+  });
+  made.checked = selected.has(job.id);
+  return made;
 }
 
 function entry(job) {
@@ -52,9 +107,10 @@ function entry(job) {
     job.finalizedAt ? `took ${duration(between(job.createdAt, job.finalizedAt))}` : "",
     job.finalizedAt && job.attemptedAt ? `ran ${duration(between(job.attemptedAt, job.finalizedAt))}` : "",
   ].filter(Boolean).join(" · ");
-  return element("li", { key: job.id }, pill(job.state),
+  return element("li", { key: job.id },
+    element("span", { className: "line state" }, access.operate ? box(job) : "", pill(job.state)),
     element("div", { className: "what" },
-      link(`#job/${job.id}`, nameOf(source), { className: "title", title: source ?? "" }),
+      link(`#job/${job.id}`, nameOfJob(job), { className: "title", title: source ?? "" }),
       job.failure ? reason(job.failure, job.state === "discarded") : ""),
     quiet(facts, { title: absolute(job.createdAt) }),
     changes(job));
@@ -62,20 +118,15 @@ function entry(job) {
 
 // The buttons for one job, where the token allows any.
 export function changes(job) {
-  if (!access.operate) return "";
-  const verb = ["discarded", "cancelled"].includes(job.state) ? "retry" : isFinal(job.state) ? null : "cancel";
-  if (!verb) return "";
-  return button(verb === "retry" ? "Retry" : "Cancel", () => changeJob(job.id, verb),
-    { ariaLabel: `${verb === "retry" ? "Retry" : "Cancel"} job ${job.id}` });
+  const verb = verbOf(job.state);
+  if (!access.operate || !verb) return "";
+  return button(words[verb], () => changeJob(job.id, verb), { ariaLabel: `${words[verb]} job ${job.id}` });
 }
 
 function apply(next) {
-  filter = next;
-  isPaged = false;
+  [filter, isPaged, possible, selected] = [next, false, [], new Set()];
   return refreshJobs();
 }
-
-export const listAddress = () => withQuery("#jobs", filter);
 
 // Follows a link such as #jobs?state=discarded.
 export function filterBy(query) {

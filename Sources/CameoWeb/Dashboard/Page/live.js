@@ -1,5 +1,6 @@
 // Decides when each part of the page asks the server again: soon after a job changes if the server tells by events,
-// else at a steady pace. Nothing is asked while the page is hidden.
+// else at a steady pace. Nothing is asked while the page is hidden, or for a page that is not shown.
+import { currentPage } from "./address.js";
 import { access, follow } from "./server.js";
 
 const pollingPace = 2000;
@@ -8,9 +9,9 @@ const quietPace = 15000;
 const parts = [];
 let pace = pollingPace;
 
-// Runs `refresh` at most every `interval` milliseconds.
-export function part(interval, refresh) {
-  parts.push({ interval, refresh, asked: -Infinity, isStale: true, isBusy: false });
+// Runs `refresh` at most every `interval` milliseconds, on some pages or on all.
+export function part(interval, refresh, ...pages) {
+  parts.push({ interval, refresh, pages, asked: -Infinity, isStale: true, isBusy: false });
 }
 
 export function refreshAll() {
@@ -23,6 +24,7 @@ let trouble = null;
 function tick() {
   if (document.hidden || !access.read) return;
   for (const part of parts) {
+    if (part.pages.length && !part.pages.includes(currentPage())) continue;
     const wait = performance.now() - part.asked;
     if (part.isBusy || wait < part.interval || (!part.isStale && wait < pace)) continue;
     Object.assign(part, { asked: performance.now(), isStale: false, isBusy: true });
@@ -66,7 +68,7 @@ function listen() {
 
 // Begins, or begins again with another token.
 export function start(showMode, showTrouble) {
-  [onMode, onTrouble] = [showMode, showTrouble];
+  [onMode, onTrouble, trouble] = [showMode, showTrouble, null];
   refreshAll();
   listen();
 }

@@ -1,35 +1,50 @@
-// Whether all is well, what is going on, and when it will be done.
-import { $, element, show } from "./elements.js";
-import { bytes, count, duration, number, rate, setClock } from "./format.js";
+// Whether all is well, what is going on, what to do, and when all will be done.
+import { showCounts } from "./address.js";
+import { act } from "./changes.js";
+import { $, button, element, link, show } from "./elements.js";
+import { bytes, clock, count, duration, number, rate, setClock, sum } from "./format.js";
 import { drawGraphs } from "./graphs.js";
-import { learnHistory, record } from "./history.js";
-import { showQueues } from "./queues.js";
-import { ask } from "./server.js";
+import { learnHistory, pausedSince, record } from "./history.js";
+import { changePause, showQueues } from "./queues.js";
+import { access, ask } from "./server.js";
 import { stateNames } from "./states.js";
 import { showStages, showWorkers } from "./workers.js";
 
 let latest = null;
-function draw() {
-  drawGraphs();
-  if (latest) showStages(latest);
+export const reportedAt = () => latest?.generatedAt;
+
+// What is known, anew: graphs are as wide as the page lets them be.
+export function redraw() {
+  if (latest) showReport(latest);
 }
+addEventListener("resize", redraw);
 
 export async function refreshHistory() {
   await learnHistory();
-  draw();
+  redraw();
 }
 
 export async function refreshStatus() {
-  const report = await ask("status");
-  setClock(report.generatedAt);
+  latest = await ask("status");
+  setClock(latest.generatedAt);
+  record(latest);
+  showReport(latest);
+}
+
+function showReport(report) {
   showHealth(...health(report));
+  const { jobs } = report;
+  showCounts({
+    left: sum(["available", "retryable", "running"].map((state) => jobs[state])), failures: jobs.discarded,
+    queues: report.queues.length, workers: report.workers.filter(({ isAlive }) => isAlive).length,
+  });
   show($("summary"), summary(report));
+  show($("advice"), advice(report));
   show($("states"), stateNames.map((state) => element("li", {}, element("a", { href: `#jobs?state=${state}` },
-    element("strong", { textContent: number(report.jobs[state]) }),
+    element("strong", { textContent: number(jobs[state]) }),
     element("span", { className: `name ${state}`, textContent: state })))));
-  record(report);
-  latest = report;
-  draw();
+  drawGraphs();
+  showStages(report);
   showQueues(report.queues);
   showWorkers(report.workers);
   show($("sizes"), [
@@ -45,25 +60,55 @@ export function showHealth(isGood, text) {
 }
 
 const isWaiting = ({ available, retryable }) => available + retryable > 0;
+const working = (workers) => workers.filter((worker) => worker.isAlive && !worker.stopping);
 
 function health({ jobs, queues, workers, finishedLastMinute: { completed, discarded } }) {
-  if (!workers.some((worker) => worker.isAlive)) return [false, "no worker is alive: start cameo-worker"];
-  if (!workers.some((worker) => worker.isAlive && !worker.stopping)) return [false, "the workers are stopping"];
+  if (!workers.some((worker) => worker.isAlive)) return [false, "no worker runs"];
+  if (!working(workers).length) return [false, "the workers are stopping"];
   const waiting = queues.filter((queue) => isWaiting(queue.jobs));
-  if (waiting.length && !jobs.running && waiting.every((queue) => queue.paused)) return [false, "paused: resume the queue"];
+  if (waiting.length && !jobs.running && waiting.every((queue) => queue.paused)) return [false, "paused"];
   if (discarded > completed) return [false, "most jobs fail"];
   return [true, jobs.running || waiting.length ? "working" : "idle"];
 }
 
-function summary({ jobs, finishedLastMinute: { completed, discarded }, etaSeconds }) {
-  const left = jobs.available + jobs.retryable + jobs.running;
+// What needs somebody, each with what to do.
+function advice({ jobs, queues, workers, finishedLastMinute: { completed, discarded } }) {
+  const entry = (key, ...parts) => element("li", { key }, parts);
+  const waiting = jobs.available + jobs.retryable;
+  const start = ["Start one on this store: ", element("code", { textContent: "cameo-worker --store …" })];
+  const dead = workers.filter(({ isAlive }) => !isAlive);
+  return [
+    workers.some(({ isAlive }) => isAlive) ? ""
+      : entry("none", `No worker runs${waiting ? `; ${count(waiting, "job")} waiting` : ""}. `, start),
+    workers.some(({ isAlive }) => isAlive) && !working(workers).length
+      ? entry("stopping", "All workers are stopping: no job starts any more. ", start) : "",
+    dead.length ? entry("dead", `${count(dead.length, "worker")} died: the others take over the jobs. `,
+      link("#workers", "See the workers")) : "",
+    queues.filter(({ paused }) => paused).slice(0, 5).map((queue) => entry(`paused ${queue.name}`,
+      `Queue ${queue.name} is paused${pausedSince(queue.name)}`,
+      isWaiting(queue.jobs) ? `; ${count(queue.jobs.available + queue.jobs.retryable, "job")} waiting. ` : ". ",
+      access.operate ? button("Resume", () => changePause(queue), { ariaLabel: `Let queue ${queue.name} go on` })
+        : element("code", { textContent: `cameo-admin resume ${queue.name}` }))),
+    queues.filter(({ opensAt, jobs: own }) => opensAt && isWaiting(own)).slice(0, 5).map((queue) =>
+      entry(`quiet ${queue.name}`, `Queue ${queue.name} waits for quiet hours until ${clock(queue.opensAt)}.`)),
+    discarded > completed ? entry("failing", `During the last minute, ${number(discarded)} failed and `,
+      `${number(completed)} completed. `, link("#failures", "See why")) : "",
+  ];
+}
+
+function summary({ jobs, queues, workers, finishedLastMinute: { completed, discarded }, etaSeconds }) {
+  // What waits for somebody, or for the night, is not done soon.
+  const open = queues.filter(({ paused, opensAt }) => !paused && !opensAt);
+  const left = jobs.running + sum(open.map(({ jobs: own }) => own.available + own.retryable));
   const perSecond = (completed + discarded) / 60;
+  const waiting = jobs.available + jobs.retryable;
   const parts = [
-    left ? `${count(jobs.available + jobs.retryable, "job")} waiting, ${number(jobs.running)} running.`
+    waiting + jobs.running ? `${count(waiting, "job")} waiting, ${number(jobs.running)} running.`
       : "Nothing is waiting.",
   ];
   if (completed + discarded) parts.push(`Last minute: ${number(completed)} completed, ${number(discarded)} failed.`);
   const eta = etaSeconds ?? (perSecond ? left / perSecond : undefined);
+  if (!working(workers).length) return parts.join(" ");
   if (left && eta !== undefined) parts.push(`Done in about ${duration(eta * 1000)}, at ${rate(perSecond)}.`);
   else if (left) parts.push("No job has ended during the last minute.");
   return parts.join(" ");

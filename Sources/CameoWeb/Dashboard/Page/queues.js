@@ -2,6 +2,7 @@
 import { act } from "./changes.js";
 import { $, button, element, link, show, showList } from "./elements.js";
 import { duration, number, sum } from "./format.js";
+import { pausedSince } from "./history.js";
 import { access, post, withQuery } from "./server.js";
 import { stateBar } from "./states.js";
 
@@ -12,7 +13,7 @@ const busy = ({ jobs }) => sum(unended.map((state) => jobs[state]));
 
 export function showQueues(queues) {
   // A store can have thousands.
-  showList("queues", [...queues].sort((one, other) => busy(other) - busy(one)).slice(0, maximumShown), entry);
+  showList("queue-list", [...queues].sort((one, other) => busy(other) - busy(one)).slice(0, maximumShown), entry);
   const names = queues.slice(0, maximumShown).map(({ name }) => name);
   show($("queue-names"), names.map((name) => element("option", { key: name, value: name })));
   const more = queues.length - maximumShown;
@@ -34,17 +35,21 @@ function entry(queue) {
     element("div", { className: "line" },
       link(withQuery("#jobs", { queue: name }), name, { className: "title" }),
       queue.background ? element("span", { className: "pill", textContent: "background" }) : "",
-      queue.paused ? element("span", { className: "pill paused", textContent: "paused" }) : "",
+      queue.paused ? element("span", { className: "pill paused", textContent: `paused${pausedSince(name)}` }) : "",
       access.operate ? pauseButton(queue) : ""),
-    stateBar(jobs), element("p", { className: "quiet", textContent: facts }),
+    stateBar(jobs), element("p", { className: "quiet" }, `${facts} · `,
+      link(withQuery("#pictures", { queue: name }), "pictures", { ariaLabel: `Pictures of queue ${name}` })),
     access.operate ? limits(queue) : "");
 }
 
-function pauseButton({ name, paused }) {
+export function changePause({ name, paused }) {
   const verb = paused ? "resume" : "pause";
-  const label = paused ? "Resume" : "Pause";
-  return button(label, () => act(`Queue ${name}: ${verb}d.`, () => post(`${pathOf(name)}/${verb}`)),
-    { ariaLabel: `${label} queue ${name}` });
+  return act(`Queue ${name}: ${verb}d.`, () => post(`${pathOf(name)}/${verb}`));
+}
+
+function pauseButton(queue) {
+  const label = queue.paused ? "Resume" : "Pause";
+  return button(label, () => changePause(queue), { ariaLabel: `${label} queue ${queue.name}` });
 }
 
 function limits({ name, maxRunning, rate }) {

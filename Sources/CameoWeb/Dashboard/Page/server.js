@@ -1,11 +1,4 @@
-// Asks the server.
-
-const tokenKey = "cameo-token";
-export const keepToken = (token) => sessionStorage.setItem(tokenKey, token);
-const authorization = () => {
-  const token = sessionStorage.getItem(tokenKey);
-  return token ? { Authorization: `Bearer ${token}` } : {};
-};
+// Asks the server. The browser sends along the cookie of whoever has signed in.
 
 // What the token permits; the page shows only that.
 export let access = {};
@@ -28,9 +21,8 @@ const patience = 30000;
 
 export async function ask(path, options = {}) {
   const response = await fetch(path, {
-    ...(options.method !== "POST" && { signal: AbortSignal.timeout(patience) }),
-    ...options, headers: { ...options.headers, ...authorization() }, cache: "no-store",
-  });
+    ...(options.method !== "POST" && { signal: AbortSignal.timeout(patience) }), ...options, cache: "no-store",
+  }).catch(() => { throw new Error("The server does not answer."); });
   // A proxy's error page is no JSON.
   const body = await response.json().catch(() => ({}));
   if (response.ok) return body;
@@ -42,11 +34,9 @@ export const post = (path, body) => ask(path, {
   ...(body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
 });
 
-// Reads server-sent events until the stream ends. An EventSource cannot send the token.
+// Reads server-sent events until the stream ends. An EventSource would not tell why there are none.
 export async function follow(path, signal, onOpen, onEvent) {
-  const response = await fetch(path, {
-    headers: { ...authorization(), Accept: "text/event-stream" }, cache: "no-store", signal,
-  });
+  const response = await fetch(path, { headers: { Accept: "text/event-stream" }, cache: "no-store", signal });
   if (!response.ok) throw Object.assign(new Error("no events"), { status: response.status });
   onOpen();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

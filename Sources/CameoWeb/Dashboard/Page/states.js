@@ -3,7 +3,6 @@ import { element } from "./elements.js";
 import { number, sum } from "./format.js";
 
 export const stateNames = ["scheduled", "available", "running", "retryable", "completed", "discarded", "cancelled"];
-export const isFinal = (state) => ["completed", "discarded", "cancelled"].includes(state);
 
 export const pill = (state) => element("span", { className: `pill ${state}`, textContent: state });
 

@@ -1,4 +1,5 @@
 // Pictures that are dropped, pasted or chosen become jobs, and their thumbnails take the place of their previews.
+import { currentPage } from "./address.js";
 import { $, element, link, show } from "./elements.js";
 import { describe, picture } from "./pictures.js";
 import { access, ask, withQuery } from "./server.js";
@@ -12,7 +13,9 @@ const pending = [];
 let uploading = 0;
 
 function add(files) {
-  if (!access.enqueue) return;
+  if (!access.enqueue || !files.length) return;
+  if (currentPage() !== "pictures") location.hash = "#pictures";
+  unfold(true);
   for (const file of files) {
     const image = element("img", { alt: `Preview of ${file.name}`, src: URL.createObjectURL(file) });
     const note = element("small", { textContent: "waits to be uploaded…" });
@@ -32,7 +35,9 @@ async function uploadNext() {
   try {
     upload.note.textContent = "uploading…";
     // Ahead of bulk work, as someone is looking: worth 20 minutes of waiting, like pictures on demand.
-    const path = withQuery("jobs", { size: $("size").value, batch: "dashboard", priority: 20 });
+    const path = withQuery("jobs", {
+      size: $("size").value, batch: $("upload-batch").value.trim(), priority: 20, name: upload.file.name,
+    });
     const receipt = await ask(path, {
       method: "POST", body: upload.file, headers: { "Content-Type": upload.file.type || "application/octet-stream" },
     });
@@ -61,7 +66,8 @@ export async function refreshUploads() {
 function finish({ file, image, item, job }, { thumbnails }) {
   item.className = "";
   show(item, thumbnails.map((thumbnail) =>
-    element("a", { href: thumbnail.blobURL ?? thumbnail.url }, picture(thumbnail, file.name))),
+    element("a", { href: job ? `#picture/${job}` : thumbnail.blobURL ?? thumbnail.url },
+      picture(thumbnail, file.name))),
     element("span", {}, job ? link(`#job/${job}`, file.name) : file.name),
     element("small", { textContent: thumbnails.map((one) => one.blob ? describe(one) : one.name).join("; ") }));
   URL.revokeObjectURL(image.src);
@@ -73,6 +79,12 @@ function fail({ note, item }, message) {
   note.className = "failure";
 }
 
+function unfold(isOpen) {
+  $("upload-section").hidden = !isOpen;
+  $("add").ariaExpanded = String(isOpen);
+}
+
+$("add").addEventListener("click", () => unfold($("upload-section").hidden));
 $("file").addEventListener("change", (event) => { add(event.target.files); event.target.value = ""; });
 $("upload").addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("paste", (event) => {

@@ -4,7 +4,7 @@ import { absolute, count, duration, nameOf, rate, since } from "./format.js";
 import { stageGraph } from "./graphs.js";
 
 export function showWorkers(workers) {
-  showList("workers", workers, (worker) => {
+  showList("worker-list", workers, (worker) => {
     const [state, className] = !worker.isAlive ? ["dead", "discarded"]
       : worker.stopping ? ["stopping", "retryable"] : ["alive", "completed"];
     return element("li", { key: worker.id },
@@ -12,7 +12,12 @@ export function showWorkers(workers) {
         title(`${worker.host}, process ${worker.pid}`),
         element("span", { className: `pill ${className}`, textContent: state })),
       quiet([`${worker.running} of ${worker.concurrency} running`, `up ${duration(since(worker.startedAt))}`,
-        `version ${worker.version}`].join(" · "), { title: absolute(worker.startedAt) }),
+        `version ${worker.version}`, worker.queues ? `queues ${worker.queues.join(", ")}` : "",
+        worker.quietHours ? `quiet hours ${worker.quietHours}` : "",
+        worker.lacks?.length ? `cannot ${worker.lacks.join(", ").replaceAll(":", " ")}` : "",
+      ].filter(Boolean).join(" · "), { title: absolute(worker.startedAt) }),
+      worker.isAlive ? "" : element("p", { className: "failure",
+        textContent: "It ended without a word; the others take over its jobs. Look at its log, and start it again." }),
       element("ul", {}, (worker.current ?? []).map((job) => element("li", { key: job.id },
         link(`#job/${job.id}`, nameOf(job.source), { title: job.source ?? "" }),
         ` for ${duration(since(job.since))}`))));

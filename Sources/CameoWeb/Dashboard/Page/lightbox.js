@@ -1,0 +1,153 @@
+// One picture, large: all renditions of its source side by side, beside the original, with what to copy.
+import { leaveOverlay, replaceAddress } from "./address.js";
+import { $, button, element, link, quiet, show } from "./elements.js";
+import { absolute, bytes, nameOfJob, sourceOf } from "./format.js";
+import { currentGrid, describe, picture } from "./pictures.js";
+import { ask, withQuery } from "./server.js";
+import { storyboard } from "./storyboard.js";
+
+let open = null;
+let job = null;
+let chosen = null;
+// Whether the original is shown beside the thumbnail.
+let isCompared = false;
+
+export async function openPicture(id) {
+  open = Number(id);
+  if (!$("lightbox").open) $("lightbox").showModal();
+  showArrows();
+  $("lightbox-notice").textContent = "";
+  try {
+    const answer = await ask(`jobs/${open}`);
+    if (open !== Number(id)) return;
+    job = answer;
+    choose(job.thumbnails.filter((one) => one.blob).sort((one, other) => other.width - one.width)[0]);
+  } catch (problem) {
+    show($("lightbox-title"), `Job ${open}`);
+    show($("lightbox-view"), element("p", { className: "failure", textContent: problem.message }));
+    show($("lightbox-body"));
+  }
+}
+
+// The grid beneath may come later, and may have an older picture to load.
+function showArrows() {
+  if (open === null) return;
+  for (const [name, step] of [["previous", -1], ["next", 1]]) {
+    $(`lightbox-${name}`).disabled = !currentGrid().has(open, step);
+  }
+}
+
+export const closePicture = () => $("lightbox").close();
+
+async function step(by) {
+  const next = open && await currentGrid().neighbour(open, by);
+  if (next) replaceAddress(`#picture/${next}`);
+}
+
+// The path of the original on this server; nothing if the store does not keep it.
+function original() {
+  const source = sourceOf(job) ?? "";
+  const upload = source.match(/^cameo:\/\/(blob\/sha256-[0-9a-f]{64})$/);
+  return upload?.[1] ?? (/^https?:/.test(source) ? `source/${encodeURIComponent(source)}` : null);
+}
+
+function choose(which) {
+  chosen = which;
+  if (!original()) isCompared = false;
+  const name = nameOfJob(job);
+  show($("lightbox-title"), name);
+  $("lightbox-title").title = sourceOf(job) ?? "";
+  const image = which ? picture(which, `${name}, ${which.name}`) : quiet("There is no thumbnail of this job.");
+  image.loading = "eager";
+  $("lightbox-view").replaceChildren(...(isCompared ? [originalOf(name)] : []), image);
+  const rendition = job.request?.renditions?.[job.thumbnails.indexOf(which)];
+  if (rendition?.storyboard) {
+    storyboard(`${new URL(which.url, location.href).pathname}.vtt`).then((player) => {
+      if (player && chosen === which) image.replaceWith(player);
+    }, () => {});
+  }
+  show($("lightbox-body"), element("ul", { className: "renditions" }, cards(name)), copying(which), facts());
+}
+
+// What was fetched may have left the cache.
+const originalOf = (name) => element("img", {
+  src: original(), alt: `Original of ${name}`,
+  onerror: ({ currentTarget }) => currentTarget.replaceWith(quiet("The store does not keep the original any more.")),
+});
+
+function cards(name) {
+  const source = job.thumbnails.find((one) => one.source)?.source;
+  const read = job.attempts?.findLast((attempt) => attempt.sourceBytes)?.sourceBytes;
+  const card = (key, title, words, image, isPressed, act) => element("li", { key },
+    act ? button("", act, { ariaPressed: String(isPressed), ariaLabel: `Show ${title}` }) : "",
+    image, element("strong", { textContent: title }), element("small", { textContent: words }));
+  const made = job.thumbnails.map((one) => (one.blob
+    ? card(one.uri, one.name, `${describe(one)}${read ? `, ${percent(one.bytes / read)} of the original` : ""}`,
+      picture(one, `${name}, ${one.name}`), chosen === one, () => choose(one))
+    : card(one.uri, one.name, "not made", "")));
+  if (!source) return made;
+  const words = `${source.width}\u00a0×\u00a0${source.height}\u00a0${source.format}${read ? `, ${bytes(read)}` : ""}`;
+  const first = original()
+    ? card("original", "Original", words, "", isCompared, () => { isCompared = !isCompared; choose(chosen); })
+    : card("original", "Original", `${words}; the store does not keep it`, "");
+  return [first, ...made];
+}
+
+const percent = (part) => `${part < 0.0995 ? (100 * part).toFixed(1) : Math.round(100 * part)}\u00a0%`;
+const absoluteURL = (thumbnail) => new URL(thumbnail.url, location.href).href;
+
+// All renditions of the same shape and format, for the browser to choose from.
+function markup(which) {
+  const isAlike = (one) => one.blob && one.format === which.format
+    && Math.abs(one.width / one.height - which.width / which.height) < 0.02 * which.width / which.height;
+  const widths = new Map(job.thumbnails.filter(isAlike).map((one) => [one.width, one]));
+  const set = [...widths.values()].sort((one, other) => one.width - other.width)
+    .map((one) => `${absoluteURL(one)} ${one.width}w`).join(", ");
+  const image = element("img", { src: absoluteURL(which), alt: "", width: which.width, height: which.height });
+  if (widths.size > 1) Object.assign(image, { srcset: set, sizes: `${which.width}px` });
+  return image.outerHTML;
+}
+
+function copying(which) {
+  if (!which) return "";
+  return element("p", { className: "line copying", key: "copy" }, [
+    ["Copy URI", which.uri], ["Copy URL", absoluteURL(which)], ["Copy <img>", markup(which)],
+  ].map(([label, text]) => button(label, () => copy(text), { title: text })));
+}
+
+const facts = () => element("p", { className: "quiet", key: "facts" },
+  link(`#job/${job.id}`, `Job ${job.id}`), ` of ${absolute(job.createdAt)}`,
+  job.batch ? [", batch ", link(`#batch/${encodeURIComponent(job.batch)}`, job.batch)] : "",
+  ", queue ", link(withQuery("#pictures", { queue: job.queue }), job.queue),
+  element("br"), sourceOf(job) ?? "");
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without TLS, a page has no clipboard but this one.
+    const field = element("textarea", { value: text });
+    $("lightbox").append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
+  $("lightbox-notice").textContent = `Copied ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
+}
+
+document.addEventListener("pictures", showArrows);
+$("lightbox-previous").addEventListener("click", () => step(-1));
+$("lightbox-next").addEventListener("click", () => step(1));
+$("lightbox-close").addEventListener("click", closePicture);
+$("lightbox").addEventListener("keydown", (event) => {
+  if (event.target.matches("input")) return;
+  if (event.key === "ArrowLeft") step(-1);
+  if (event.key === "ArrowRight") step(1);
+});
+$("lightbox").addEventListener("close", () => {
+  const last = open;
+  open = null;
+  if (location.hash === `#picture/${last}`) leaveOverlay();
+  $("lightbox-view").replaceChildren();
+  currentGrid().focus(last);
+});
