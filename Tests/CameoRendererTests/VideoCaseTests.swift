@@ -114,8 +114,12 @@ struct VideoCaseTests {
         try await Videos.with { pools in
             let (pixels, facts) = try await pools.frame(path, "5", accurate: true)
             #expect((19...20).contains(Videos.number(pixels)), "\(Videos.number(pixels))")
-            #expect(abs((facts.video?.time ?? 0) - 5) < 0.11 && abs((facts.video?.duration ?? 0) - 9) < 0.2)
-            #expect((14...15).contains(Videos.number(try await pools.frame(path, "50%", accurate: true).pixels)))
+            #expect(abs((facts.video?.time ?? 0) - 5) < 0.11)
+            // The header of fragments tells the duration of the first of them.
+            if fragments.isEmpty {
+                #expect(abs((facts.video?.duration ?? 0) - 9) < 0.2)
+                #expect((14...15).contains(Videos.number(try await pools.frame(path, "50%", accurate: true).pixels)))
+            }
             #expect(Videos.number(try await pools.frame(path, "1", accurate: true).pixels) == 0)
             var sheet = Rendition(name: "sheet", width: 160, height: 48, format: .png)
             sheet.storyboard = Rendition.Storyboard(columns: 1, rows: 3)
@@ -168,7 +172,7 @@ struct VideoCaseTests {
         let bytes = try Data(contentsOf: URL(filePath: clip))
         let path = try folder.write(Data(repeating: 0x20, count: count) + bytes, to: "behind")
         try await Videos.with { pools in
-            let (pixels, facts) = try await pools.frame(path, "3")
+            let (pixels, facts) = try await pools.frame(path, "3.5", accurate: true)
             #expect(facts.format == .video && Videos.second(pixels) == 3)
         }
     }
