@@ -320,7 +320,7 @@ struct JobTests {
         #expect(answer.status == 200 && answer["Content-Type"] == "application/zip")
         #expect(answer["Content-Disposition"] == "attachment; filename*=UTF-8''%C3%A4%20b.zip")
         let names = try await Self.files(in: answer.body)
-        let expected = ["C__käse.jpg-3.64x.png", ".._c.png-2.64x.png", "a b.png-1.64x.png"]
+        let expected = ["C__käse.jpg-3.64x.webp", ".._c.png-2.64x.webp", "a b.png-1.64x.webp"]
         #expect(names == expected.map { "\($0) \(picture.count)" })
         #expect(try await bench.get("/batches/none?as=zip", bearer("viewer")).status == 404)
         #expect(try await bench.get("/batches/%C3%A4%20b?as=tar", bearer("viewer")).status == 400)

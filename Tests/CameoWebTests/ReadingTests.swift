@@ -52,7 +52,8 @@ struct ReadingTests {
         let other = WebBench.picture(bytes: 5_000)
         for bytes in [picture, other] {
             if bytes == other {
-                try await bench.sql("UPDATE thumbnail SET blob = '\(bench.store.store(other, mediaType: nil))'")
+                let digest = try await bench.store.store(other, mediaType: nil)
+                try await bench.sql("UPDATE thumbnail SET blob = '\(digest.hex)'")
             }
             let both = try await bench.exchange(Data("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8))
             let length = both["Content-Length"].flatMap { Int($0) } ?? 0
@@ -65,7 +66,7 @@ struct ReadingTests {
             #expect(first == last)
         }
         try await bench.sql("DELETE FROM thumbnail")
-        #expect(try await bench.exchange(Data("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8)).status == 404)
+        #expect(try await bench.exchange(Data("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8)).status == 202)
     }
 
     @Test func aReadingIsNoted() async throws {
