@@ -13,7 +13,8 @@ const groups = [
     "source.tooLarge", "image.tooManyPixels", "image.tooManyFrames", "render.outOfMemory", "render.timedOut",
     "render.tooManyBytes", "job.timedOut"]],
   ["Replace the picture: nothing can be made of it as it is",
-    ["image.unsupportedFormat", "image.corrupt", "video.noPicture", "video.unsupportedCodec"]],
+    ["image.unsupportedFormat", "image.corrupt", "video.noPicture", "video.unsupportedCodec",
+        "video.encrypted"]],
   ["Correct the request and enqueue it again",
     ["request.invalid", "image.noSuchPage", "image.cropOutside", "job.superseded"]],
   ["Look at the worker and the store, then retry", [
