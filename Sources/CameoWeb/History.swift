@@ -60,11 +60,10 @@ final class History: Sendable {
         mutating func note(_ queues: [StatusReport.Queue], at now: Date) {
             most = (max(most.waiting, queues.waiting), max(most.running, queues.running))
             let isFirst = pauses == nil
-            pauses = Dictionary(
-                uniqueKeysWithValues: queues.filter(\.paused).map { queue in
-                    (queue.name, pauses?[queue.name] ?? Pause(queue: queue.name, since: now, isOlder: isFirst))
-                }
-            )
+            pauses = queues.filter(\.paused).reduce(into: [:]) { paused, queue in
+                paused[queue.name] =
+                    pauses?[queue.name] ?? Pause(queue: queue.name, since: now, isOlder: isFirst)
+            }
         }
     }
 
