@@ -20,7 +20,7 @@ final class ReadyAnswers: Sendable {
         fileprivate let content: StoredContent
         fileprivate let whole: HTTPHeaders
         fileprivate let notModified: HTTPHeaders
-        fileprivate let end: NIODeadline
+        fileprivate var end: NIODeadline
     }
 
     private struct Request: Hashable {
@@ -42,11 +42,18 @@ final class ReadyAnswers: Sendable {
     private let answers = Mutex<[Request: Answer]>([:])
     private let now = Mutex<(second: Int, text: String)>((0, ""))
 
-    /// Makes the response to a request for a thumbnail ready to be given again.
+    /// Makes the response to a request for a thumbnail ready to be given again. A 304 says that the last one still is right.
     func keep(_ response: Response, to request: Hummingbird.Request, of id: ThumbnailID, _ content: StoredContent) {
-        guard response.status == .ok, request.method == .get, let host = request.head.authority,
-            let target = request.head.path, !target.contains("?")
+        guard request.method == .get, let host = request.head.authority, let target = request.head.path,
+            !target.contains("?")
         else { return }
+        let key = Request(target: target, host: host)
+        if response.status == .notModified {
+            answers.withLock { answers in
+                if answers[key]?.content == content { answers[key]?.end = .now() + Self.lifetime }
+            }
+        }
+        guard response.status == .ok else { return }
         var fields = response.headers
         fields[.xContentTypeOptions] = WebResponder.contentTypeOptions
         let ofBoth = fields.filter { Self.ofBoth.contains($0.name) }
@@ -59,7 +66,7 @@ final class ReadyAnswers: Sendable {
         )
         answers.withLock { answers in
             if answers.count >= Self.capacity { answers.removeAll(keepingCapacity: true) }
-            answers[Request(target: target, host: host)] = answer
+            answers[key] = answer
         }
     }
 
