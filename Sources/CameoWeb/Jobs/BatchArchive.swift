@@ -93,10 +93,6 @@ struct BatchArchive: Sendable {
 /// A ZIP file of files that are stored without compression (PKWARE's APPNOTE, 6.3.10), with the 64-bit fields that it needs
 /// beyond 4 GiB or 65,535 files.
 package struct ZIPArchive {
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
-    }
-
     private var directory = Data()
     private var count: UInt64 = 0
     private var offset: UInt64
@@ -106,7 +102,7 @@ package struct ZIPArchive {
 
     /// What is to be written before the bytes of the next file, which has less than 4 GiB.
     package mutating func add(_ data: Data, named name: String) -> Data {
-        let crc = ~data.reduce(~UInt32(0)) { Self.table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
+        let crc = PNGFile.crc32(data)
         let isFar = offset >= UInt32.max
         // The version, names in UTF-8, no compression, midnight of 1 January 1980, the checksum, the size twice.
         var facts = Data()
