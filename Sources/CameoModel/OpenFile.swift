@@ -74,9 +74,10 @@ extension OpenFile {
 package enum FilePaths {
     private static let slash = UInt8(ascii: "/")
 
-    /// Makes a path absolute and resolves `.`, `..` and doubled slashes lexically; symbolic links are not followed.
+    /// Makes a path absolute and resolves `.`, `..` and doubled slashes lexically; symbolic links are not followed. A
+    /// relative path stays as it is if the working directory's name is not UTF-8, since no text names what is below it.
     package static func absolute(_ path: String) -> String {
-        String(decoding: absolute(Array(path.utf8)), as: UTF8.self)
+        String(validating: absolute(Array(path.utf8)), as: UTF8.self) ?? path
     }
 
     package static func absolute(_ path: [UInt8]) -> [UInt8] {

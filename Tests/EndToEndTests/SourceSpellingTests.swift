@@ -89,6 +89,16 @@ extension EndToEnd {
             #expect(try await deployment.status().count(.completed) == 1)
         }
 
+        @Test func aStoreInAFolderOfAnyNameIsUsed() async throws {
+            let result = try await shell(
+                "mkdir $'caf\\xe9' && cd $'caf\\xe9' && cp ../photo.jpg . && export CAMEO_STORE=store && enqueue photo.jpg && "
+                    + "'\(try Deployment.executable("cameo-worker"))' --drain && "
+                    + "'\(try Deployment.executable("cameo-admin"))' check"
+            )
+            #expect(result.exitStatus == 0, "\(result.errorText)")
+            #expect(result.errorText.contains("completed  attempt=1"), "\(result.errorText)")
+        }
+
         @Test func oneThatIsNotThereIsNamedByItself() async throws {
             let result = try await shell("printf 'photo.jpg\\ncaf\\xe9.jpg\\n' | enqueue -")
             #expect(result.exitStatus == 2)

@@ -4,7 +4,7 @@ internal import CameoStore
 internal import Foundation
 
 package struct StoreDirectory: Hashable, Sendable {
-    /// The store's folder as an absolute path without symbolic links.
+    /// The store's folder as an absolute path without symbolic links; as it was given if that is not UTF-8.
     package let path: String
 
     package var database: String { path + "/cameo.sqlite" }
@@ -53,7 +53,7 @@ package struct StoreDirectory: Hashable, Sendable {
         try Self.prepare(absolute, creating: creating)
         guard let real = realpath(absolute, nil) else { throw .cannotOpen(path: absolute, reason: "\(Errno())") }
         defer { free(real) }
-        self.path = String(cString: real)
+        self.path = String(validatingCString: real) ?? absolute
         try refuseNetworkFileSystem()
     }
 
