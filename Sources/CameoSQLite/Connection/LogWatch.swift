@@ -163,7 +163,10 @@ extension SQLiteStore {
     }
 
     package func contentAtOnce(of id: ThumbnailID) -> StoredContent? {
-        try? watching().unsafeRead { db in
+        let idle = idleReaders.withLock { $0.popLast() }
+        guard let connection = try? idle ?? Connection.open(directory.database, readAccess) else { return nil }
+        defer { idleReaders.withLock { $0.append(connection) } }
+        return try? connection.unsafeRead { db in
             try SQLiteTransaction(db, self.directory, clock: self.clock).content(of: id)
         }
     }

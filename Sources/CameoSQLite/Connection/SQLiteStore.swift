@@ -24,6 +24,8 @@ package final class SQLiteStore: QueueStore {
     private let reader: DatabaseQueue
     /// The connection that sees other processes' commits, opened for its first use: most commands need none.
     let watcher = Mutex<DatabaseQueue?>(nil)
+    /// Connections for what is read on the caller's thread, as many as such threads have read at the same time.
+    let idleReaders = Mutex<[DatabaseQueue]>([])
     let readAccess: Connection.Access
     private let checkpointer: Checkpointer
     private let inode: UInt64?
