@@ -171,6 +171,24 @@ struct FaultTests {
         #expect(try await store.enqueue([StoreFixture.request()])[0].id == 1)
     }
 
+    @Test func aStoreIsOpenedOnceARestartIsOver() async throws {
+        // A server of its own: it stops once its last client has gone, and says so to others until then.
+        let server = try await PostgreSQLServer()
+        let url = try DatabaseURL(server.newURL())
+        var clients = [try Connection(url)]
+        let restart = Task {
+            try await server.stop(.smart)
+            try await server.start()
+        }
+        while try await server.psql(["-c", "SELECT 1"]).exitStatus == 0 {}
+        let opening = Task { try PostgreSQLStore(url) }
+        try await Task.sleep(for: .milliseconds(200))
+        clients = []
+        try await restart.value
+        #expect(clients.isEmpty)
+        #expect(try await opening.value.enqueue([StoreFixture.request()])[0].id == 1)
+    }
+
     /// Those who need another connection wait for one, as long as for a server that restarts.
     @Test func aServerWithoutFreeConnectionsCostsTime() async throws {
         _ = try await sql("ALTER SYSTEM SET max_connections = 12")

@@ -4,9 +4,9 @@ internal import Synchronization
 /// A PostgreSQL server that the tests of this process share: a temporary cluster, on a Unix socket, that ends with the
 /// process. Each store has a schema of its own.
 package final class PostgreSQLServer: Sendable {
-    /// How a server stops: in order, or as if it had crashed.
+    /// How a server stops: once all clients have gone, in order, or as if it had crashed.
     package enum Stop: String, Sendable {
-        case fast, immediate
+        case smart, fast, immediate
     }
 
     /// What went wrong.

@@ -4,8 +4,8 @@
                            the socket)
 
 Prints the folder of the socket, that of the server's programs and, with --tls, the port once it accepts connections. Then
-it obeys one line at a time and answers each with `ok` or with what went wrong: `stop fast`, `stop immediate` (as a crash),
-`start`. Ends, and removes everything, with its input: also when the tests are killed.
+it obeys one line at a time and answers each with `ok` or with what went wrong: `stop smart`, `stop fast`, `stop immediate`
+(as a crash), `start`. Ends, and removes everything, with its input: also when the tests are killed.
 """
 import ctypes
 import glob
@@ -88,7 +88,7 @@ def start():
 
 
 def stop(how):
-    server.send_signal({"fast": signal.SIGINT, "immediate": signal.SIGQUIT}[how])
+    server.send_signal({"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}[how])
     server.wait(120)
 
 

@@ -78,12 +78,22 @@ final class Connection {
             "target_session_attrs": url.acceptsStandby ? "any" : "read-write", "dbname": url.connection,
             "client_encoding": "UTF8",
         ]
-        let pointer = withCStrings(settings.map(\.key)) { keys in
-            withCStrings(settings.map(\.value)) { values in PQconnectdbParams(keys, values, 1) }
+        let started = ContinuousClock.now
+        func call<Result>(_ function: (CStrings, CStrings, CInt) -> Result) -> Result {
+            withCStrings(settings.map(\.key)) { keys in
+                withCStrings(settings.map(\.value)) { values in function(keys, values, 1) }
+            }
         }
-        guard let pointer else { throw DatabaseError("no memory for a connection", isConnectionLost: true) }
+        guard let pointer = call(PQconnectdbParams) else {
+            throw DatabaseError("no memory for a connection", isConnectionLost: true)
+        }
         handle = Handle(pointer: pointer)
-        guard PQstatus(pointer) == CONNECTION_OK else { throw lost() }
+        guard PQstatus(pointer) == CONNECTION_OK else {
+            let error = lost()
+            // Only another attempt tells the state: not after one that took long.
+            guard ContinuousClock.now - started < .seconds(1), call(PQpingParams) == PQPING_REJECT else { throw error }
+            throw DatabaseError(error.message, state: DatabaseError.notNow)
+        }
         // In SQL_ASCII one row of other bytes would stop every reader, and others cannot hold every request.
         let encoding = PQparameterStatus(pointer, "server_encoding").map { String(cString: $0) }
         if let encoding, encoding != "UTF8" {
@@ -293,10 +303,9 @@ extension SQLParameter {
 }
 
 /// Calls a function with a list of C strings that ends with a null pointer.
-private func withCStrings<Result>(
-    _ texts: [String],
-    _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
-) -> Result {
+private typealias CStrings = UnsafePointer<UnsafePointer<CChar>?>?
+
+private func withCStrings<Result>(_ texts: [String], _ body: (CStrings) -> Result) -> Result {
     let copies = texts.map { strdup($0) }
     defer { for copy in copies { free(copy) } }
     let list = copies.map { $0.map { UnsafePointer($0) } } + [nil]

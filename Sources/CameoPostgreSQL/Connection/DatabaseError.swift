@@ -12,6 +12,9 @@ struct DatabaseError: Error, CustomStringConvertible {
     /// Whether the connection is gone, or useless.
     let isConnectionLost: Bool
 
+    /// The state of a server that is starting or stopping.
+    static let notNow = "57P03"
+
     init(_ message: String, state: String = "", constraint: String? = nil, isConnectionLost: Bool = false) {
         self.message = message
         self.state = state
@@ -24,7 +27,7 @@ struct DatabaseError: Error, CustomStringConvertible {
     /// Whether the server ends the connection with this error, or another server has to be found.
     private static func ends(connection state: String) -> Bool {
         // A server that has become a standby, or is starting or stopping; one that has no connection left.
-        let states: Set = ["25006", "25P03", "53300", "57P01", "57P02", "57P03", "57P05"]
+        let states: Set = ["25006", "25P03", "53300", "57P01", "57P02", notNow, "57P05"]
         return state.hasPrefix("08") || states.contains(state)
     }
 

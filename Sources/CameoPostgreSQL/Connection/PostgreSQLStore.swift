@@ -72,7 +72,7 @@ package final class PostgreSQLStore: Sendable {
         let (serverClock, identity) = (serverClock, identity)
         let connection: Connection
         do {
-            connection = try Connection(url)
+            connection = try Self.connect(url)
             switch access {
             case .creating: try Schema.setUp(connection, url)
             case .readWrite:
@@ -104,6 +104,21 @@ package final class PostgreSQLStore: Sendable {
         reads = ReaderPool(url, connection, clock: serverClock, watch: identity)
         listener = Listener(url)
         collector = HeldTransactions(url, clock: serverClock, watch: identity)
+    }
+
+    /// Connects. A server that says that it is starting or stopping is waited for as by stores that are open.
+    private static func connect(_ url: DatabaseURL) throws -> Connection {
+        let deadline = ContinuousClock.now + ConnectionQueue.patience
+        var isRestarting = false
+        while true {
+            do {
+                return try Connection(url)
+            } catch let error as DatabaseError where error.isConnectionLost && ContinuousClock.now < deadline {
+                isRestarting = isRestarting || error.state == DatabaseError.notNow
+                guard isRestarting else { throw error }
+                usleep(200_000)
+            }
+        }
     }
 
     package var location: String { url.location }

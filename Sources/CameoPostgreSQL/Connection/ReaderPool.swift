@@ -75,6 +75,7 @@ final class ReaderPool: Sendable {
 // @unchecked: `connection`, `hasConnected` and `mayPrepare` are used on `queue` only.
 final class ConnectionQueue: @unchecked Sendable {
     private static let pauses = (first: 0.05, longest: 1.0)
+    static let patience = Duration.seconds(15)
 
     let url: DatabaseURL
     private let queue: DispatchQueue
@@ -91,7 +92,7 @@ final class ConnectionQueue: @unchecked Sendable {
         _ url: DatabaseURL,
         name: String,
         adopting connection: Connection? = nil,
-        patience: Duration = .seconds(15)
+        patience: Duration = ConnectionQueue.patience
     ) {
         (self.url, self.patience) = (url, patience)
         (self.connection, hasConnected) = (connection, connection != nil)
