@@ -144,88 +144,126 @@ package final class Dialect: Sendable {
     }
 
     let isSQLite: Bool
-    /// The table of the jobs, or what shows as much of each as the role may see, as `job`.
-    let jobs: String
-    /// The jobs that were not accepted yet, as `job`.
-    let arrivedJobs: String
-    /// When a row of `job` is due by its request, in milliseconds since 1970.
-    let dueByRequest: String
-    /// The table of the counts of all rows.
-    let totals: String
-    /// Selects the times of the jobs that were completed last, `?1` of them: `wait`, `fetch_ms` and so on.
-    let stagesOfLatest: String
-    /// What follows FROM to select the jobs that were not accepted yet, with the tables `job` and `job_status`.
-    let arrivals: String
-    /// The number of running jobs of a row of `key`.
-    let runningOfKey: String
-    /// The name of what a job's request asks for, in the tables `job` and one whose `id` is the job's.
-    let source: String
-    /// The condition that a row of `queue` has no job.
-    let isEmptyQueue: String
-    /// The table with the counts of each queue.
-    let queueCounts: String
+    /// The condition of the rows of `job` that were not accepted yet, in SQLite.
+    private let waits: String
     /// The number of the last fetch that has begun.
     package let lastFetch: String
-    /// A job's request as bytes: text that is not UTF-8 would come repaired, as a different request.
-    let requestBytes: String
-    // Conditions for the rows of a source. In PostgreSQL, indexes have digests in place of texts that may be too long for
-    // an entry. The parameters are `?1` the URI, `?2` the scope, and `?3` the variant.
-    /// The rows of a URI, for all credentials.
-    package let sourceOfURI: String
-    package let sourceConflict: String
-    package let failureConflict: String
-    /// The thumbnails that were made from a source, which is `?1`.
-    let thumbnailOfSource: String
-    /// The table of the attempts that did not end as their jobs did.
-    let earlierAttempts: String
 
     // Texts of statements that each job takes, put together once.
     let insertionOfTask: String
     let waitingByKey: String
 
-    private init(
-        isSQLite: Bool,
-        arrivedJobs: String,
-        dueByRequest: String,
-        totals: String,
-        stagesOfLatest: String,
-        arrivals: String,
-        runningOfKey: String,
-        source: String,
-        isEmptyQueue: String,
-        queueCounts: String,
-        lastFetch: String,
-        requestBytes: String,
-        sourceOfURI: String,
-        sourceConflict: String,
-        failureConflict: String,
-        thumbnailOfSource: String,
-        earlierAttempts: String
-    ) {
-        self.isSQLite = isSQLite
-        jobs = isSQLite ? "job" : "job_request AS job"
-        self.arrivedJobs = arrivedJobs
-        self.dueByRequest = dueByRequest
-        self.totals = totals
-        self.stagesOfLatest = stagesOfLatest
-        self.arrivals = arrivals
-        self.runningOfKey = runningOfKey
-        self.source = source
-        self.isEmptyQueue = isEmptyQueue
-        self.queueCounts = queueCounts
-        self.lastFetch = lastFetch
-        self.requestBytes = requestBytes
-        self.sourceOfURI = sourceOfURI
-        self.sourceConflict = sourceConflict
-        self.failureConflict = failureConflict
-        self.thumbnailOfSource = thumbnailOfSource
-        self.earlierAttempts = earlierAttempts
+    private init(isSQLite: Bool, waits: String = "", lastFetch: String) {
+        (self.isSQLite, self.waits, self.lastFetch) = (isSQLite, waits, lastFetch)
         insertionOfTask = """
             INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, tries, attempted_at,
               refresh, unique_key, upload, hooked, fetch_after)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \(lastFetch))
             """
         waitingByKey = "\(isSQLite ? "INDEXED BY task_unique" : "") WHERE unique_key = ?1 AND state <> 2"
+    }
+
+    /// The dialect of SQLite; `waits` is the condition of the rows of `job` that were not accepted yet.
+    package static func sqlite(waits: String) -> Dialect {
+        Dialect(isSQLite: true, waits: waits, lastFetch: "(SELECT value FROM sequence WHERE name = 'source_seen')")
+    }
+
+    package static let postgreSQL = Dialect(
+        isSQLite: false,
+        lastFetch: "(SELECT last_value - (NOT is_called)::int FROM source_seen)"
+    )
+
+    /// The table of the jobs, or what shows as much of each as the role may see, as `job`.
+    var jobs: String { isSQLite ? "job" : "job_request AS job" }
+    /// The jobs that were not accepted yet, as `job`.
+    var arrivedJobs: String {
+        isSQLite
+            ? "(SELECT job.* FROM job WHERE \(waits)) AS job"
+            : "(SELECT job.* FROM arrival JOIN job_request AS job ON job.id = arrival.id) AS job"
+    }
+    /// What follows FROM to select the jobs that were not accepted yet, with the tables `job` and `job_status`.
+    var arrivals: String {
+        isSQLite
+            ? "job_status JOIN job ON job.id = job_status.id AND \(waits)"
+            : "arrival JOIN job_status USING (id) JOIN job_request AS job USING (id)"
+    }
+    /// When a row of `job` is due by its request, in milliseconds since 1970.
+    var dueByRequest: String {
+        isSQLite
+            ? """
+            max(job.created_at, coalesce(
+              CAST((julianday(\(field("runAt"))) - 2440587.5) * 86400000.0 + 0.5 AS INTEGER), 0))
+            """
+            : "greatest(job.created_at, time_field(job.request, 'runAt'))"
+    }
+    /// The name of what a job's request asks for, in the tables `job` and one whose `id` is the job's.
+    var source: String {
+        isSQLite
+            ? field("source")
+            // The function bears what no text can hold, and is slow.
+            : """
+            CASE WHEN strpos(job.request::text, '\\u0000') = 0 THEN job.request ->> 'source'
+              ELSE field(job.request, 'source') END
+            """
+    }
+    /// A job's request as bytes: text that is not UTF-8 would come repaired, as a different request.
+    var requestBytes: String { isSQLite ? "CAST(request AS BLOB)" : "convert_to(request::text, 'UTF8')" }
+    /// The table of the attempts that did not end as their jobs did.
+    var earlierAttempts: String { isSQLite ? "attempt" : "earlier_attempt" }
+    /// Selects the times of the jobs that were completed last, `?1` of them: `wait`, `fetch_ms` and so on.
+    var stagesOfLatest: String {
+        isSQLite
+            ? """
+            SELECT max(0, ended.attempted_at - ended.available_at) AS wait, fetch_ms, queue_ms, render_ms, store_ms
+            FROM (SELECT id, attempted_at, available_at FROM outcome INDEXED BY outcome_end
+                WHERE state = 4 ORDER BY finalized_at DESC LIMIT ?1) AS ended
+              JOIN attempt ON attempt.job_id = ended.id AND attempt.started_at = ended.attempted_at
+            """
+            : """
+            SELECT greatest(0, ended.attempted_at - ended.available_at) AS wait, attempt.*
+            FROM (SELECT * FROM outcome WHERE state = 4 ORDER BY finalized_at DESC LIMIT ?1) AS ended
+              CROSS JOIN LATERAL (
+                SELECT ended.fetch_ms, ended.queue_ms, ended.render_ms, ended.store_ms WHERE ended.number IS NOT NULL
+                UNION ALL
+                -- Of a job that came from another store.
+                SELECT fetch_ms, queue_ms, render_ms, store_ms FROM earlier_attempt
+                WHERE ended.number IS NULL AND job_id = ended.id AND started_at = ended.attempted_at) AS attempt
+            """
+    }
+    /// The table of the counts of all rows.
+    var totals: String { isSQLite ? "total" : "total_now" }
+    /// The table with the counts of each queue.
+    var queueCounts: String { isSQLite ? "queue_count" : "queue_total" }
+    /// The condition that a row of `queue` has no job.
+    var isEmptyQueue: String {
+        isSQLite
+            ? """
+            EXISTS (SELECT 1 FROM queue_count WHERE queue = queue.id
+              AND scheduled + available + running + retryable + completed + discarded + cancelled = 0)
+            """
+            : """
+            NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.queue = queue.id)
+              AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.queue = queue.id)
+            """
+    }
+    /// The number of running jobs of a row of `key`.
+    var runningOfKey: String {
+        isSQLite ? "running" : "(SELECT count(*) FROM task WHERE task.key = key.id AND key <> 0 AND state = 2)"
+    }
+
+    // Conditions for the rows of a source. In PostgreSQL, indexes have digests in place of texts that may be too long for
+    // an entry. The parameters are `?1` the URI, `?2` the scope, and `?3` the variant.
+    /// The rows of a URI, for all credentials.
+    package var sourceOfURI: String {
+        isSQLite ? "uri = ?1" : "text_digest(uri) = text_digest(?1::text) AND uri = ?1"
+    }
+    var sourceConflict: String {
+        isSQLite ? "uri, scope, variant" : "text_digest(uri), scope, text_digest(variant)"
+    }
+    var failureConflict: String { isSQLite ? "uri, scope" : "text_digest(uri), scope" }
+    /// The thumbnails that were made from a source, which is `?1`.
+    var thumbnailOfSource: String {
+        isSQLite ? "source = ?1" : "left(source, 512) = left(?1::text, 512) AND source = ?1"
     }
 
     /// A field of a request in SQLite; NULL unless it is of a type, as in a request that is no JSON, which a damaged page or a
@@ -236,76 +274,6 @@ package final class Dialect: Sendable {
               json_extract(job.request, '$.\(name)'), NULL)
         """
     }
-
-    /// The dialect of SQLite; `waits` is the condition of the rows of `job` that were not accepted yet.
-    package static func sqlite(waits: String) -> Dialect {
-        Dialect(
-            isSQLite: true,
-            arrivedJobs: "(SELECT job.* FROM job WHERE \(waits)) AS job",
-            dueByRequest: """
-                max(job.created_at, coalesce(
-                  CAST((julianday(\(sqliteField("runAt", "'text'"))) - 2440587.5) * 86400000.0 + 0.5 AS INTEGER), 0))
-                """,
-            totals: "total",
-            stagesOfLatest: """
-                SELECT max(0, ended.attempted_at - ended.available_at) AS wait, fetch_ms, queue_ms, render_ms, store_ms
-                FROM (SELECT id, attempted_at, available_at FROM outcome INDEXED BY outcome_end
-                    WHERE state = 4 ORDER BY finalized_at DESC LIMIT ?1) AS ended
-                  JOIN attempt ON attempt.job_id = ended.id AND attempt.started_at = ended.attempted_at
-                """,
-            arrivals: "job_status JOIN job ON job.id = job_status.id AND \(waits)",
-            runningOfKey: "running",
-            source: sqliteField("source", "'text'"),
-            isEmptyQueue: """
-                EXISTS (SELECT 1 FROM queue_count WHERE queue = queue.id
-                  AND scheduled + available + running + retryable + completed + discarded + cancelled = 0)
-                """,
-            queueCounts: "queue_count",
-            lastFetch: "(SELECT value FROM sequence WHERE name = 'source_seen')",
-            requestBytes: "CAST(request AS BLOB)",
-            sourceOfURI: "uri = ?1",
-            sourceConflict: "uri, scope, variant",
-            failureConflict: "uri, scope",
-            thumbnailOfSource: "source = ?1",
-            earlierAttempts: "attempt"
-        )
-    }
-
-    package static let postgreSQL = Dialect(
-        isSQLite: false,
-        arrivedJobs: "(SELECT job.* FROM arrival JOIN job_request AS job ON job.id = arrival.id) AS job",
-        dueByRequest: "greatest(job.created_at, time_field(job.request, 'runAt'))",
-        totals: "total_now",
-        stagesOfLatest: """
-            SELECT greatest(0, ended.attempted_at - ended.available_at) AS wait, attempt.*
-            FROM (SELECT * FROM outcome WHERE state = 4 ORDER BY finalized_at DESC LIMIT ?1) AS ended
-              CROSS JOIN LATERAL (
-                SELECT ended.fetch_ms, ended.queue_ms, ended.render_ms, ended.store_ms WHERE ended.number IS NOT NULL
-                UNION ALL
-                -- Of a job that came from another store.
-                SELECT fetch_ms, queue_ms, render_ms, store_ms FROM earlier_attempt
-                WHERE ended.number IS NULL AND job_id = ended.id AND started_at = ended.attempted_at) AS attempt
-            """,
-        arrivals: "arrival JOIN job_status USING (id) JOIN job_request AS job USING (id)",
-        runningOfKey: "(SELECT count(*) FROM task WHERE task.key = key.id AND key <> 0 AND state = 2)",
-        // The function bears what no text can hold, and is slow.
-        source: """
-            CASE WHEN strpos(job.request::text, '\\u0000') = 0 THEN job.request ->> 'source'
-              ELSE field(job.request, 'source') END
-            """,
-        isEmptyQueue: """
-            NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.queue = queue.id)
-              AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.queue = queue.id)
-            """,
-        queueCounts: "queue_total",
-        lastFetch: "(SELECT last_value - (NOT is_called)::int FROM source_seen)",
-        requestBytes: "convert_to(request::text, 'UTF8')",
-        sourceOfURI: "text_digest(uri) = text_digest(?1::text) AND uri = ?1",
-        sourceConflict: "text_digest(uri), scope, text_digest(variant)",
-        failureConflict: "text_digest(uri), scope",
-        thumbnailOfSource: "left(source, 512) = left(?1::text, 512) AND source = ?1",
-        earlierAttempts: "earlier_attempt"
-    )
 
     /// Names the index to use, to SQLite, whose planner knows nothing of how the rows are distributed.
     package func indexed(by index: String?) -> String {
