@@ -34,35 +34,9 @@ package struct TaskRow: Sendable {
         "attempted_at", "failed", "refresh", "unique_key", "upload", "token", "worker", "hooked", "fetch_after",
     ]
     .map { "task.\($0)" }.joined(separator: ", ")
+}
 
-    package init(
-        id: Int64,
-        queue: Int64,
-        key: Int64,
-        lane: Int64,
-        state: JobState,
-        priority: Int,
-        due: Int64,
-        maxAttempts: Int,
-        refresh: Refresh,
-        uniqueKey: String?,
-        upload: Int64?,
-        isHooked: Bool
-    ) {
-        self.id = id
-        self.queue = queue
-        self.key = key
-        self.lane = lane
-        self.state = state
-        self.priority = priority
-        self.due = due
-        self.maxAttempts = maxAttempts
-        self.refresh = refresh
-        self.uniqueKey = uniqueKey
-        self.upload = upload
-        self.isHooked = isHooked
-    }
-
+extension TaskRow {
     package init(_ row: some QueueRow) throws {
         id = try row[0]
         queue = try row[1]

@@ -164,12 +164,6 @@ package struct WantedThumbnail: Sendable {
         zip(request.renditions, try request.thumbnailIDs()).map { WantedThumbnail(name: $0.name, id: $1) }
     }
 
-    /// The thumbnails of a request in JSON; empty if it is invalid.
-    package static func all(of text: String) throws -> [WantedThumbnail] {
-        guard let request = try? ThumbnailRequest(parsing: text.utf8) else { return [] }
-        return try all(of: request)
-    }
-
     package static func json(of thumbnails: [WantedThumbnail]) -> String {
         JSONValue.array(thumbnails.map { .object(["id": .string($0.id.text), "name": .string($0.name)]) }).canonicalText
     }

@@ -125,10 +125,6 @@ public struct MemoryUse: Hashable, Sendable {
     public internal(set) var hits = 0
     /// Reads that went to the store's files.
     public internal(set) var misses = 0
-
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
 }
 
 /// The progress of a scan of the store, in bytes.
