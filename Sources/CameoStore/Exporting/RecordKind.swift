@@ -66,17 +66,11 @@ extension RecordKind {
 
 extension RecordKind {
     /// The values of a record, in their order. The first ones are its key.
-    package var fields: [RecordField] {
-        switch self {
-        case .queue, .queueCount, .key, .lane, .batch: names
-        case .job, .upload, .accepted, .firstReceipt, .task: requests
-        case .outcome, .attempt, .counter, .change, .batchJob, .batchRemoved, .ingredient: history
-        case .jobHook, .delivery: hooks
-        case .blob, .thumbnail, .source, .sourceFailure, .orphan: pictures
-        case .epoch: [.text("name"), .integer("since")]
-        case .total, .number: [.text("name"), .integer("value")]
-        }
-    }
+    package var fields: [RecordField] { Self.fieldsOfAll[self] ?? [] }
+
+    private static let fieldsOfAll = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, $0.columns.split(separator: ",").map(RecordField.init)) }
+    )
 
     /// How many of the first fields are its key.
     package var keyLength: Int {
@@ -87,111 +81,70 @@ extension RecordKind {
         }
     }
 
-    private var names: [RecordField] {
+    /// The names of the fields, each with its kind unless it is an integer.
+    private var columns: String {
         switch self {
-        case .queue:
-            [.integer("id"), .text("name"), .truth("paused"), .truth("background"), .integer("max_running")] + rate
-                + [.text("hook")]
-        case .queueCount:
-            [.integer("queue")] + ["completed", "discarded", "cancelled"].map { .integer("ever_\($0)") }
-        case .key: [.integer("id"), .text("name"), .integer("max_running"), .truth("fixed")] + rate
-        case .lane: [.integer("id"), .integer("queue"), .integer("key")]
-        default: [.integer("id"), .text("name")]
-        }
-    }
-
-    private var rate: [RecordField] {
-        [.integer("rate_count"), .integer("rate_period"), .real("rate_spent"), .integer("opens_at")]
-    }
-
-    private var requests: [RecordField] {
-        switch self {
-        case .job: [.integer("id"), .json("request"), .integer("created_at")]
-        case .upload: [.integer("id"), .bytes("data"), .json("request"), .integer("job_id"), .text("digest")]
-        case .accepted:
-            [.integer("id"), .integer("queue"), .integer("key"), .text("unique_key"), .json("thumbnails")]
-        case .firstReceipt: [.text("key"), .text("request"), .json("receipt"), .integer("at")]
-        default:
-            [
-                "id", "queue", "key", "lane", "state", "priority", "due", "rank", "attempt", "max_attempts",
-                "crash_count",
-            ]
-            .map { .integer($0) } + ["tries", "attempted_at", "failed", "refresh"].map { .integer($0) } + [
-                .text("unique_key"), .integer("upload"), .truth("hooked"), .integer("fetch_after"),
-            ]
-        }
-    }
-
-    private var history: [RecordField] {
-        switch self {
+        case .total, .number: "name text, value"
+        case .queue: "id, name text, paused truth, background truth, max_running, \(Self.rate), hook text"
+        case .queueCount: "queue, ever_completed, ever_discarded, ever_cancelled"
+        case .key: "id, name text, max_running, fixed truth, \(Self.rate)"
+        case .lane: "id, queue, key"
+        case .batch: "id, name text"
+        case .job: "id, request json, created_at"
+        case .upload: "id, data bytes, request json, job_id, digest text"
+        case .accepted: "id, queue, key, unique_key text, thumbnails json"
+        case .firstReceipt: "key text, request text, receipt json, at"
+        case .task:
+            """
+            id, queue, key, lane, state, priority, due, rank, attempt, max_attempts, crash_count, tries, attempted_at, failed,
+            refresh, unique_key text, upload, hooked truth, fetch_after
+            """
         case .outcome:
-            ["id", "state", "queue", "priority", "available_at", "attempt", "max_attempts", "crash_count"]
-                .map { .integer($0) } + [
-                    .integer("attempted_at"), .integer("finalized_at"), .json("failure"), .text("code"),
-                    .integer("superseded_by"),
-                ]
+            """
+            id, state, queue, priority, available_at, attempt, max_attempts, crash_count, attempted_at, finalized_at,
+            failure json, code text, superseded_by
+            """
         case .attempt:
-            [
-                .integer("job_id"), .integer("number"), .text("worker"), .integer("started_at"),
-                .integer("finished_at"),
-                .text("outcome"), .json("failure"),
-            ] + ["wait_ms", "fetch_ms", "queue_ms", "render_ms", "store_ms"].map { .integer($0) } + [
-                .integer("source_bytes"), .integer("output_bytes"),
-            ]
-        case .counter: [.text("family"), .text("label"), .integer("value")]
-        case .change: [.integer("seq"), .integer("job_id"), .integer("state"), .integer("at")]
-        case .batchJob: [.integer("batch"), .integer("job_id"), .text("answered")]
-        case .batchRemoved: [.integer("batch"), .integer("state"), .text("code"), .integer("jobs")]
-        default: [.text("name"), .integer("job_id")]
-        }
-    }
-
-    private var hooks: [RecordField] {
-        switch self {
-        case .jobHook: [.integer("job_id"), .text("hook"), .integer("named_by")]
-        default:
-            [
-                .integer("seq"), .text("id"), .integer("job_id"), .text("hook"), .integer("state"),
-                .integer("ended_at"),
-                .json("failure"),
-            ] + ["status", "at", "since", "tries", "failures"].map { .integer($0) } + [.text("trouble")]
-        }
-    }
-
-    private var pictures: [RecordField] {
-        switch self {
-        case .blob:
-            [.text("digest"), .integer("size"), .text("media_type"), .integer("created_at"), .truth("pinned")]
+            """
+            job_id, number, worker text, started_at, finished_at, outcome text, failure json, wait_ms, fetch_ms, queue_ms,
+            render_ms, store_ms, source_bytes, output_bytes
+            """
+        case .counter: "family text, label text, value"
+        case .change: "seq, job_id, state, at"
+        case .batchJob: "batch, job_id, answered text"
+        case .batchRemoved: "batch, state, code text, jobs"
+        case .ingredient: "name text, job_id"
+        case .jobHook: "job_id, hook text, named_by"
+        case .delivery:
+            """
+            seq, id text, job_id, hook text, state, ended_at, failure json, status, at, since, tries, failures, trouble text
+            """
+        case .blob: "digest text, size, media_type text, created_at, pinned truth"
         case .thumbnail:
-            [
-                .text("id"), .text("blob"), .integer("width"), .integer("height"), .text("format"), .text("source"),
-                .json("rendition"), .text("source_digest"), .text("overlay_digest"), .integer("source_seen"),
-                .text("renderer_version"), .integer("job_id"), .integer("created_at"), .integer("updated_at"),
-                .integer("read_at"), .truth("has_alpha"), .integer("frames"), .text("thumb_hash"), .text("blur_hash"),
-                .text("dominant_color"), .text("source_format"), .integer("source_width"), .integer("source_height"),
-                .integer("source_pages"), .truth("source_has_alpha"), .truth("source_is_animated"),
-                .truth("is_truncated"), .json("source_video"),
-            ]
+            """
+            id text, blob text, width, height, format text, source text, rendition json, source_digest text,
+            overlay_digest text, source_seen, renderer_version text, job_id, created_at, updated_at, read_at, has_alpha truth,
+            frames, thumb_hash text, blur_hash text, dominant_color text, source_format text, source_width, source_height,
+            source_pages, source_has_alpha truth, source_is_animated truth, is_truncated truth, source_video json
+            """
         case .source:
-            [
-                .text("uri"), .text("scope"), .text("variant"), .text("blob"), .integer("size"), .text("final_url"),
-                .integer("status"), .json("fields"), .json("hops"), .text("media_type"), .text("text_encoding"),
-                .integer("requested_at"), .integer("responded_at"), .integer("fresh_until"), .integer("source_seen"),
-                .truth("pinned"), .json("peers"), .integer("stored_at"), .integer("last_used_at"),
-            ]
-        case .sourceFailure:
-            [
-                .text("uri"), .text("scope"), .json("failure"), .integer("since"), .integer("until"),
-                .integer("source_seen"), .json("peers"),
-            ]
-        default: [.text("digest"), .integer("since")]
+            """
+            uri text, scope text, variant text, blob text, size, final_url text, status, fields json, hops json,
+            media_type text, text_encoding text, requested_at, responded_at, fresh_until, source_seen, pinned truth,
+            peers json, stored_at, last_used_at
+            """
+        case .sourceFailure: "uri text, scope text, failure json, since, until, source_seen, peers json"
+        case .orphan: "digest text, since"
+        case .epoch: "name text, since"
         }
     }
+
+    private static let rate = "rate_count, rate_period, rate_spent real, opens_at"
 }
 
 /// A value of a kind of record.
 package struct RecordField: Hashable, Sendable {
-    package enum Kind: Sendable {
+    package enum Kind: String, Sendable {
         case integer, real, text, bytes
         /// 0 or 1; never null.
         case truth
@@ -203,10 +156,9 @@ package struct RecordField: Hashable, Sendable {
     package let name: String
     package let kind: Kind
 
-    static func integer(_ name: String) -> RecordField { RecordField(name: name, kind: .integer) }
-    static func real(_ name: String) -> RecordField { RecordField(name: name, kind: .real) }
-    static func text(_ name: String) -> RecordField { RecordField(name: name, kind: .text) }
-    static func bytes(_ name: String) -> RecordField { RecordField(name: name, kind: .bytes) }
-    static func truth(_ name: String) -> RecordField { RecordField(name: name, kind: .truth) }
-    static func json(_ name: String) -> RecordField { RecordField(name: name, kind: .json) }
+    /// Reads a name, and a kind if there is one.
+    fileprivate init(_ column: Substring) {
+        let words = column.split(whereSeparator: \.isWhitespace).map(String.init)
+        (name, kind) = (words[0], words.dropFirst().first.flatMap(Kind.init) ?? .integer)
+    }
 }
