@@ -8,7 +8,7 @@ package import CameoStore
 // Removal has the lock of names before it looks whether any job uses one: a transaction that accepts a job shares it, so
 // that the removal sees the job, or the job finds no row and makes another.
 
-extension QueueUpkeep {
+extension QueueStore {
     func removeLeftovers(_ steps: inout PruneSteps<Self>) async throws {
         let size = PruneSteps<Self>.size
         try await steps.take { db in
@@ -50,7 +50,7 @@ extension QueueTransaction {
         }
     }
 
-    /// Counts what ``QueueUpkeep/removeLeftovers(_:)`` would remove.
+    /// Counts what ``QueueStore/removeLeftovers(_:)`` would remove.
     func leftovers() throws -> Pruned {
         var found = Pruned()
         found.sourceFailures = try value("SELECT count(*) FROM source_failure WHERE until <= ?1", [now]) ?? 0

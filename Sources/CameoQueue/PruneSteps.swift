@@ -12,21 +12,22 @@ package struct PruneStep: Sendable {
 }
 
 /// Runs removals as a sequence of small transactions.
-package struct PruneSteps<Upkeep: QueueUpkeep> {
+package struct PruneSteps<Engine: QueueStore> {
     /// The maximum number of rows removed per transaction, not counting dependent rows.
     package static var size: Int { 100 }
     /// The maximum number of entries of an index that are read at once.
     private static var page: Int { 1_000 }
 
-    private let upkeep: Upkeep
+    private let store: Engine
+    private let turn: MaintenanceTurn
     /// The pause between transactions, left to other writers.
     private let pause: Duration
     /// Called after each transaction with what it removed.
     private let report: (Pruned) async -> Void
     private(set) var total = Pruned()
 
-    init(_ upkeep: Upkeep, pause: Duration, report: @escaping (Pruned) async -> Void) {
-        self.upkeep = upkeep
+    init(_ store: Engine, in turn: MaintenanceTurn, pause: Duration, report: @escaping (Pruned) async -> Void) {
+        (self.store, self.turn) = (store, turn)
         self.pause = pause
         self.report = report
     }
@@ -34,7 +35,7 @@ package struct PruneSteps<Upkeep: QueueUpkeep> {
     /// Runs transactions until one is the last.
     ///
     /// - Throws: what a transaction throws; `CancellationError` before it and in the pause after it.
-    package mutating func take(_ transaction: @escaping @Sendable (Upkeep.Transaction) throws -> PruneStep) async throws
+    package mutating func take(_ transaction: @escaping @Sendable (Engine.Transaction) throws -> PruneStep) async throws
     {
         while try await !takeOne(transaction).isLast {}
     }
@@ -42,12 +43,12 @@ package struct PruneSteps<Upkeep: QueueUpkeep> {
     /// Removes what a walk finds, in as many transactions as it needs.
     mutating func take<Walk: IndexWalk>(
         _ walk: Walk,
-        _ transaction: @escaping @Sendable ([Walk.Entry], Upkeep.Transaction) throws -> Pruned
+        _ transaction: @escaping @Sendable ([Walk.Entry], Engine.Transaction) throws -> Pruned
     ) async throws {
         var last: Walk.Entry?
         while true {
             let after = last
-            let entries = try await upkeep.read { db in try walk.entries(after: after, limit: Self.page, db) }
+            let entries = try await store.read { db in try walk.entries(after: after, limit: Self.page, db) }
             let removable = entries.filter(walk.isRemovable)
             for start in stride(from: 0, to: removable.count, by: Self.size) {
                 let some = Array(removable[start..<min(start + Self.size, removable.count)])
@@ -69,10 +70,10 @@ package struct PruneSteps<Upkeep: QueueUpkeep> {
     }
 
     private mutating func takeOne(
-        _ transaction: @escaping @Sendable (Upkeep.Transaction) throws -> PruneStep
+        _ transaction: @escaping @Sendable (Engine.Transaction) throws -> PruneStep
     ) async throws -> PruneStep {
         try Task.checkCancellation()
-        let step = try await upkeep.commit(transaction)
+        let step = try await store.commit(in: turn, transaction)
         await note(step)
         if pause > .zero { try await Task.sleep(for: pause) }
         return step

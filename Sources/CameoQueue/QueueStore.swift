@@ -45,6 +45,12 @@ package protocol QueueStore: Store {
         _ body: @escaping @Sendable (Transaction) throws -> Value
     ) async throws(StoreError) -> Value
 
+    /// Commits a step of upkeep, which renews the right to it where that has a lease.
+    func commit<Value: Sendable>(
+        in turn: MaintenanceTurn,
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value
+
     /// Accepts all jobs that other programs have inserted.
     func acceptAll() async throws(StoreError)
     /// Accepts a page of them, and returns whether there may be others.
@@ -58,6 +64,10 @@ package protocol QueueStore: Store {
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob
     /// Those of the blobs whose bytes are not there or, if they are verified, do not match their digest.
     func damaged(_ blobs: Set<SourcePage.Blob>, verifying: Bool) async throws(StoreError) -> Set<BlobDigest>
+    /// Removes blobs that nothing has referenced since a time. A step postpones those that it does not remove.
+    func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs
+    /// Removes what only the engine knows of, such as unfinished files and old partitions.
+    func finishPruning(_ steps: inout PruneSteps<Self>, now: Int64) async throws
     /// What a collection would remove.
     func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int)
 }

@@ -1,29 +1,10 @@
 internal import CameoModel
 package import CameoStore
-package import Foundation
+internal import Foundation
 
 // DESIGN. Retention removes in small transactions what an index shows to have expired, the oldest first; rows that another
 // transaction of PostgreSQL has locked are passed over. So no claim or settlement waits for more than one of these. One
 // process at a time does this.
-
-/// A store as its upkeep needs it.
-package protocol QueueUpkeep: Sendable {
-    associatedtype Transaction: QueueTransaction
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws -> Value
-    ) async throws(StoreError) -> Value
-    /// Commits a step of upkeep, which renews the right to it where that has a lease.
-    func commit<Value: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws -> Value
-    ) async throws(StoreError) -> Value
-    /// Accepts all jobs that other programs have inserted, unless the task is cancelled.
-    func acceptArrivals() async throws
-    /// Removes blobs that nothing has referenced since a time. A step postpones those that it does not remove.
-    func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs
-    /// Removes what only the engine knows of, such as unfinished files and old partitions.
-    func finish(_ steps: inout PruneSteps<Self>, now: Int64) async throws
-}
 
 /// What one step of a collection did.
 package struct CollectedBlobs: Hashable, Sendable {
@@ -46,20 +27,23 @@ package let orphanAge: Int64 = 3_600_000
 /// The number of blobs examined per transaction.
 private let collectionStep = 32
 
-extension QueueUpkeep {
+extension QueueStore {
     /// Removes everything that has expired.
     ///
     /// - Throws: ``StoreError``, also if blobs could not be removed, once all else is; `CancellationError` between two
     ///   transactions.
     package func prune(
         _ retention: Retention,
+        in turn: MaintenanceTurn,
         pause: Duration,
         report: @escaping (Pruned) async -> Void
     ) async throws -> Pruned {
+        defer { withExtendedLifetime(turn) {} }
+        try await numberChanges()
         let now = try await read { db in db.now }
         // What a request references is known only once it is accepted.
-        try await acceptArrivals()
-        var steps = PruneSteps(self, pause: pause, report: report)
+        while try await acceptPage() { try Task.checkCancellation() }
+        var steps = PruneSteps(self, in: turn, pause: pause, report: report)
         try await giveUpUnclaimedDeliveries(&steps)
         for state in Retention.states {
             guard let limit = retention.limit(state, now: now),
@@ -85,7 +69,7 @@ extension QueueUpkeep {
             (step.removed.blobs, step.removed.blobBytes) = (collected.count, collected.bytes)
             return step
         }
-        try await finish(&steps, now: now)
+        try await finishPruning(&steps, now: now)
         if let failure {
             throw StoreError.failed(
                 "\(failures) expired blobs could not be removed and are tried again in an hour; all else was. The first: \(failure)"

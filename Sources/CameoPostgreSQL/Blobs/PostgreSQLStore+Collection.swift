@@ -1,5 +1,5 @@
 internal import CameoModel
-internal import CameoQueue
+package import CameoQueue
 package import CameoStore
 package import Foundation
 
@@ -20,7 +20,7 @@ extension PostgreSQLStore {
     /// - Returns: what was removed.
     /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references. What
     ///   the storage does not remove is put off for an hour.
-    func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
+    package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
         let time = time.milliseconds
         let others = try await othersBytes()
         let hasStorage = storage != nil && others == nil

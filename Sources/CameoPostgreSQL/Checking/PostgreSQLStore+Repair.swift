@@ -16,9 +16,7 @@ extension PostgreSQLStore {
         in turn: MaintenanceTurn,
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {
-        guard let lease = turn.lock as? MaintenanceLease else {
-            throw .failed("the maintenance lock is not one of this store")
-        }
+        let lease = try MaintenanceLease.of(turn)
         defer { withExtendedLifetime(turn) {} }
         var fixed: [CheckFinding] = []
         func note(_ subject: String, _ count: Int, _ text: String) {

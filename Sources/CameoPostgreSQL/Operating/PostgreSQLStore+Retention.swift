@@ -7,50 +7,19 @@ internal import Synchronization
 // DESIGN. Rows of history that are removed leave dead ones behind, which go with their partition once all of it has
 // expired (``Partitions``).
 extension PostgreSQLStore {
-    package func prune(
-        _ retention: Retention,
+    /// - Throws: ``StoreError/busy(path:)`` if another process has taken the right meanwhile.
+    package func commit<Value: Sendable>(
         in turn: MaintenanceTurn,
-        pause: Duration = .zero,
-        report: @escaping (Pruned) async -> Void = { _ in }
-    ) async throws -> Pruned {
-        guard let lease = turn.lock as? MaintenanceLease else {
-            throw StoreError.failed("the maintenance lock is not one of this store")
-        }
-        defer { withExtendedLifetime(turn) {} }
-        try await numberChanges()
-        return try await PostgreSQLUpkeep(store: self, lease: lease).prune(retention, pause: pause, report: report)
-    }
-}
-
-private struct PostgreSQLUpkeep: QueueUpkeep {
-    let store: PostgreSQLStore
-    let lease: MaintenanceLease
-
-    func read<Value: Sendable>(
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await store.read(body)
-    }
-
-    func commit<Value: Sendable>(
-        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        let lease = lease
-        return try await store.transaction { db in
+        let lease = try MaintenanceLease.of(turn)
+        return try await transaction { db in
             try lease.renew(db)
             return try body(db)
         }
     }
 
-    func acceptArrivals() async throws {
-        while try await store.acceptPage() { try Task.checkCancellation() }
-    }
-
-    func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
-        try await store.collectBlobs(unreferencedSince: time, atMost: limit)
-    }
-
-    func finish(_ steps: inout PruneSteps<PostgreSQLUpkeep>, now: Int64) async throws {
+    package func finishPruning(_ steps: inout PruneSteps<PostgreSQLStore>, now: Int64) async throws {
         try await steps.take { db in
             try db.execute("DELETE FROM partial WHERE at < $1", [now - orphanAge])
             return PruneStep(isLast: true)
@@ -137,6 +106,13 @@ final class MaintenanceLease: Sendable {
 
     deinit {
         store.release(holder)
+    }
+
+    static func of(_ turn: MaintenanceTurn) throws(StoreError) -> MaintenanceLease {
+        guard let lease = turn.lock as? MaintenanceLease else {
+            throw .failed("the maintenance lock is not one of this store")
+        }
+        return lease
     }
 
     /// Takes the right if nobody has it.

@@ -1,5 +1,5 @@
 internal import CameoModel
-internal import CameoQueue
+package import CameoQueue
 package import CameoStore
 package import Foundation
 internal import GRDB
@@ -26,7 +26,7 @@ extension SQLiteStore {
     ///   - limit: the maximum number of blobs to examine.
     /// - Returns: what was removed.
     /// - Throws: ``StoreError``; then nothing was removed.
-    func collectBlobs(
+    package func collectBlobs(
         unreferencedSince time: Date,
         atMost limit: Int
     ) async throws(StoreError) -> CollectedBlobs {

@@ -5,46 +5,19 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    package func prune(
-        _ retention: Retention,
+    package func commit<Value: Sendable>(
         in turn: MaintenanceTurn,
-        pause: Duration = .zero,
-        report: @escaping (Pruned) async -> Void = { _ in }
-    ) async throws -> Pruned {
-        defer { withExtendedLifetime(turn) {} }
-        return try await SQLiteUpkeep(store: self).prune(retention, pause: pause, report: report)
-    }
-}
-
-private struct SQLiteUpkeep: QueueUpkeep {
-    let store: SQLiteStore
-
-    func read<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await store.read(body)
+        try await commit(.new, body)
     }
 
-    func commit<Value: Sendable>(
-        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        try await store.commit(.new, body)
-    }
-
-    func acceptArrivals() async throws {
-        while try await store.acceptArrivals() { try Task.checkCancellation() }
-    }
-
-    func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
-        try await store.collectBlobs(unreferencedSince: time, atMost: limit)
-    }
-
-    func finish(_ steps: inout PruneSteps<SQLiteUpkeep>, now: Int64) async throws {
-        let files = store.files
+    package func finishPruning(_ steps: inout PruneSteps<SQLiteStore>, now: Int64) async throws {
+        let files = files
         let limit = Date(milliseconds: now - orphanAge)
         try await files.perform { _ in files.removeUnfinished(olderThan: limit) }
         // One that a reader kept long stays so after the reader has gone, until much more is written.
-        try await store.checkpointNow(onlyIfLong: true)
+        try await checkpointNow(onlyIfLong: true)
     }
 }
 
