@@ -62,8 +62,24 @@ package protocol QueueStore: Store {
     func numberChanges() async throws(StoreError)
     /// Makes bytes durable, unless they go into their row.
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob
-    /// Those of the blobs whose bytes are not there or, if they are verified, do not match their digest.
-    func damaged(_ blobs: Set<SourcePage.Blob>, verifying: Bool) async throws(StoreError) -> Set<BlobDigest>
+    /// Those of the blobs outside of the database whose bytes are not there.
+    func missing(_ blobs: Set<SourcePage.Blob>) async throws(StoreError) -> Set<BlobDigest>
+    /// Stores thumbnails and completion atomically (invariant I2). `timings` are read inside the transaction.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
+    func complete(
+        _ claim: Claim,
+        storing thumbnails: [PreparedThumbnail],
+        from provenance: Provenance,
+        timings: @escaping @Sendable () -> AttemptTimings
+    ) async throws(StoreError)
+    /// Completes a job whose thumbnails exist, made from the revalidated bytes (`seen`) or, with nil, from any bytes.
+    /// For retention this counts as a use.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)``; ``StoreError/notFound(uri:)`` if a thumbnail has been removed. Then
+    ///   nothing was written.
+    func complete(_ claim: Claim, keeping thumbnails: [ThumbnailID], seen: Revalidation?, timings: AttemptTimings)
+        async throws(StoreError)
     /// Removes blobs that nothing has referenced since a time. A step postpones those that it does not remove.
     func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs
     /// Removes what only the engine knows of, such as unfinished files and old partitions.
@@ -143,7 +159,10 @@ extension QueueStore {
         limit: Int
     ) async throws(StoreError) -> KnownSourcePage {
         let page = try await read { db in try SourcePage(selection, after: cursor, limit: limit, db) }
-        return page.page(damaged: try await damaged(page.blobs, verifying: selection.verifiesBytes))
+        guard selection.verifiesBytes else {
+            return page.page(damaged: try await missing(page.blobs.filter(\.isOutside)))
+        }
+        return page.page(damaged: try await damaged(page.blobs.map(\.digest)))
     }
 
     package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
@@ -262,6 +281,42 @@ extension QueueStore {
         timings: AttemptTimings
     ) async throws(StoreError) -> Settlement {
         try await commit(holding: claim) { db in try db.settle(claim, as: end, timings: timings) }
+    }
+
+    package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool {
+        let blobs = try await read { db in
+            if let seen { return try db.blobs(of: thumbnails, as: seen) }
+            let found = try db.thumbnails(thumbnails)
+            return thumbnails.compactMap { found[$0]?.blob }
+        }
+        guard blobs.count == thumbnails.count else { return false }
+        do throws(StoreError) {
+            return try await damaged(Set(blobs)).isEmpty
+        } catch {
+            // As good as lost: they are made again.
+            guard case .unreadableBlob = error else { throw error }
+            return false
+        }
+    }
+
+    package func complete(_ claim: Claim, with product: JobProduct, timings: AttemptTimings) async throws(StoreError) {
+        switch product {
+        case .kept(let thumbnails, let seen):
+            try await complete(claim, keeping: thumbnails, seen: seen, timings: timings)
+        case .rendered(let thumbnails, let provenance):
+            let started = ContinuousClock.now
+            var prepared: [PreparedThumbnail] = []
+            for thumbnail in thumbnails {
+                let (bytes, type) = (thumbnail.encoded.bytes, thumbnail.encoded.format.mediaType)
+                let blob = try await prepare(bytes, digest: SHA256.digest(of: bytes), mediaType: type)
+                prepared.append(PreparedThumbnail(thumbnail: thumbnail, blob: blob))
+            }
+            try await complete(claim, storing: prepared, from: provenance) {
+                var measured = timings
+                measured.storeMilliseconds = started.duration(to: .now).milliseconds
+                return measured
+            }
+        }
     }
 
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
@@ -394,9 +449,10 @@ extension QueueStore {
     private func madeThumbnails(of new: [CheckedRequest]) async throws(StoreError) -> MadeThumbnails {
         let (found, hasArrivals) = try await read { db in (try db.answerable(new), try db.hasArrivals()) }
         if hasArrivals { try await acceptPage() }
-        var damaged: Set<BlobDigest> = []
-        for blob in Set(found.flatMap(\.blobs)) where try await !isWhole(blob) { damaged.insert(blob) }
-        return MadeThumbnails(answered: Set(found.map(\.index)), damaged: damaged)
+        return MadeThumbnails(
+            answered: Set(found.map(\.index)),
+            damaged: try await damaged(Set(found.flatMap(\.blobs)))
+        )
     }
 }
 
@@ -535,6 +591,13 @@ extension QueueStore {
             }
             return (try row[0], try row[1])
         }
+    }
+
+    /// Those of the blobs whose bytes do not exist or do not match their digest.
+    package func damaged(_ digests: some Sequence<BlobDigest>) async throws(StoreError) -> Set<BlobDigest> {
+        var damaged: Set<BlobDigest> = []
+        for digest in digests where try await !isWhole(digest) { damaged.insert(digest) }
+        return damaged
     }
 
     /// Whether a blob's bytes exist and match its digest; also true for a blob collected since it was listed.

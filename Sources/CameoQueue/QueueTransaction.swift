@@ -69,6 +69,8 @@ package protocol QueueTransaction: AnyObject {
     func removeOutcome(of id: Int64) throws
     /// The hosts of the live workers that take jobs of a task's queue, and of one more, and whether they lack something.
     func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(host: String, lacks: Bool)]
+    /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.
+    func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest]
     /// Records that thumbnails were used, unless a use was recorded within the last hour.
     func noteUse(of thumbnails: [ThumbnailID]) throws
     /// The number of the next fetch.

@@ -202,6 +202,52 @@ extension Thumbnail {
     }
 }
 
+extension RenderedThumbnail {
+    /// The statement that stores a thumbnail (invariant I4): an older fetch never replaces a newer one's.
+    package static let upsertion = """
+        INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, overlay_digest,
+          source_seen, renderer_version, job_id, created_at, updated_at, has_alpha, frames, thumb_hash, blur_hash,
+          dominant_color, source_format, source_width, source_height, source_pages, source_has_alpha,
+          source_is_animated, is_truncated, source_video)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+          ?22, ?23, ?24, ?25, ?26)
+        ON CONFLICT (id) DO UPDATE SET
+          \(replacement)
+        WHERE excluded.source_seen >= thumbnail.source_seen
+        """
+
+    /// The columns that change when a thumbnail is made again.
+    private static let replacement = [
+        "blob", "width", "height", "format", "source_digest", "overlay_digest", "source_seen", "renderer_version",
+        "job_id", "updated_at", "has_alpha", "frames", "thumb_hash", "blur_hash", "dominant_color", "source_format",
+        "source_width", "source_height", "source_pages", "source_has_alpha", "source_is_animated", "is_truncated",
+        "source_video",
+    ]
+    .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+
+    /// The values of ``upsertion``.
+    package func values(
+        _ blob: BlobDigest,
+        from provenance: Provenance,
+        jobID: Int64,
+        now: Int64
+    ) throws -> [(any SQLBindable)?] {
+        let source = encoded.source ?? provenance.picture
+        let own: [(any SQLBindable)?] = [
+            id.text, blob.hex, encoded.width, encoded.height, encoded.format.rawValue, provenance.source,
+            rendition.json.canonicalText, provenance.sourceDigest.hex, overlayDigest?.hex, provenance.sourceSeen,
+            provenance.rendererVersion, jobID, now,
+        ]
+        let facts: [(any SQLBindable)?] = [
+            encoded.hasAlpha, encoded.frames, encoded.placeholder.thumbHash, encoded.placeholder.blurHash,
+            encoded.placeholder.dominantColorText, source.format.rawValue, source.width, source.height, source.pages,
+            source.hasAlpha, source.isAnimated, provenance.isTruncated,
+            try source.video.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) },
+        ]
+        return own + facts
+    }
+}
+
 /// A blob whose bytes are durable or go into its row, ready to be referenced by another row.
 package struct PreparedBlob: Sendable {
     package let digest: BlobDigest
@@ -241,6 +287,12 @@ package struct PreparedBlob: Sendable {
         )
         try db.noteOrphan(digest)
     }
+}
+
+/// A thumbnail with the blob of its bytes.
+package struct PreparedThumbnail: Sendable {
+    package let thumbnail: RenderedThumbnail
+    package let blob: PreparedBlob
 }
 
 extension QueueTransaction {

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import GRDB
 

@@ -1,3 +1,5 @@
+import CameoModel
+import CameoQueue
 import CameoSQLite
 import CameoStore
 import GRDB
@@ -37,5 +39,17 @@ struct StoreFixture: StoreSteps {
     @discardableResult
     func register(_ id: String = "w1", in store: SQLiteStore? = nil) async throws -> WorkerRegistration {
         try await (store ?? self.store).register(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
+    }
+}
+
+extension SQLiteStore {
+    /// Stores the thumbnails of a job and completes it.
+    func complete(
+        _ claim: Claim,
+        storing thumbnails: [RenderedThumbnail],
+        from provenance: Provenance,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        try await complete(claim, with: .rendered(thumbnails, provenance), timings: timings)
     }
 }

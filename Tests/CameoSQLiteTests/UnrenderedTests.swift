@@ -1,4 +1,5 @@
 import CameoModel
+import CameoQueue
 import CameoSQLite
 import CameoStore
 import Foundation
@@ -41,7 +42,7 @@ struct UnrenderedTests {
         }
         let seen = seen(2, otherThan: difference, overlay: overlay)
         #expect(try await fixture.store.have(ids, as: seen) == (difference == "nothing"))
-        #expect(try await fixture.store.have(ids) == (difference != "bytes"), "whatever they were made from")
+        #expect(try await fixture.store.have(ids, as: nil) == (difference != "bytes"), "whatever they were made from")
     }
 
     /// The number of the newer fetch still outranks answers fetched before it (invariant I4).

@@ -5,27 +5,7 @@ internal import Foundation
 
 // Jobs that complete without rendering.
 extension PostgreSQLStore {
-    package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool {
-        let blobs: [BlobDigest]
-        if let seen {
-            blobs = try await read { db in try db.blobs(of: thumbnails, as: seen) }
-        } else {
-            blobs = try await read { db in
-                let found = try db.thumbnails(thumbnails)
-                return thumbnails.compactMap { found[$0]?.blob }
-            }
-        }
-        guard blobs.count == thumbnails.count else { return false }
-        for blob in Set(blobs) where try await !isWhole(blob) { return false }
-        return true
-    }
-
-    /// Completes a job whose thumbnails exist, made from the revalidated bytes (`seen`) or, with nil, from any bytes.
-    /// For retention this counts as a use.
-    ///
-    /// - Throws: ``StoreError/leaseLost(jobID:)``; ``StoreError/notFound(uri:)`` if a thumbnail has been removed. Then
-    ///   nothing was written.
-    func complete(
+    package func complete(
         _ claim: Claim,
         keeping thumbnails: [ThumbnailID],
         seen: Revalidation?,
@@ -66,8 +46,7 @@ extension PostgreSQLTransaction {
           AND renderer_version = $4
         """
 
-    /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.
-    fileprivate func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest] {
+    package func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest] {
         let digests: [String] = try column(
             """
             SELECT thumbnail.blob FROM unnest($1::text[], $2::text[]) AS kept(id, overlay) JOIN thumbnail ON \(Self.isSame)
@@ -88,17 +67,11 @@ extension Revalidation {
 }
 
 extension PostgreSQLStore {
-    /// Those of the blobs whose bytes are not there or, if they are verified, do not match their digest.
-    package func damaged(_ blobs: Set<SourcePage.Blob>, verifying: Bool) async throws(StoreError) -> Set<BlobDigest> {
-        var damaged: Set<BlobDigest> = []
-        if verifying {
-            for blob in blobs where try await !isWhole(blob.digest) { damaged.insert(blob.digest) }
-        } else if let storage {
-            for blob in blobs where blob.isOutside {
-                if try await !Self.has(blob.digest, blob.size, storage) { damaged.insert(blob.digest) }
-            }
-        }
-        return damaged
+    package func missing(_ blobs: Set<SourcePage.Blob>) async throws(StoreError) -> Set<BlobDigest> {
+        var missing: Set<BlobDigest> = []
+        guard let storage else { return missing }
+        for blob in blobs where try await !Self.has(blob.digest, blob.size, storage) { missing.insert(blob.digest) }
+        return missing
     }
 
     /// Whether a storage has the bytes, of which it is asked for one.

@@ -9,12 +9,13 @@ extension PostgreSQLTransaction {
     /// existing blob is kept: the renditions that shared the decode may change a few pixel values, and a URI's bytes
     /// should not flicker. They are written with those of other jobs.
     func store(
-        _ thumbnails: [(thumbnail: RenderedThumbnail, blob: PreparedBlob)],
+        _ thumbnails: [PreparedThumbnail],
         renewing same: Set<ThumbnailID>,
         from provenance: Provenance,
         jobID: Int64
     ) throws {
-        for (thumbnail, blob) in thumbnails {
+        for made in thumbnails {
+            let (thumbnail, blob) = (made.thumbnail, made.blob)
             let id = thumbnail.id.text
             guard !same.contains(thumbnail.id) else {
                 let renewal = """
@@ -28,7 +29,8 @@ extension PostgreSQLTransaction {
                 [blob.digest.hex, blob.size, blob.data, blob.mediaType, now, now - Self.youth],
                 prepared: true
             )
-            ledger.thumbnails[id, default: []].append(try upsert(thumbnail, blob, from: provenance, jobID: jobID))
+            let values = try thumbnail.values(blob.digest, from: provenance, jobID: jobID, now: now)
+            store(Self.upsertion, values, in: thumbnail.id)
             ledger.named.append((id, blob.digest.hex))
         }
     }
@@ -59,47 +61,7 @@ extension PostgreSQLTransaction {
         ON CONFLICT (digest) DO UPDATE SET data = excluded.data, created_at = excluded.created_at
         """
 
-    private func upsert(
-        _ thumbnail: RenderedThumbnail,
-        _ blob: PreparedBlob,
-        from provenance: Provenance,
-        jobID: Int64
-    ) throws -> Connection.Statement {
-        let (encoded, source) = (thumbnail.encoded, thumbnail.encoded.source ?? provenance.picture)
-        let own: [(any SQLBindable)?] = [
-            thumbnail.id.text, blob.digest.hex, encoded.width, encoded.height, encoded.format.rawValue,
-            provenance.source, thumbnail.rendition.json.canonicalText, provenance.sourceDigest.hex,
-            thumbnail.overlayDigest?.hex, provenance.sourceSeen, provenance.rendererVersion, jobID, now,
-        ]
-        let facts: [(any SQLBindable)?] = [
-            encoded.hasAlpha, encoded.frames, encoded.placeholder.thumbHash, encoded.placeholder.blurHash,
-            encoded.placeholder.dominantColorText, source.format.rawValue, source.width, source.height, source.pages,
-            source.hasAlpha, source.isAnimated, provenance.isTruncated,
-            try source.video.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) },
-        ]
-        return .init(Self.upsertion, own + facts, prepared: true)
-    }
-
-    private static let upsertion = """
-        INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, overlay_digest,
-          source_seen, renderer_version, job_id, created_at, updated_at, has_alpha, frames, thumb_hash, blur_hash,
-          dominant_color, source_format, source_width, source_height, source_pages, source_has_alpha,
-          source_is_animated, is_truncated, source_video)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-          $22, $23, $24, $25, $26)
-        ON CONFLICT (id) DO UPDATE SET
-          \(replacement)
-        WHERE excluded.source_seen >= thumbnail.source_seen
-        """
-
-    /// The columns that change when a thumbnail is made again.
-    private static let replacement = [
-        "blob", "width", "height", "format", "source_digest", "overlay_digest", "source_seen", "renderer_version",
-        "job_id", "updated_at", "has_alpha", "frames", "thumb_hash", "blur_hash", "dominant_color", "source_format",
-        "source_width", "source_height", "source_pages", "source_has_alpha", "source_is_animated", "is_truncated",
-        "source_video",
-    ]
-    .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    private static let upsertion = numbered(RenderedThumbnail.upsertion)
 }
 
 /// Existing thumbnails of the same source and overlay bytes by the same renderer, whose blobs are kept if they are

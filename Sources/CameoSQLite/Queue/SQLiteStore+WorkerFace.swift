@@ -62,52 +62,26 @@ extension SQLiteStore {
             return refused
         }
     }
-
-    package func complete(
-        _ claim: Claim,
-        with product: JobProduct,
-        timings: AttemptTimings
-    ) async throws(StoreError) {
-        switch product {
-        case .rendered(let thumbnails, let provenance):
-            try await complete(claim, storing: thumbnails, from: provenance, timings: timings)
-        case .kept(let thumbnails, let seen):
-            try await complete(claim, keeping: thumbnails, seen: seen, timings: timings)
-        }
-    }
 }
 
 extension SQLiteStore {
-    /// Stores thumbnails and completion atomically (invariant I2).
-    ///
-    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
     package func complete(
         _ claim: Claim,
-        storing thumbnails: [RenderedThumbnail],
+        storing thumbnails: [PreparedThumbnail],
         from provenance: Provenance,
-        timings: AttemptTimings
+        timings: @escaping @Sendable () -> AttemptTimings
     ) async throws(StoreError) {
-        let started = ContinuousClock.now
-        var prepared: [(thumbnail: RenderedThumbnail, blob: PreparedBlob)] = []
-        for thumbnail in thumbnails {
-            let digest = SHA256.digest(of: thumbnail.encoded.bytes)
-            let type = thumbnail.encoded.format.mediaType
-            let blob = try await files.prepare(thumbnail.encoded.bytes, digest: digest, mediaType: type)
-            prepared.append((thumbnail, blob))
-        }
-        let (blobs, files) = (prepared, files)
+        let files = files
         do throws(StoreError) {
-            try await commitCounting { db in
-                var timings = timings
-                timings.storeMilliseconds = started.duration(to: .now).milliseconds
-                try db.complete(claim, timings: timings)
-                for (thumbnail, blob) in blobs {
-                    try Self.store(thumbnail, blob, from: provenance, jobID: claim.jobID, files, in: db)
+            try await commit(holding: claim) { db in
+                try db.complete(claim, timings: timings())
+                for made in thumbnails {
+                    try Self.store(made.thumbnail, made.blob, from: provenance, jobID: claim.jobID, files, in: db)
                 }
                 KillPoint.insideTransaction.pass()
             }
         } catch {
-            if case .leaseLost = error { await leaveToCollector(blobs.map(\.blob)) }
+            if case .leaseLost = error { await leaveToCollector(thumbnails.map(\.blob)) }
             throw error
         }
         KillPoint.afterCommit.pass()
