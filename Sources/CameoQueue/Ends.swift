@@ -107,6 +107,13 @@ extension QueueTransaction {
         for task in tasks where try close(task, as: outcome) { _ = try giveBack(task, deaths: 0) }
     }
 
+    /// Removes a worker, and makes what it has claimed wait again.
+    package func deregister(_ worker: String) throws {
+        try release(try runningTasks(of: worker), as: .released)
+        try JobHooks.release(claimsOf: worker, self)
+        try execute("DELETE FROM worker WHERE id = ?1", [worker])
+    }
+
     /// Takes a job from a worker that was lost, and makes it wait again or discards it after too many deaths.
     package func rescue(_ task: TaskRow, deaths: Int, into report: inout RescueReport) throws {
         guard try close(task, as: .interrupted) else { return }

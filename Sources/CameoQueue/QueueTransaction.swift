@@ -53,8 +53,6 @@ package protocol QueueTransaction: AnyObject {
     func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt]
     /// Keeps another process from accepting the same request at the same time.
     func lock(_ receipt: FirstReceipt) throws
-    func changes(since cursor: Int64, limit: Int) throws -> [JobChange]
-    func lastChange() throws -> Int64
     /// Forgets the claim of a task that does not run any more, so that no other operation of the commit settles it.
     func loseClaim(of task: TaskRow)
     /// Records how the attempt of a running job ended.
@@ -80,8 +78,8 @@ package protocol QueueTransaction: AnyObject {
     /// Opens or closes what a changed limit or rate opens or closes, where that is stored.
     func settle(_ table: LimitedTable, _ id: Int64) throws
 
-    /// The workers in the order they started, or the one with an id.
-    func workers(only id: String?) throws -> [StatusReport.Worker]
+    /// Whether a registered worker is alive.
+    func isAlive(_ worker: String, leaseUntil: Int64) throws -> Bool
     func recentEnds(minutes: Int, isWorking: Bool) throws -> RecentEnds
     /// The version of the tables.
     func schemaVersion() throws -> Int
@@ -313,6 +311,11 @@ package final class Dialect: Sendable {
     /// The elements of the list that is a parameter, as rows with an `id`.
     func elements(_ place: String, _ list: List) -> String {
         isSQLite ? "(SELECT value AS id FROM json_each(\(place)))" : "unnest(\(place)::\(list.rawValue)) AS asked(id)"
+    }
+
+    /// The values of a column of text as one, a line each, in the order of a column; in SQLite, in that of the rows.
+    func lines(_ column: String, by order: String) -> String {
+        isSQLite ? "group_concat(\(column), char(10))" : "string_agg(\(column), chr(10) ORDER BY \(order))"
     }
 
     /// JSON that is a parameter.

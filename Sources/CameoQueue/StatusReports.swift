@@ -255,8 +255,66 @@ extension QueueTransaction {
 
     // MARK: - Workers
 
-    /// The most running jobs of a worker that are shown.
-    package var shownJobs: Int { 4 }
+    /// The workers in the order they started, or the one with an id.
+    package func workers(only id: String?) throws -> [StatusReport.Worker] {
+        let rows = try query(
+            """
+            SELECT id, host, pid, version, started_at, lease_until, concurrency, stop_mode, renderer_version, quiet_hours,
+              \(dialect.isSQLite ? "queues" : "array_to_json(queues)") AS queues,
+              (SELECT count(*) FROM task \(dialect.indexed(by: "task_running"))
+                WHERE state = 2 AND task.worker = worker.id) AS running,
+              (SELECT \(dialect.lines("lack", by: "lack")) FROM worker_lack
+                WHERE worker_lack.worker = worker.id AND lack NOT LIKE 'file:%') AS lacks
+            FROM worker WHERE id = coalesce(?1, id) ORDER BY started_at, id
+            """,
+            [id]
+        )
+        let running = try runningJobs(of: id)
+        return try rows.map { row in
+            try StatusReport.Worker(
+                id: row["id"],
+                host: row["host"],
+                pid: row["pid"],
+                version: row["version"],
+                startedAt: Date(milliseconds: row["started_at"]),
+                isAlive: isAlive(row["id"], leaseUntil: row["lease_until"]),
+                concurrency: row["concurrency"],
+                running: row["running"],
+                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:)),
+                rendererVersion: row["renderer_version"],
+                quietHours: row["quiet_hours"],
+                queues: (row["queues"] as String?)
+                    .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) },
+                lacks: (row["lacks"] as String?)?.split(separator: "\n").map(String.init),
+                current: running[row["id"]] ?? []
+            )
+        }
+    }
+
+    /// The jobs that each worker, or only one, has run longest: as many as are shown.
+    private func runningJobs(of only: String?) throws -> [String: [StatusReport.RunningJob]] {
+        try query(
+            """
+            SELECT first.worker AS worker, first.id AS id, attempted_at, coalesce(
+              (SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = first.id),
+              \(dialect.field("source"))) AS source
+            FROM (
+              SELECT id, worker, attempted_at, row_number() OVER (PARTITION BY worker ORDER BY attempted_at, id) AS place
+              FROM task \(dialect.indexed(by: "task_running")) WHERE state = 2 AND worker = coalesce(?1, worker)) AS first
+              JOIN \(dialect.jobs) ON job.id = first.id
+            WHERE place <= 4 ORDER BY attempted_at, first.id
+            """,
+            [only]
+        )
+        .reduce(into: [:]) { running, row in
+            let job = try StatusReport.RunningJob(
+                id: row["id"],
+                source: (row["source"] as String?).map(SourceName.of),
+                since: Date(milliseconds: row["attempted_at"] ?? 0)
+            )
+            running[try row["worker"], default: []].append(job)
+        }
+    }
 
     package func stopRequest(for worker: String) throws -> WorkerStop? {
         try value("SELECT stop_mode FROM worker WHERE id = ?1", [worker]).flatMap(WorkerStop.init(stored:))

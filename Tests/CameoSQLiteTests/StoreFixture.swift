@@ -38,7 +38,8 @@ struct StoreFixture: StoreSteps {
 
     @discardableResult
     func register(_ id: String = "w1", in store: SQLiteStore? = nil) async throws -> WorkerRegistration {
-        try await (store ?? self.store).register(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
+        let worker = WorkerDescription(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
+        return try await (store ?? self.store).registration(for: worker)
     }
 }
 

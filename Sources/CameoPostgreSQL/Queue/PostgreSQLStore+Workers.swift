@@ -39,9 +39,7 @@ extension PostgreSQLStore {
     package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
         _ = try registration(of: worker)
         try await commit(.begun) { db in
-            try db.release(try db.runningTasks(of: worker), as: .released)
-            try JobHooks.release(claimsOf: worker, db)
-            try db.execute("DELETE FROM worker WHERE id = $1", [worker])
+            try db.deregister(worker)
             db.add(counted)
         }
         registrations.withLock { $0[worker] = nil }

@@ -1,4 +1,4 @@
-package import CameoModel
+internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
@@ -125,25 +125,4 @@ extension PostgreSQLStore {
             isNumbering.store(false, ordering: .relaxed)
         }
     }
-}
-
-extension PostgreSQLTransaction {
-    package func changes(since cursor: Int64, limit: Int) throws -> [JobChange] {
-        // The names of batches have no line feeds.
-        try query(
-            """
-            SELECT seq, change.job_id, change.state, at,
-              (SELECT name FROM queue WHERE id = coalesce(accepted.queue,
-                (SELECT outcome.queue FROM outcome WHERE outcome.id = change.job_id))) AS queue,
-              (SELECT string_agg(name, E'\\n' ORDER BY batch) FROM batch_job JOIN batch ON batch.id = batch_job.batch
-                WHERE batch_job.job_id = change.job_id) AS batches
-            FROM changes_since($1, $2) AS change LEFT JOIN accepted ON accepted.id = change.job_id
-            ORDER BY seq
-            """,
-            [cursor, limit]
-        )
-        .map { try JobChange($0) }
-    }
-
-    package func lastChange() throws -> Int64 { try value("SELECT last FROM feed") ?? 0 }
 }

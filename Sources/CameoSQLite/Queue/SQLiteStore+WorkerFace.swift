@@ -7,38 +7,6 @@ internal import Synchronization
 
 // Calls of ``WorkerStore`` that combine several others.
 extension SQLiteStore {
-    package func register(_ worker: WorkerDescription) async throws(StoreError) {
-        let registration = try await register(
-            id: worker.id,
-            host: worker.host,
-            pid: worker.pid,
-            version: worker.version,
-            concurrency: worker.concurrency,
-            renderers: worker.renderers,
-            rendererVersion: worker.rendererVersion,
-            quietHours: worker.quietHours?.description,
-            queues: worker.queues,
-            lacks: worker.lacks
-        )
-        registrations.withLock { $0[worker.id] = registration }
-    }
-
-    package func extendLease(of worker: String, adding counted: StoreCounters, transfers: [RunningTransfer])
-        async throws(StoreError)
-    {
-        try await extendLease(try registration(of: worker), adding: counted, transfers: transfers)
-    }
-
-    package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
-        try await deregister(try registration(of: worker), adding: counted)
-        registrations.withLock { $0[worker] = nil }
-    }
-
-    private func registration(of worker: String) throws(StoreError) -> WorkerRegistration {
-        guard let registration = registrations.withLock({ $0[worker] }) else { throw .noSuch(.worker, worker) }
-        return registration
-    }
-
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
         let (directory, uptime, isInPlace) = (directory, clock.uptime(), isInPlace)
         let sweep = try await read { db in

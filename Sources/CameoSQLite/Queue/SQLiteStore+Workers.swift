@@ -1,39 +1,22 @@
 internal import CLinux
-package import CameoModel
+internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
+internal import Synchronization
 
 extension SQLiteStore {
-    package func register(
-        id: String,
-        host: String,
-        pid: Int,
-        version: String,
-        concurrency: Int,
-        renderers: Int = 0,
-        rendererVersion: String? = nil,
-        quietHours: String? = nil,
-        queues: [String]? = nil,
-        lacks: [HostLack] = []
-    ) async throws(StoreError) -> WorkerRegistration {
-        let row = WorkerRow(
-            id: id,
-            host: host,
-            pid: pid,
-            version: version,
-            concurrency: concurrency,
-            renderers: renderers,
-            rendererVersion: rendererVersion,
-            quietHours: quietHours,
-            queues: queues.map { JSONValue.array($0.map(JSONValue.string)).canonicalText },
-            lacks: lacks,
-            startedAt: nowMilliseconds
-        )
+    package func register(_ worker: WorkerDescription) async throws(StoreError) {
+        let registration = try await registration(for: worker)
+        registrations.withLock { $0[worker.id] = registration }
+    }
+
+    /// Registers a worker, which is alive while the result is kept.
+    package func registration(for worker: WorkerDescription) async throws(StoreError) -> WorkerRegistration {
         do {
             files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))
-            let registration = try WorkerRegistration(row, in: directory)
+            let registration = try WorkerRegistration(worker, in: directory, startedAt: nowMilliseconds)
             try await extendLease(registration)
             return registration
         } catch {
@@ -41,28 +24,46 @@ extension SQLiteStore {
         }
     }
 
+    package func extendLease(of worker: String, adding counted: StoreCounters, transfers: [RunningTransfer])
+        async throws(StoreError)
+    {
+        try await extendLease(try registration(of: worker), adding: counted, transfers: transfers)
+    }
+
+    package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
+        try await deregister(try registration(of: worker), adding: counted)
+        registrations.withLock { $0[worker] = nil }
+    }
+
+    private func registration(of worker: String) throws(StoreError) -> WorkerRegistration {
+        guard let registration = registrations.withLock({ $0[worker] }) else { throw .noSuch(.worker, worker) }
+        return registration
+    }
+
     package func extendLease(
         _ registration: WorkerRegistration,
         adding counted: StoreCounters = StoreCounters(),
         transfers: [RunningTransfer] = []
     ) async throws(StoreError) {
-        let (row, lease) = (registration.row, clock.uptime() + Lease.milliseconds)
+        let (worker, startedAt) = (registration.worker, registration.startedAt)
+        let lease = clock.uptime() + Lease.milliseconds
         try await commit(.begun) { db in
             // Reinserts the row if another process took the worker for dead: without a row it would never be rescued.
             try db.execute(
-                sql: """
-                    INSERT INTO worker(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours,
-                      queues, started_at, boot_id, lease_until, transfers)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until, transfers = excluded.transfers
-                    """,
-                arguments: [
-                    row.id, row.host, row.pid, row.version, row.concurrency, row.renderers, row.rendererVersion,
-                    row.quietHours, row.queues, row.startedAt, BootIdentity.current, lease,
+                """
+                INSERT INTO worker(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours, queues,
+                  started_at, boot_id, lease_until, transfers)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until, transfers = excluded.transfers
+                """,
+                [
+                    worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
+                    worker.rendererVersion, worker.quietHours?.description, worker.queues, startedAt,
+                    BootIdentity.current, lease,
                     transfers.isEmpty ? nil : String(decoding: try WireFormat.encode(transfers), as: UTF8.self),
                 ]
             )
-            for lack in row.lacks { try db.add(lack, of: row.id) }
+            for lack in worker.lacks { try db.add(lack, of: worker.id) }
         }
         // Apart from the lease, which nothing else may spoil.
         if !counted.isEmpty { try await commit(.begun) { db in db.add(counted) } }
@@ -73,9 +74,7 @@ extension SQLiteStore {
         adding counted: StoreCounters = StoreCounters()
     ) async throws(StoreError) {
         try await commit(.begun) { db in
-            try db.release(try db.runningTasks(of: registration.id), as: .released)
-            try JobHooks.release(claimsOf: registration.id, db)
-            try db.execute(sql: "DELETE FROM worker WHERE id = ?", arguments: [registration.id])
+            try db.deregister(registration.worker.id)
             db.add(counted)
         }
         registration.removeFile()
@@ -189,21 +188,20 @@ private struct LostWorker: Sendable {
 /// A worker's registration: its row, and the lock on `workers/<id>.lock` that the kernel releases however the process
 /// dies (invariant I7).
 package final class WorkerRegistration: Sendable {
-    package let id: String
-    let row: WorkerRow
+    package var id: String { worker.id }
+    let worker: WorkerDescription
+    let startedAt: Int64
     private let lock: OpenFile
     private let path: String
 
     /// Creates and locks the file before any row refers to it.
     ///
     /// - Throws: `Errno`; ``StoreError/refused(reason:)`` for an invalid id.
-    init(_ row: WorkerRow, in directory: StoreDirectory) throws {
-        guard let path = directory.workerLock(row.id) else {
-            throw StoreError.refused(reason: "\"\(row.id)\" is not a valid worker id: 1 to 64 of A-Z a-z 0-9 _ - .")
+    init(_ worker: WorkerDescription, in directory: StoreDirectory, startedAt: Int64) throws {
+        guard let path = directory.workerLock(worker.id) else {
+            throw StoreError.refused(reason: "\"\(worker.id)\" is not a valid worker id: 1 to 64 of A-Z a-z 0-9 _ - .")
         }
-        id = row.id
-        self.row = row
-        self.path = path
+        (self.worker, self.startedAt, self.path) = (worker, startedAt, path)
         lock = try StoreAccess.open(path, O_RDWR | O_CREAT | O_EXCL)
         guard cameo_ofd_lock(lock.descriptor) == 0 else { throw Errno() }
     }
@@ -228,20 +226,6 @@ package final class WorkerRegistration: Sendable {
         guard answer >= 0 else { throw Errno() }
         return answer == 1
     }
-}
-
-struct WorkerRow: Sendable {
-    let id: String
-    let host: String
-    let pid: Int
-    let version: String
-    let concurrency: Int
-    let renderers: Int
-    let rendererVersion: String?
-    let quietHours: String?
-    let queues: String?
-    let lacks: [HostLack]
-    let startedAt: Int64
 }
 
 /// The identity of this boot. Leases from another boot have expired.

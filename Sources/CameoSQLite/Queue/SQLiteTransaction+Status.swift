@@ -1,4 +1,4 @@
-package import CameoModel
+internal import CameoModel
 package import CameoQueue
 package import CameoStore
 internal import Foundation
@@ -8,57 +8,8 @@ internal import GRDB
 extension SQLiteTransaction {
     package func schemaVersion() throws -> Int { try Schema.version(of: sqlite, at: directory.path) }
 
-    package func workers(only id: String?) throws -> [StatusReport.Worker] {
-        let rows = try GRDB.Row.fetchAll(
-            sqlite,
-            sql: """
-                SELECT worker.*, (
-                  SELECT count(*) FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id) AS running,
-                  (SELECT group_concat(lack) FROM worker_lack WHERE worker_lack.worker = worker.id AND lack NOT LIKE 'file:%') AS lacks
-                FROM worker WHERE id = coalesce(?, id) ORDER BY started_at, id
-                """,
-            arguments: [id]
-        )
-        return try rows.map { row in
-            StatusReport.Worker(
-                id: row["id"],
-                host: row["host"],
-                pid: row["pid"],
-                version: row["version"],
-                startedAt: Date(milliseconds: row["started_at"]),
-                isAlive: try WorkerRegistration.isAlive(row["id"], in: directory),
-                concurrency: row["concurrency"],
-                running: row["running"],
-                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:)),
-                rendererVersion: row["renderer_version"],
-                quietHours: row["quiet_hours"],
-                queues: (row["queues"] as String?)
-                    .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) },
-                lacks: (row["lacks"] as String?)?.split(separator: ",").map(String.init),
-                current: try runningJobs(of: row["id"])
-            )
-        }
-    }
-
-    /// The jobs that a worker has run longest.
-    private func runningJobs(of worker: String) throws -> [StatusReport.RunningJob] {
-        let statement = try cachedStatement(
-            sql: """
-                SELECT task.id, task.attempted_at, coalesce(
-                  (SELECT 'cameo://blob/sha256-' || digest FROM upload WHERE job_id = task.id),
-                  json_extract(request, '$.source'))
-                FROM (SELECT id, attempted_at FROM task INDEXED BY task_running
-                    WHERE state = 2 AND worker = ? ORDER BY attempted_at, id LIMIT \(shownJobs)) AS task
-                  JOIN job ON job.id = task.id
-                """
-        )
-        return try GRDB.Row.fetchAll(statement, arguments: [worker]).map { row in
-            StatusReport.RunningJob(
-                id: row[0],
-                source: (row[2] as String?).map(SourceName.of),
-                since: Date(milliseconds: row[1] as Int64? ?? 0)
-            )
-        }
+    package func isAlive(_ worker: String, leaseUntil: Int64) throws -> Bool {
+        try WorkerRegistration.isAlive(worker, in: directory)
     }
 
     package func recentEnds(minutes: Int, isWorking: Bool) throws -> RecentEnds {

@@ -81,7 +81,9 @@ struct NonsenseTests {
     }
 
     private static func drain(_ store: SQLiteStore) async throws {
-        let worker = try await store.register(id: "w1", host: "host", pid: 1, version: "test", concurrency: 256)
+        let worker = try await store.registration(
+            for: WorkerDescription(id: "w1", host: "host", pid: 1, version: "test", concurrency: 256)
+        )
         while case let jobs = try await store.claim(limit: 256, for: worker.id), !jobs.isEmpty {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for job in jobs {
