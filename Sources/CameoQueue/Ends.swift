@@ -22,12 +22,6 @@ extension QueueTransaction {
         if job.isHooked, end.supersededBy == nil { try JobHooks.enter(job.id, end, self) }
     }
 
-    /// Records a task's change of state, where nil means that there is no row.
-    package func move(_ task: TaskRow, from: JobState?, to: JobState?) {
-        move(QueuedJob(task), from: from, to: to)
-        if to == .available { raise(task) }
-    }
-
     /// Ends an attempt without thumbnails.
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.

@@ -13,6 +13,7 @@ package protocol QueueTransaction: AnyObject {
     static var dialect: Dialect { get }
     /// The time of the transaction in milliseconds since 1970.
     var now: Int64 { get }
+    var ledger: Ledger { get set }
 
     /// Runs a statement that returns rows.
     ///
@@ -26,15 +27,8 @@ package protocol QueueTransaction: AnyObject {
     /// Writes the history that was recorded and not written yet, so that a statement can read it.
     func flushHistory() throws
 
-    // Names, which are found or created. Who looks one up to insert a row keeps it from being removed.
-    func queue(_ name: String) throws -> Int64
-    /// Whether a queue that was looked up names a hook.
-    func isHooked(queue: Int64) -> Bool
-    /// The latest request that names a limit sets it, unless an operator has set one; by default one job runs at a time.
-    func key(_ name: String, limit: Int?) throws -> Int64
-    func lane(queue: Int64, key: Int64) throws -> Int64
-    func batch(_ name: String) throws -> Int64
-
+    /// Keeps queues, keys, lanes and batches from being removed until the end of the transaction.
+    func holdNames() throws
     /// Inserts the row of a job, and returns its id.
     func insertJob(_ request: String) throws -> Int64
     /// Records what is kept about jobs for as long as their rows exist, and enters them into their batches.
@@ -84,23 +78,13 @@ package protocol QueueTransaction: AnyObject {
     /// The version of the tables.
     func schemaVersion() throws -> Int
 
-    // What follows from a change, which is recorded and written at the end.
-    /// Records a job's change of state, where nil means that it has no row, for counts and the change feed. For one that
-    /// becomes available use ``move(_:from:to:)`` of its task.
-    func move(_ job: QueuedJob, from: JobState?, to: JobState?)
-    /// Records an available task, which may now be the first of its lane.
-    func raise(_ task: TaskRow)
-    /// Records the failure of an attempt or a request.
-    func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family)
+    /// Whether the end of a job of a queue makes room for another.
+    func isLimited(queue: Int64) -> Bool
     /// Records that workers have something to do.
     func wakeWorkers()
 
     /// Keeps queues, keys, lanes and batches to this transaction until its end; false if others hold them for long.
     func lockNames() throws -> Bool
-    /// Subtracts an outcome whose row is removed from the counts of its queue.
-    func forget(_ state: JobState, in queue: Int64)
-    /// Adds to the stored counters.
-    func add(_ counted: StoreCounters)
     /// Removes source failures that have expired, the first to expire before others, and returns their number.
     func removeFailures(atMost limit: Int) throws -> Int
     /// Removes some changes of the feed older than a time, but never the last, which numbers the next.
@@ -152,6 +136,7 @@ package final class Dialect: Sendable {
     // Texts of statements that each job takes, put together once.
     let insertionOfTask: String
     let waitingByKey: String
+    let insertionOfLane: String
 
     private init(isSQLite: Bool, waits: String = "", lastFetch: String) {
         (self.isSQLite, self.waits, self.lastFetch) = (isSQLite, waits, lastFetch)
@@ -160,6 +145,13 @@ package final class Dialect: Sendable {
               refresh, unique_key, upload, hooked, fetch_after)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \(lastFetch))
             """
+        insertionOfLane =
+            isSQLite
+            ? """
+            INSERT INTO lane(queue, key, shut) VALUES (?1, ?2, coalesce(
+              (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE id = ?2), 0))
+            """
+            : "INSERT INTO lane(queue, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING"
         waitingByKey = "\(isSQLite ? "INDEXED BY task_unique" : "") WHERE unique_key = ?1 AND state <> 2"
     }
 

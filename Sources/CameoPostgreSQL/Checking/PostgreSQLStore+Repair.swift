@@ -84,7 +84,7 @@ extension PostgreSQLStore {
     private static func requeue(_ db: PostgreSQLTransaction) throws -> Int {
         try db.execute("DELETE FROM accepted WHERE id IN (\(RowFaults.lost))")
         let count = try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
-        if count > 0 { db.ledger.wakesWorkers = true }
+        if count > 0 { db.unwritten.wakesWorkers = true }
         return count
     }
 
@@ -113,7 +113,7 @@ extension PostgreSQLStore {
             WHERE high.id = lane.id
             """
         )
-        if count + heads > 0 { db.ledger.wakesWorkers = true }
+        if count + heads > 0 { db.unwritten.wakesWorkers = true }
         return count + heads
     }
 

@@ -169,7 +169,7 @@ final class CommitQueue: Sendable {
             answers = try group.map { operation in
                 if let refusal, operation.phase != .begun { return { operation.fail(refusal) } }
                 if operation.phase == .new {
-                    (db.ledger.concernsWaiters, db.ledger.wakesWorkers) = (true, true)
+                    (db.unwritten.concernsWaiters, db.unwritten.wakesWorkers) = (true, true)
                 }
                 return try inSavepoints ? runInSavepoint(operation, db) : operation.run(db)
             }

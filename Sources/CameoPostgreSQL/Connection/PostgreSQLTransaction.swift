@@ -13,8 +13,8 @@ package final class PostgreSQLTransaction: QueueTransaction {
     let version: Int
     /// The name of the schema, which is also the search path.
     let schema: String
-    /// What the transaction has changed and not written yet.
-    var ledger: Ledger
+    package var ledger = Ledger()
+    var unwritten = Unwritten()
     /// What the first operation of the transaction looked up beforehand.
     private var look: QueryResult?
     private let connection: Connection
@@ -33,7 +33,6 @@ package final class PostgreSQLTransaction: QueueTransaction {
         self.isWriting = isWriting
         now = opening.now
         version = opening.version
-        ledger = Ledger()
     }
 
     /// The result of the operation's look if that was taken beforehand; nil if the operation has to look.
@@ -74,13 +73,6 @@ package final class PostgreSQLTransaction: QueueTransaction {
     /// Waits for a lock that the end of the transaction releases.
     func lock(_ lock: RowLock) throws { while try !take(lock, "FOR UPDATE") {} }
 
-    /// Keeps queues, keys, lanes and batches from being removed until the end of the transaction.
-    func holdNames() throws {
-        guard !ledger.holdsNames else { return }
-        try execute("LOCK TABLE maintenance IN ROW SHARE MODE")
-        ledger.holdsNames = true
-    }
-
     /// Takes a lock unless another transaction has it.
     func tryLock(_ lock: RowLock) throws -> Bool { try take(lock, "FOR UPDATE SKIP LOCKED") }
 
@@ -95,7 +87,7 @@ package final class PostgreSQLTransaction: QueueTransaction {
     /// Runs a body whose error undoes what it did, and nothing else.
     func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
         savepoints += 1
-        let (name, before) = ("s\(savepoints)", ledger)
+        let (name, before) = ("s\(savepoints)", (ledger, unwritten))
         try execute("SAVEPOINT \(name)")
         do {
             let value = try body()
@@ -104,7 +96,7 @@ package final class PostgreSQLTransaction: QueueTransaction {
         } catch {
             guard connection.isUsable else { throw error }
             try execute([.init("ROLLBACK TO \(name)"), .init("RELEASE \(name)")])
-            ledger = before
+            (ledger, unwritten) = before
             throw error
         }
     }

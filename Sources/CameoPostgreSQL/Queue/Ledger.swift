@@ -1,33 +1,17 @@
-package import CameoModel
+internal import CameoModel
 package import CameoQueue
 package import CameoStore
 
-// DESIGN. What follows from a job's change of state is recorded here and written for a whole group of operations: the
-// history of what ended, the change feed, counts, failures by code, and the lowest rank of each lane with a key. So a
-// hundred settlements cost few statements, and the rows that many transactions share are locked for the time of one round
-// trip, the one that ends with COMMIT. Only the history of jobs that were completed beforehand is there already.
+// DESIGN. The ledger and the history of what ended are written for a whole group of operations. So a hundred settlements
+// cost few statements, and the rows that many transactions share are locked for the time of one round trip, the one that
+// ends with COMMIT. Only the history of jobs that were completed beforehand is there already.
 //
-// The order of locks is that of the statements (`Ledger+Writing`): tasks, blobs, orphans, thumbnails, lanes, counters, the
+// The order of locks is that of the statements: tasks, blobs, orphans, thumbnails, lanes, counters, the
 // version; each kind by number or name. Settlements are the first of their group, so what they store is written at once;
 // uses of thumbnails come last and wait for nobody.
-struct Ledger {
-    struct Counts {
-        /// The changes, indexed by `JobState.code`.
-        var changes = [Int](repeating: 0, count: 7)
-        /// How many jobs ended, in the order of ``JobState/ends``.
-        var ends = [0, 0, 0]
 
-        mutating func enter(_ state: JobState) {
-            changes[state.code] += 1
-            if let index = JobState.ends.firstIndex(of: state) { ends[index] += 1 }
-        }
-    }
-
-    struct Change {
-        let job: Int64
-        let state: JobState
-    }
-
+/// What a transaction has changed beside its ledger and not written yet.
+struct Unwritten {
     struct Outcome {
         let task: TaskRow
         let state: JobState
@@ -41,16 +25,6 @@ struct Ledger {
         let outcome: JobAttempt.Outcome
         let failure: String?
         let timings: AttemptTimings
-    }
-
-    /// A key and the limit that a request gave it.
-    struct NamedLimit: Hashable {
-        let name: ExactText
-        let limit: Int?
-    }
-
-    struct Place: Hashable {
-        let queue, key: Int64
     }
 
     /// The tasks of the group's held claims that are still valid, by token.
@@ -69,11 +43,6 @@ struct Ledger {
     var named: [(thumbnail: String, blob: String)] = []
     /// Thumbnails that were used.
     var used: Set<String> = []
-    var changes: [Change] = []
-    var queues: [Int64: Counts] = [:]
-    /// The lowest rank that became available in each lane with a key.
-    var heads: [Int64: Int64] = [:]
-    var counters = StoreCounters()
     /// Whether workers may have something new to claim.
     var wakesWorkers = false
     /// Whether others may wait for what changes, even if no job does.
@@ -81,51 +50,16 @@ struct Ledger {
 
     /// Queues with a limit whose claims are settled.
     var limitedQueues: Set<Int64> = []
-
-    // What was looked up. A rollback to a savepoint restores the ledger too, so it stays valid.
-    var queueIDs: [String: Int64] = [:]
-    var hookedQueues: Set<Int64> = []
-    var laneIDs: [Place: Int64] = [:]
-    var keyIDs: [NamedLimit: Int64] = [:]
+    /// Whether names that were looked up are held.
     var holdsNames = false
 }
 
 extension PostgreSQLTransaction {
-    // MARK: - Recording
+    package func wakeWorkers() { unwritten.wakesWorkers = true }
 
-    package func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
-        if let from { ledger.queues[job.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
-        guard let to else { return }
-        ledger.changes.append(Ledger.Change(job: job.id, state: to))
-        ledger.queues[job.queue, default: Ledger.Counts()].enter(to)
-        // What waits has a due time, and what ends makes room for others of its key or queue.
-        if !to.isFinal && to != .running || job.key != 0 || ledger.limitedQueues.contains(job.queue) {
-            ledger.wakesWorkers = ledger.wakesWorkers || to != .running
-        }
-    }
-
-    /// Records the failure of an attempt or a request.
-    package func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
-        ledger.counters.add(1, to: family, code.rawValue)
-    }
-
-    package func add(_ counters: StoreCounters) { ledger.counters += counters }
-
-    package func wakeWorkers() { ledger.wakesWorkers = true }
+    package func isLimited(queue: Int64) -> Bool { unwritten.limitedQueues.contains(queue) }
 
     package func flushHistory() throws { try flush() }
-
-    /// Subtracts an outcome whose row is removed.
-    package func forget(_ state: JobState, in queue: Int64) {
-        ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
-    }
-
-    /// Records an available task, which may now be the first of its lane.
-    package func raise(_ task: TaskRow) {
-        ledger.wakesWorkers = true
-        guard task.key != 0, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
-        ledger.heads[task.lane] = min(task.rank, ledger.heads[task.lane] ?? task.rank)
-    }
 
     // MARK: - Claims
 
@@ -151,13 +85,13 @@ extension PostgreSQLTransaction {
     func note(claimed tasks: QueryResult) throws {
         for row in tasks.rows {
             let task = try TaskRow(row)
-            if let token = task.token { ledger.claimed[token] = task }
-            if try row[20] == true { ledger.limitedQueues.insert(task.queue) }
+            if let token = task.token { unwritten.claimed[token] = task }
+            if try row[20] == true { unwritten.limitedQueues.insert(task.queue) }
         }
     }
 
     package func take(_ claim: Claim) throws -> TaskRow {
-        guard let task = ledger.claimed.removeValue(forKey: claim.token), task.id == claim.jobID else {
+        guard let task = unwritten.claimed.removeValue(forKey: claim.token), task.id == claim.jobID else {
             throw StoreError.leaseLost(jobID: claim.jobID)
         }
         return task
@@ -165,14 +99,14 @@ extension PostgreSQLTransaction {
 
     /// Does the same and leaves the claim valid.
     package func task(of claim: Claim) throws -> TaskRow {
-        guard let task = ledger.claimed[claim.token], task.id == claim.jobID else {
+        guard let task = unwritten.claimed[claim.token], task.id == claim.jobID else {
             throw StoreError.leaseLost(jobID: claim.jobID)
         }
         return task
     }
 
     /// Forgets the claim of a task that does not run any more, so that no other operation of the group settles it.
-    package func loseClaim(of task: TaskRow) { if let token = task.token { ledger.claimed[token] = nil } }
+    package func loseClaim(of task: TaskRow) { if let token = task.token { unwritten.claimed[token] = nil } }
 }
 
 extension PostgreSQLTransaction {
@@ -185,35 +119,35 @@ extension PostgreSQLTransaction {
         let statements =
             [completion, deletion].compactMap { $0 } + pictures
             + [history(ends), earlierAttempts, heads].compactMap { $0 }
-        (ledger.completions, ledger.ended, ledger.attempts, ledger.heads) = ([], [], [], [:])
-        (ledger.blobs, ledger.thumbnails, ledger.named) = ([:], [:], [])
+        (unwritten.completions, unwritten.ended, unwritten.attempts, ledger.heads) = ([], [], [], [:])
+        (unwritten.blobs, unwritten.thumbnails, unwritten.named) = ([:], [:], [])
         return statements
     }
 
     /// The statements that come before COMMIT, after a flush.
     func closing() -> [Connection.Statement] {
         var statements = failures
-        if ledger.concernsWaiters, ledger.changes.isEmpty {
+        if unwritten.concernsWaiters, ledger.changes.isEmpty {
             statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))
         }
         if let entries { statements.append(entries) }
-        if !ledger.used.isEmpty { statements.append(uses) }
-        if ledger.wakesWorkers {
+        if !unwritten.used.isEmpty { statements.append(uses) }
+        if unwritten.wakesWorkers {
             statements.append(.init("SELECT pg_notify('\(Listener.channel(schema: schema))', '')", prepared: true))
         }
         return statements
     }
 
     private var completion: Connection.Statement? {
-        ledger.completions.isEmpty ? nil : Self.completing(ledger.completions, now: now)
+        unwritten.completions.isEmpty ? nil : Self.completing(unwritten.completions, now: now)
     }
 
     /// What stores pictures: first their blobs, then themselves, each in one order. The trigger on changed thumbnails notes
     /// the blobs that they leave in another order, so they are noted before.
     private var pictures: [Connection.Statement] {
-        let named = [SQLArray(ledger.named.map(\.thumbnail)), SQLArray(ledger.named.map(\.blob))]
+        let named = [SQLArray(unwritten.named.map(\.thumbnail)), SQLArray(unwritten.named.map(\.blob))]
         func orphans(_ blob: String, _ condition: String) -> [Connection.Statement] {
-            ledger.named.isEmpty
+            unwritten.named.isEmpty
                 ? []
                 : [
                     .init(
@@ -229,9 +163,9 @@ extension PostgreSQLTransaction {
                     )
                 ]
         }
-        return ledger.blobs.sorted { $0.key < $1.key }.map(\.value)
+        return unwritten.blobs.sorted { $0.key < $1.key }.map(\.value)
             + orphans("thumbnail.blob", "thumbnail.blob <> made.blob")
-            + ledger.thumbnails.sorted { $0.key < $1.key }.flatMap(\.value)
+            + unwritten.thumbnails.sorted { $0.key < $1.key }.flatMap(\.value)
             // A newer fetch's thumbnail was kept.
             + orphans("made.blob", "thumbnail.blob IS DISTINCT FROM made.blob")
     }
@@ -243,29 +177,29 @@ extension PostgreSQLTransaction {
             UPDATE thumbnail SET read_at = $1 WHERE id IN (
               SELECT id FROM thumbnail WHERE id = ANY($2::text[]) AND used_at <= $3 FOR UPDATE SKIP LOCKED)
             """,
-            [now, SQLArray(ledger.used), now - Int64(Retention.readingStep.milliseconds)]
+            [now, SQLArray(unwritten.used), now - Int64(Retention.readingStep.milliseconds)]
         )
     }
 
     private var deletion: Connection.Statement? {
-        guard !ledger.ended.isEmpty else { return nil }
-        return .init("DELETE FROM task WHERE id = ANY($1::bigint[])", [SQLArray(ledger.ended)], prepared: true)
+        guard !unwritten.ended.isEmpty else { return nil }
+        return .init("DELETE FROM task WHERE id = ANY($1::bigint[])", [SQLArray(unwritten.ended)], prepared: true)
     }
 
     /// Takes the outcomes, each with the attempt that ended as its job did. The other attempts remain.
-    private func takeEnds() -> [(outcome: Ledger.Outcome, attempt: Ledger.Attempt?)] {
-        let ends = ledger.outcomes.map { outcome in
-            let last = ledger.attempts.firstIndex {
+    private func takeEnds() -> [(outcome: Unwritten.Outcome, attempt: Unwritten.Attempt?)] {
+        let ends = unwritten.outcomes.map { outcome in
+            let last = unwritten.attempts.firstIndex {
                 $0.task.id == outcome.task.id && $0.outcome.rawValue == outcome.state.rawValue
                     && $0.failure == outcome.failure
             }
-            return (outcome: outcome, attempt: last.map { ledger.attempts.remove(at: $0) })
+            return (outcome: outcome, attempt: last.map { unwritten.attempts.remove(at: $0) })
         }
-        ledger.outcomes = []
+        unwritten.outcomes = []
         return ends
     }
 
-    private func history(_ ends: [(outcome: Ledger.Outcome, attempt: Ledger.Attempt?)]) -> Connection.Statement? {
+    private func history(_ ends: [(outcome: Unwritten.Outcome, attempt: Unwritten.Attempt?)]) -> Connection.Statement? {
         guard !ends.isEmpty else { return nil }
         let (outcomes, attempts) = (ends.map(\.outcome), ends.map(\.attempt))
         return .init(
@@ -294,7 +228,7 @@ extension PostgreSQLTransaction {
     }
 
     private var earlierAttempts: Connection.Statement? {
-        let attempts = ledger.attempts
+        let attempts = unwritten.attempts
         guard !attempts.isEmpty else { return nil }
         return .init(
             """
@@ -326,7 +260,7 @@ extension PostgreSQLTransaction {
                 JOIN lane ON lane.id = new.lane ORDER BY lane.id FOR UPDATE OF lane)
             UPDATE lane SET head = least(head, raised.rank) FROM raised WHERE lane.id = raised.id
             """,
-            [SQLArray(heads.map(\.key)), SQLArray(heads.map(\.value))]
+            [SQLArray(heads.map(\.key)), SQLArray(heads.map(\.value.rank))]
         )
     }
 

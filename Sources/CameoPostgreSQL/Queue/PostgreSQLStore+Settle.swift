@@ -60,8 +60,8 @@ extension PostgreSQLTransaction {
     func note(completed tasks: QueryResult) throws {
         for row in tasks.rows {
             let (token, id, queue): (String, Int64, Int64) = (try row[0], try row[1], try row[2])
-            if try row[5] == true { ledger.limitedQueues.insert(queue) }
-            ledger.completed.insert(token)
+            if try row[5] == true { unwritten.limitedQueues.insert(queue) }
+            unwritten.completed.insert(token)
             let job = QueuedJob(id: id, queue: queue, key: try row[3], isHooked: try row[4])
             try enter(End(.completed), of: job, from: .running)
         }
@@ -71,9 +71,9 @@ extension PostgreSQLTransaction {
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)``
     func complete(_ claim: Claim, timings: @autoclosure () -> AttemptTimings) throws {
-        guard ledger.completed.remove(claim.token) == nil else { return }
+        guard unwritten.completed.remove(claim.token) == nil else { return }
         let task = try take(claim)
-        ledger.completions.append(Completion(claim: claim, timings: timings()))
+        unwritten.completions.append(Completion(claim: claim, timings: timings()))
         try enter(End(.completed), of: QueuedJob(task), from: .running)
     }
 }

@@ -185,7 +185,7 @@ extension PostgreSQLTransaction {
             } else {
                 try update(task)
                 // As a poison job it is claimed in another way.
-                ledger.wakesWorkers = true
+                unwritten.wakesWorkers = true
             }
         }
     }

@@ -7,13 +7,13 @@ extension PostgreSQLTransaction {
         switch before {
         case .running:
             loseClaim(of: task)
-            ledger.ended.append(task.id)
+            unwritten.ended.append(task.id)
         // At once: another job of its unique key may wait next.
         case .scheduled, .available, .retryable: try delete(task)
         case .completed, .discarded, .cancelled, nil: break
         }
-        ledger.outcomes.append(
-            Ledger.Outcome(
+        unwritten.outcomes.append(
+            Unwritten.Outcome(
                 task: task,
                 state: end.state,
                 failure: try end.failure?.stored,
@@ -28,8 +28,8 @@ extension PostgreSQLTransaction {
         throws
         -> Bool
     {
-        let attempt = Ledger.Attempt(task: task, outcome: outcome, failure: try failure?.stored, timings: timings)
-        ledger.attempts.append(attempt)
+        let attempt = Unwritten.Attempt(task: task, outcome: outcome, failure: try failure?.stored, timings: timings)
+        unwritten.attempts.append(attempt)
         return true
     }
 
@@ -79,7 +79,7 @@ extension PostgreSQLTransaction {
 
     package func rename(_ claim: Claim, to key: String?) throws {
         try execute("UPDATE task SET unique_key = $1 WHERE id = $2", [key, claim.jobID])
-        ledger.claimed[claim.token]?.uniqueKey = key
+        unwritten.claimed[claim.token]?.uniqueKey = key
     }
 
     package func lock(_ receipt: FirstReceipt) throws {

@@ -24,28 +24,28 @@ extension PostgreSQLTransaction {
                 store(renewal, [provenance.sourceSeen, jobID, now, id], in: thumbnail.id)
                 continue
             }
-            ledger.blobs[blob.digest.hex] = .init(
+            unwritten.blobs[blob.digest.hex] = .init(
                 Self.insertion,
                 [blob.digest.hex, blob.size, blob.data, blob.mediaType, now, now - Self.youth],
                 prepared: true
             )
             let values = try thumbnail.values(blob.digest, from: provenance, jobID: jobID, now: now)
             store(Self.upsertion, values, in: thumbnail.id)
-            ledger.named.append((id, blob.digest.hex))
+            unwritten.named.append((id, blob.digest.hex))
         }
     }
 
     /// Records a statement that changes a thumbnail.
     func store(_ sql: String, _ values: [(any SQLBindable)?], in thumbnail: ThumbnailID) {
-        ledger.thumbnails[thumbnail.text, default: []].append(.init(sql, values, prepared: true))
+        unwritten.thumbnails[thumbnail.text, default: []].append(.init(sql, values, prepared: true))
     }
 
     /// Whether thumbnails are recorded that were not written yet.
     func isStoring(_ thumbnails: some Sequence<ThumbnailID>) -> Bool {
-        thumbnails.contains { ledger.thumbnails[$0.text] != nil }
+        thumbnails.contains { unwritten.thumbnails[$0.text] != nil }
     }
 
-    package func noteUse(of thumbnails: [ThumbnailID]) throws { ledger.used.formUnion(thumbnails.map(\.text)) }
+    package func noteUse(of thumbnails: [ThumbnailID]) throws { unwritten.used.formUnion(thumbnails.map(\.text)) }
 
     /// How long a row counts as just made, in milliseconds: much shorter than unreferenced blobs are kept.
     private static let youth: Int64 = 600_000

@@ -14,7 +14,7 @@ package final class SQLiteTransaction: QueueTransaction {
     /// The time of the transaction in milliseconds since 1970.
     package let now: Int64
     /// What the transaction has changed and not written yet.
-    var ledger = Ledger()
+    package var ledger = Ledger()
 
     let clock: StoreClock
     let directory: StoreDirectory

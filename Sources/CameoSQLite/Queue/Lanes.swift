@@ -5,20 +5,6 @@ internal import GRDB
 /// Lanes: the waiting jobs of one queue and concurrency key, in the order of their ranks. A lane's head is its lowest
 /// rank.
 enum Lanes {
-    /// Finds or creates a lane.
-    static func id(queue: Int64, key: Int64, _ db: SQLiteTransaction) throws -> Int64 {
-        let find = try db.cachedStatement(sql: "SELECT id FROM lane WHERE queue = ? AND key = ?")
-        if let id = try Int64.fetchOne(find, arguments: [queue, key]) { return id }
-        let insert = try db.cachedStatement(
-            sql: """
-                INSERT INTO lane(queue, key, shut) VALUES (?1, ?2, coalesce(
-                  (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE id = ?2), 0))
-                """
-        )
-        try insert.execute(arguments: [queue, key])
-        return db.lastInsertedRowID
-    }
-
     /// Lowers a lane's head to the rank of a job that has entered it.
     static func lower(_ lane: Int64, of queue: Int64, to rank: Int64, _ db: SQLiteTransaction) throws {
         let update = try db.cachedStatement(
@@ -88,24 +74,6 @@ enum Queues {
 }
 
 enum Keys {
-    /// Finds or creates a key. The latest request that names a limit sets it, unless an operator has set one; by
-    /// default one job runs at a time.
-    static func id(of name: String, limit: Int?, _ db: SQLiteTransaction) throws -> Int64 {
-        let find = try db.cachedStatement(sql: "SELECT id, max_running, fixed FROM key WHERE name = ?")
-        guard let row = try Row.fetchOne(find, arguments: [name]) else {
-            let insert = try db.cachedStatement(sql: "INSERT INTO key(name, max_running) VALUES (?, ?)")
-            try insert.execute(arguments: [name, limit ?? 1])
-            return db.lastInsertedRowID
-        }
-        let id: Int64 = row[0]
-        if let limit, row[1] != limit, row[2] == 0 {
-            let set = try db.cachedStatement(sql: "UPDATE key SET max_running = ? WHERE id = ?")
-            try set.execute(arguments: [limit, id])
-            try decide(id, db)
-        }
-        return id
-    }
-
     static func count(_ change: Int, of key: Int64, _ db: SQLiteTransaction) throws {
         let count = try db.cachedStatement(sql: "UPDATE key SET running = running + ? WHERE id = ?")
         try count.execute(arguments: [change, key])

@@ -1,102 +1,16 @@
-package import CameoModel
-package import CameoQueue
-package import CameoStore
+internal import CameoModel
+internal import CameoQueue
+internal import CameoStore
 internal import GRDB
 
-// DESIGN. What follows from a job's change of state is recorded here and written by `flush`, at the latest before COMMIT:
-// the change feed; the jobs of each queue by state, with how many ever ended; failures by code; the running jobs of each
-// key; and the lowest rank of each lane. So a thousand jobs cost one update of their queue. Whoever reads these numbers
-// within the transaction flushes before.
-struct Ledger {
-    struct Counts {
-        /// The changes, indexed by `JobState.code`.
-        var changes = [Int](repeating: 0, count: 7)
-        /// How many jobs ended, in the order of ``JobState/ends``.
-        var ends = [0, 0, 0]
-
-        mutating func enter(_ state: JobState) {
-            changes[state.code] += 1
-            if let index = JobState.ends.firstIndex(of: state) { ends[index] += 1 }
-        }
-    }
-
-    struct Change {
-        let job: Int64
-        let state: JobState
-    }
-
-    struct Head {
-        let queue: Int64
-        var rank: Int64
-    }
-
-    struct Place: Hashable {
-        let queue, key: Int64
-    }
-
-    var changes: [Change] = []
-    var queues: [Int64: Counts] = [:]
-    /// The changes of running jobs by key.
-    var keys: [Int64: Int] = [:]
-    /// The lowest rank that became available in each lane.
-    var heads: [Int64: Head] = [:]
-    var counters = StoreCounters()
-
-    // What was looked up. Rolling back to a savepoint restores the ledger too, so it stays valid.
-    var queueIDs: [String: Int64] = [:]
-    var hookedQueues: Set<Int64> = []
-    var laneIDs: [Place: Int64] = [:]
-}
-
 extension SQLiteTransaction {
-    package func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
-        if let from { ledger.queues[job.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
-        if let to {
-            ledger.changes.append(Ledger.Change(job: job.id, state: to))
-            ledger.queues[job.queue, default: Ledger.Counts()].enter(to)
-        }
-        if job.key != 0, (from == .running) != (to == .running) {
-            ledger.keys[job.key, default: 0] += to == .running ? 1 : -1
-        }
-    }
-
     /// Every commit wakes those who watch the log.
     package func wakeWorkers() {}
 
-    package func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
-        ledger.counters.add(1, to: family, code.rawValue)
-    }
+    package func isLimited(queue: Int64) -> Bool { false }
 
-    package func forget(_ state: JobState, in queue: Int64) {
-        ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
-    }
-
-    package func raise(_ task: TaskRow) {
-        guard task.crashCount < ClaimKind.poisonAfterCrashes else { return }
-        if ledger.heads[task.lane].map({ task.rank < $0.rank }) ?? true {
-            ledger.heads[task.lane] = Ledger.Head(queue: task.queue, rank: task.rank)
-        }
-    }
-
-    package func queue(_ name: String) throws -> Int64 {
-        if let id = ledger.queueIDs[name] { return id }
-        let find = try cachedStatement(sql: "SELECT id, hook IS NOT NULL FROM queue WHERE name = ?")
-        let row = try GRDB.Row.fetchOne(find, arguments: [name])
-        let id = try row?[0] as Int64? ?? id(of: name, in: "queue")
-        if row?[1] as Bool? == true { ledger.hookedQueues.insert(id) }
-        ledger.queueIDs[name] = id
-        return id
-    }
-
-    package func isHooked(queue: Int64) -> Bool { ledger.hookedQueues.contains(queue) }
-
-    package func lane(queue: Int64, key: Int64) throws -> Int64 {
-        let place = Ledger.Place(queue: queue, key: key)
-        if let id = ledger.laneIDs[place] { return id }
-        let id = try Lanes.id(queue: queue, key: key, self)
-        ledger.laneIDs[place] = id
-        return id
-    }
+    /// Only one process writes at a time.
+    package func holdNames() {}
 
     /// Writes what was recorded.
     func flush() throws {

@@ -117,18 +117,6 @@ extension SQLiteTransaction {
             if let batch = new.request.batch { try enter([batch], task.id) }
         }
     }
-
-    // MARK: - Names
-
-    package func batch(_ name: String) throws -> Int64 { try id(of: name, in: "batch") }
-
-    func id(of name: String, in table: String) throws -> Int64 {
-        if let id: Int64 = try value("SELECT id FROM \(table) WHERE name = ?1", [name]) { return id }
-        try execute("INSERT INTO \(table)(name) VALUES (?1)", [name])
-        return lastInsertedRowID
-    }
-
-    package func key(_ name: String, limit: Int?) throws -> Int64 { try Keys.id(of: name, limit: limit, self) }
 }
 
 extension SQLiteTransaction {

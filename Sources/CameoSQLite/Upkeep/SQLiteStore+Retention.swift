@@ -24,8 +24,6 @@ extension SQLiteStore {
 extension SQLiteTransaction {
     package func lockNames() -> Bool { true }
 
-    package func add(_ counted: StoreCounters) { ledger.counters += counted }
-
     package func removeFailures(atMost limit: Int) throws -> Int {
         try execute(
             """

@@ -1,0 +1,169 @@
+package import CameoModel
+package import CameoStore
+
+// DESIGN. What follows from a job's change of state is recorded here and written for a whole group of operations, at the
+// latest before COMMIT: the change feed; the jobs of each queue by state, with how many ever ended; failures by code; the
+// running jobs of each key; and the lowest rank of each lane. So a thousand jobs cost one update of their queue. Whoever
+// reads these numbers within the transaction has them written before.
+
+/// What a transaction has changed and not written yet, and the names that it has looked up.
+package struct Ledger {
+    /// The changes of a queue's counts.
+    package struct Counts {
+        /// Indexed by `JobState.code`.
+        package var changes = [Int](repeating: 0, count: 7)
+        /// How many jobs ended, in the order of ``JobState/ends``.
+        package var ends = [0, 0, 0]
+
+        mutating func enter(_ state: JobState) {
+            changes[state.code] += 1
+            if let index = JobState.ends.firstIndex(of: state) { ends[index] += 1 }
+        }
+    }
+
+    package struct Change {
+        package let job: Int64
+        package let state: JobState
+    }
+
+    package struct Head {
+        package let queue: Int64
+        package let rank: Int64
+    }
+
+    package struct Place: Hashable {
+        package let queue, key: Int64
+
+        package init(queue: Int64, key: Int64) { (self.queue, self.key) = (queue, key) }
+    }
+
+    package var changes: [Change] = []
+    package var queues: [Int64: Counts] = [:]
+    /// The changes of running jobs by key, for an engine that keeps their number.
+    package var keys: [Int64: Int] = [:]
+    /// The lowest rank that became available in each lane that has a stored head.
+    package var heads: [Int64: Head] = [:]
+    package var counters = StoreCounters()
+
+    // What was looked up. Rolling back to a savepoint restores the ledger too, so it stays valid.
+    var queueIDs: [String: Int64] = [:]
+    var hookedQueues: Set<Int64> = []
+    var laneIDs: [Place: Int64] = [:]
+    /// With the limit that a request gave it last.
+    var keyIDs: [ExactText: (id: Int64, limit: Int?)] = [:]
+
+    package init() {}
+}
+
+extension QueueTransaction {
+    /// Records a job's change of state, where nil means that it has no row, for counts and the change feed. For one that
+    /// becomes available use ``move(_:from:to:)`` of its task.
+    package func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
+        if let from { ledger.queues[job.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
+        if job.key != 0, (from == .running) != (to == .running) {
+            ledger.keys[job.key, default: 0] += to == .running ? 1 : -1
+        }
+        guard let to else { return }
+        ledger.changes.append(Ledger.Change(job: job.id, state: to))
+        ledger.queues[job.queue, default: Ledger.Counts()].enter(to)
+        // What waits has a due time, and what ends makes room for others of its key or queue.
+        if to != .running, !to.isFinal || job.key != 0 || isLimited(queue: job.queue) { wakeWorkers() }
+    }
+
+    /// Records a task's change of state, where nil means that there is no row.
+    package func move(_ task: TaskRow, from: JobState?, to: JobState?) {
+        move(QueuedJob(task), from: from, to: to)
+        if to == .available { raise(task) }
+    }
+
+    /// Records an available task, which may now be the first of its lane.
+    package func raise(_ task: TaskRow) {
+        wakeWorkers()
+        // In PostgreSQL only lanes of keys have a head.
+        guard dialect.isSQLite || task.key != 0, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
+        let rank = min(task.rank, ledger.heads[task.lane]?.rank ?? .max)
+        ledger.heads[task.lane] = Ledger.Head(queue: task.queue, rank: rank)
+    }
+
+    /// Records the failure of an attempt or a request.
+    package func fail(_ code: JobFailure.Code, _ family: StoreCounters.Family) {
+        ledger.counters.add(1, to: family, code.rawValue)
+    }
+
+    /// Adds to the stored counters.
+    package func add(_ counted: StoreCounters) { ledger.counters += counted }
+
+    /// Subtracts an outcome whose row is removed from the counts of its queue.
+    package func forget(_ state: JobState, in queue: Int64) {
+        ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
+    }
+}
+
+// Names, which are found or created. Who looks one up to insert a row that has its number keeps it from being removed.
+extension QueueTransaction {
+    package func queue(_ name: String) throws -> Int64 {
+        if let id = ledger.queueIDs[name] { return id }
+        try holdNames()
+        let row = try row("SELECT id, hook IS NOT NULL FROM queue WHERE name = ?1", [name])
+        let id: Int64 = try row.map { try $0[0] } ?? create("queue", name)
+        if try row?[1] == true { ledger.hookedQueues.insert(id) }
+        ledger.queueIDs[name] = id
+        return id
+    }
+
+    /// Whether a queue that was looked up names a hook.
+    func isHooked(queue: Int64) -> Bool { ledger.hookedQueues.contains(queue) }
+
+    package func batch(_ name: String) throws -> Int64 {
+        try holdNames()
+        return try value("SELECT id FROM batch WHERE name = ?1", [name]) ?? create("batch", name)
+    }
+
+    /// The latest request that names a limit sets it, unless an operator has set one; by default one job runs at a time.
+    package func key(_ name: String, limit: Int?) throws -> Int64 {
+        let name = ExactText(name)
+        if let known = ledger.keyIDs[name], limit == nil || limit == known.limit { return known.id }
+        let id = try findKey(name.text, limit: limit)
+        ledger.keyIDs[name] = (id, limit)
+        return id
+    }
+
+    private func findKey(_ name: String, limit: Int?) throws -> Int64 {
+        try holdNames()
+        guard let row = try row("SELECT id, max_running, fixed FROM key WHERE name = ?1", [name]) else {
+            return try create("key", name, limit: limit ?? 1)
+        }
+        let (id, before, isFixed): (Int64, Int, Bool) = try (row[0], row[1], row[2])
+        if let limit, limit != before, !isFixed {
+            try execute("UPDATE key SET max_running = ?1 WHERE id = ?2 AND fixed = \(dialect.no)", [limit, id])
+            try settle(.key, id)
+            wakeWorkers()
+        }
+        return id
+    }
+
+    package func lane(queue: Int64, key: Int64) throws -> Int64 {
+        let place = Ledger.Place(queue: queue, key: key)
+        if let id = ledger.laneIDs[place] { return id }
+        try holdNames()
+        let find = "SELECT id FROM lane WHERE queue = ?1 AND key = ?2"
+        var id: Int64? = try value(find, [queue, key])
+        if id == nil {
+            try execute(dialect.insertionOfLane, [queue, key])
+            id = try value(find, [queue, key])
+        }
+        guard let id else { throw StoreError.failed("a lane of queue \(queue) was removed") }
+        ledger.laneIDs[place] = id
+        return id
+    }
+
+    /// Creates a name, unless another transaction has just done so.
+    private func create(_ table: String, _ name: String, limit: Int? = nil) throws -> Int64 {
+        let columns = limit == nil ? "(name) VALUES (?1)" : "(name, max_running) VALUES (?1, ?2)"
+        try execute("INSERT INTO \(table)\(columns) ON CONFLICT (name) DO NOTHING", [name] + (limit.map { [$0] } ?? []))
+        guard let id: Int64 = try value("SELECT id FROM \(table) WHERE name = ?1", [name]) else {
+            throw StoreError.failed("\(table) \(name) was removed")
+        }
+        return id
+    }
+}
