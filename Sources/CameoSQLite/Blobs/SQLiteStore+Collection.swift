@@ -2,7 +2,6 @@ internal import CameoModel
 package import CameoQueue
 package import CameoStore
 package import Foundation
-internal import GRDB
 
 // DESIGN. Unreferenced blobs are removed a few at a time (invariant I6). Triggers record each blob that loses a
 // reference, so no scan is needed; collection then checks whether another row still references it.
@@ -48,17 +47,12 @@ extension SQLiteStore {
     /// Counts what repeated calls of ``collectBlobs(unreferencedSince:atMost:)`` would remove.
     package func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
         try await read { db in
-            let hexes = try String.fetchAll(
-                db.sqlite,
-                sql: "SELECT digest FROM orphan WHERE since <= ?",
-                arguments: [time.milliseconds]
-            )
+            let hexes: [String] = try db.column("SELECT digest FROM orphan WHERE since <= ?1", [time.milliseconds])
             return try hexes.compactMap(BlobDigest.init(hex:)).reduce((0, 0)) { sum, digest in
-                guard let row = try Self.unreferenced(digest, db), (row["created_at"] as Int64) <= time.milliseconds
-                else {
+                guard let row = try Self.unreferenced(digest, db), try row["created_at"] <= time.milliseconds else {
                     return sum
                 }
-                return (sum.0 + 1, sum.1 + (row["size"] as Int))
+                return (sum.0 + 1, sum.1 + (try row["size"]))
             }
         }
     }
@@ -72,44 +66,40 @@ extension SQLiteStore {
     ) throws -> CollectedBlobs {
         // The blobs that an unaccepted row needs are not known yet.
         guard try !hasArrivals(db) else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
-        let candidates = try String.fetchAll(
-            db.cachedStatement(sql: "SELECT digest FROM orphan WHERE since <= ? ORDER BY since LIMIT ?"),
-            arguments: [time, limit]
+        let candidates: [String] = try db.column(
+            "SELECT digest FROM orphan WHERE since <= ?1 ORDER BY since LIMIT ?2",
+            [time, limit]
         )
-        let settle = try db.cachedStatement(sql: "DELETE FROM orphan WHERE digest = ?")
-        let wait = try db.cachedStatement(sql: "UPDATE orphan SET since = ? WHERE digest = ?")
-        let remove = try db.cachedStatement(sql: "DELETE FROM blob WHERE digest = ?")
         var (count, bytes) = (0, 0)
         for hex in candidates {
             guard let digest = BlobDigest(hex: hex), let row = try unreferenced(digest, db) else {
-                try settle.execute(arguments: [hex])
+                try db.execute("DELETE FROM orphan WHERE digest = ?1", [hex])
                 continue
             }
-            let createdAt: Int64 = row["created_at"]
-            let isInline: Bool = row["is_inline"]
+            let (createdAt, isInline): (Int64, Bool) = try (row["created_at"], row["is_inline"])
             guard createdAt <= time, try isInline || files.moveAside(digest, madeIn: 0...time, noting: moved) else {
-                try wait.execute(arguments: [max(createdAt, time + 1), hex])
+                try db.execute("UPDATE orphan SET since = ?1 WHERE digest = ?2", [max(createdAt, time + 1), hex])
                 continue
             }
-            try remove.execute(arguments: [hex])
-            try settle.execute(arguments: [hex])
+            try db.execute("DELETE FROM blob WHERE digest = ?1", [hex])
+            try db.execute("DELETE FROM orphan WHERE digest = ?1", [hex])
             count += 1
-            bytes += row["size"] as Int
+            bytes += try row["size"]
         }
         return CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count)
     }
 
     /// The row of an unreferenced blob; nil for a blob that is referenced, pinned or gone.
-    private static func unreferenced(_ digest: BlobDigest, _ db: SQLiteTransaction) throws -> Row? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob
-                WHERE digest = ?1 AND pinned = 0
-                  AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE blob = ?1)
-                  AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
-                  AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
-                """
+    private static func unreferenced(_ digest: BlobDigest, _ db: SQLiteTransaction) throws -> SQLiteRow? {
+        try db.row(
+            """
+            SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob
+            WHERE digest = ?1 AND pinned = 0
+              AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE blob = ?1)
+              AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
+              AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
+            """,
+            [digest.hex]
         )
-        return try Row.fetchOne(statement, arguments: [digest.hex])
     }
 }

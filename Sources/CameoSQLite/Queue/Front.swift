@@ -1,7 +1,5 @@
-internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
-internal import GRDB
 
 /// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank. Background queues come
 /// after all others.
@@ -43,24 +41,20 @@ struct Front {
               - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)), rate_count NOT NULL, background
             FROM queue
             """
-        let rows: [Row]
-        if let wanted {
-            let names = JSONValue.array(wanted.map(JSONValue.string)).canonicalText
-            let statement = try db.cachedStatement(
-                sql: """
-                    \(columns) WHERE name IN (SELECT value FROM json_each(?)) AND \(open)
-                    ORDER BY background, head, id LIMIT 2
+        let rows =
+            if let wanted {
+                try db.query(
                     """
-            )
-            rows = try Row.fetchAll(statement, arguments: [names])
-        } else {
-            let statement = try db.cachedStatement(
-                sql: "\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY background, head LIMIT 2"
-            )
-            rows = try Row.fetchAll(statement)
-        }
-        return rows.map { row in
-            OpenQueue(id: row[0], name: row[1], head: row[2], room: row[3], hasRate: row[4], isBackground: row[5])
+                    \(columns) WHERE name IN (SELECT value FROM json_each(?1)) AND \(open)
+                    ORDER BY background, head, id LIMIT 2
+                    """,
+                    [wanted]
+                )
+            } else {
+                try db.query("\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY background, head LIMIT 2")
+            }
+        return try rows.map { row in
+            try OpenQueue(id: row[0], name: row[1], head: row[2], room: row[3], hasRate: row[4], isBackground: row[5])
         }
     }
 
@@ -71,19 +65,19 @@ struct Front {
             guard let queue = queues.first else { return nil }
             // Ranks of background queues and of others are not compared.
             let rivals = queues.dropFirst().filter { $0.isBackground == queue.isBackground }
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT id, key, head FROM lane INDEXED BY lane_open
-                    WHERE queue = ? AND head IS NOT NULL AND shut = 0 ORDER BY head LIMIT 2
-                    """
+            let lanes = try db.query(
+                """
+                SELECT id, key, head FROM lane INDEXED BY lane_open
+                WHERE queue = ?1 AND head IS NOT NULL AND shut = 0 ORDER BY head LIMIT 2
+                """,
+                [queue.id]
             )
-            let lanes = try Row.fetchAll(statement, arguments: [queue.id])
-            guard let lane = lanes.first, (lane[2] as Int64) <= queue.head || rivals.count + lanes.count == 1 else {
+            guard let lane = lanes.first, try lane[2] <= queue.head || rivals.count + lanes.count == 1 else {
                 try Lanes.settleHead(ofQueue: queue.id, db)
                 continue
             }
-            let others = rivals.map(\.head) + lanes.dropFirst().map { $0[2] as Int64 }
-            return Front(
+            let others = try rivals.map(\.head) + lanes.dropFirst().map { try $0[2] as Int64 }
+            return try Front(
                 queue: queue.id,
                 queueName: queue.name,
                 isBackground: queue.isBackground,
@@ -100,8 +94,8 @@ struct Front {
     func room(_ db: SQLiteTransaction) throws -> Int {
         let ofQueue = hasRate ? min(queueRoom, try db.freeStarts(.queue, queue)) : queueRoom
         guard key != 0 else { return ofQueue }
-        let look = try db.cachedStatement(sql: "SELECT max_running - running FROM key WHERE id = ?")
-        let ofKey = min(try Int.fetchOne(look, arguments: [key]) ?? 0, try db.freeStarts(.key, key))
+        let left: Int? = try db.value("SELECT max_running - running FROM key WHERE id = ?1", [key])
+        let ofKey = min(left ?? 0, try db.freeStarts(.key, key))
         return max(0, min(ofQueue, ofKey))
     }
 

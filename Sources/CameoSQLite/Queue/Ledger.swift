@@ -16,28 +16,30 @@ extension SQLiteTransaction {
     func flush() throws {
         let ledger = ledger
         self.ledger = Ledger()
-        if !ledger.changes.isEmpty {
-            let note = try cachedStatement(sql: "INSERT INTO change(job_id, state, at) VALUES (?, ?, ?)")
-            for change in ledger.changes { try note.execute(arguments: [change.job, change.state.code, now]) }
+        for change in ledger.changes {
+            try execute(
+                "INSERT INTO change(job_id, state, at) VALUES (?1, ?2, ?3)",
+                [change.job, change.state.code, now]
+            )
         }
         for (key, change) in ledger.keys where change != 0 { try Keys.count(change, of: key, self) }
         for (queue, counts) in ledger.queues { try write(counts, of: queue) }
-        if !ledger.counters.isEmpty { try write(ledger.counters) }
+        try write(ledger.counters)
         for (lane, head) in ledger.heads { try Lanes.lower(lane, of: head.queue, to: head.rank, self) }
     }
 
     private func write(_ counts: Ledger.Counts, of queue: Int64) throws {
         guard counts.changes.contains(where: { $0 != 0 }) else { return }
-        let update = try cachedStatement(
-            sql: """
-                UPDATE queue_count SET scheduled = scheduled + ?, available = available + ?, running = running + ?,
-                  retryable = retryable + ?, completed = completed + ?, discarded = discarded + ?,
-                  cancelled = cancelled + ?, ever_completed = ever_completed + ?,
-                  ever_discarded = ever_discarded + ?, ever_cancelled = ever_cancelled + ?
-                WHERE queue = ?
-                """
+        try execute(
+            """
+            UPDATE queue_count SET scheduled = scheduled + ?1, available = available + ?2, running = running + ?3,
+              retryable = retryable + ?4, completed = completed + ?5, discarded = discarded + ?6,
+              cancelled = cancelled + ?7, ever_completed = ever_completed + ?8, ever_discarded = ever_discarded + ?9,
+              ever_cancelled = ever_cancelled + ?10
+            WHERE queue = ?11
+            """,
+            counts.changes + counts.ends + [Int(queue)]
         )
-        try update.execute(arguments: StatementArguments(counts.changes + counts.ends) + [queue])
         if counts.changes[JobState.running.code] != 0 { try Queues.decide(queue, self) }
     }
 
@@ -80,10 +82,7 @@ enum Hooks {
             WHERE superseded_by IS NULL AND NOT EXISTS (
               SELECT 1 FROM delivery WHERE delivery.job_id = job_hook.job_id AND delivery.hook = job_hook.hook)
             """,
-        ].reduce(0) { count, statement in
-            try db.execute(sql: statement)
-            return count + db.changesCount
-        }
+        ].reduce(0) { try $0 + db.execute($1) }
     }
 }
 

@@ -58,17 +58,15 @@ extension SQLiteStore {
     }
 
     static func hasArrivals(_ db: SQLiteTransaction) throws -> Bool {
-        let newest = try db.cachedStatement(sql: "SELECT coalesce(max(id), 0) FROM job")
-        return try Int64.fetchOne(newest) ?? 0 > acceptedThrough(db)
+        try db.value("SELECT max(id) FROM job") ?? 0 > acceptedThrough(db)
     }
 
     static func acceptedThrough(_ db: SQLiteTransaction) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT value FROM sequence WHERE name = 'accepted'")) ?? 0
+        try db.value("SELECT value FROM sequence WHERE name = 'accepted'") ?? 0
     }
 
     static func noteAccepted(through id: Int64, _ db: SQLiteTransaction) throws {
-        let note = try db.cachedStatement(sql: "UPDATE sequence SET value = max(value, ?) WHERE name = 'accepted'")
-        try note.execute(arguments: [id])
+        try db.execute("UPDATE sequence SET value = max(value, ?1) WHERE name = 'accepted'", [id])
     }
 
     /// The condition for unaccepted rows of `job`.
@@ -113,11 +111,8 @@ extension SQLiteStore {
         _ arrival: Arrival,
         _ db: SQLiteTransaction
     ) throws -> LostJob? {
-        let isAccepted = try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM job WHERE \(waitsForAcceptance) AND id = ?)"),
-            arguments: [arrival.id]
-        )
-        if isAccepted == true { return nil }
+        let waits = "SELECT EXISTS (SELECT 1 FROM job WHERE \(waitsForAcceptance) AND id = ?1)"
+        if try db.value(waits, [arrival.id]) == false { return nil }
         do {
             switch arrival.reading {
             case .success(let new):

@@ -3,7 +3,6 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import GRDB
 internal import Synchronization
 
 // DESIGN. A claim goes to the queue of lowest rank and its lane of lowest rank, and takes jobs from there up to the
@@ -54,15 +53,14 @@ extension SQLiteStore {
     /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
     /// nil if there is none.
     static func nextDueTime(_ db: SQLiteTransaction) throws -> Int64? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT min(due) FROM (
-                  SELECT min(due) AS due FROM task INDEXED BY task_due WHERE state IN (0, 3)
-                  UNION ALL SELECT min(opens_at) FROM queue INDEXED BY queue_opening WHERE opens_at <> 0
-                  UNION ALL SELECT min(opens_at) FROM key INDEXED BY key_opening WHERE opens_at <> 0)
-                """
+        try db.value(
+            """
+            SELECT min(due) FROM (
+              SELECT min(due) AS due FROM task INDEXED BY task_due WHERE state IN (0, 3)
+              UNION ALL SELECT min(opens_at) FROM queue INDEXED BY queue_opening WHERE opens_at <> 0
+              UNION ALL SELECT min(opens_at) FROM key INDEXED BY key_opening WHERE opens_at <> 0)
+            """
         )
-        return try Int64.fetchOne(statement)
     }
 
     /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
@@ -152,9 +150,8 @@ extension SQLiteStore {
             [db.now, promotions]
         )
         guard !due.isEmpty else { return }
-        let promote = try db.cachedStatement(sql: "UPDATE task SET state = 1 WHERE id = ?")
         for task in due {
-            try promote.execute(arguments: [task.id])
+            try db.execute("UPDATE task SET state = 1 WHERE id = ?1", [task.id])
             var promoted = task
             promoted.state = .available
             db.move(promoted, from: task.state, to: .available)
@@ -172,20 +169,20 @@ extension SQLiteStore {
         attemptedBefore time: Int64?,
         _ db: SQLiteTransaction
     ) throws -> [(task: TaskRow, queue: (name: String, isBackground: Bool))] {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT task.id, queue.name, queue.background FROM task INDEXED BY task_poison JOIN queue ON queue.id = task.queue
-                WHERE task.state = 1 AND task.crash_count >= 3 AND paused = 0 AND opens_at = 0 AND full = 0
-                  AND (?1 IS NULL OR attempted_at <= ?1) AND background <= ?4
-                  AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
-                    AND (key.running >= key.max_running OR key.opens_at <> 0))
-                  AND (?2 IS NULL OR queue.name IN (SELECT value FROM json_each(?2)))
-                ORDER BY rank LIMIT ?3
-                """
+        try db.query(
+            """
+            SELECT task.id, queue.name, queue.background FROM task INDEXED BY task_poison JOIN queue ON queue.id = task.queue
+            WHERE task.state = 1 AND task.crash_count >= 3 AND paused = 0 AND opens_at = 0 AND full = 0
+              AND (?1 IS NULL OR attempted_at <= ?1) AND background <= ?4
+              AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
+                AND (key.running >= key.max_running OR key.opens_at <> 0))
+              AND (?2 IS NULL OR queue.name IN (SELECT value FROM json_each(?2)))
+            ORDER BY rank LIMIT ?3
+            """,
+            [time, wanted, limit, background == .included]
         )
-        let names = wanted.map { JSONValue.array($0.map(JSONValue.string)).canonicalText }
-        return try Row.fetchAll(statement, arguments: [time, names, limit, background == .included]).compactMap { row in
-            try db.task(row[0]).map { (task: $0, queue: (name: row[1], isBackground: row[2])) }
+        .compactMap { row in
+            try db.task(row[0]).map { (task: $0, queue: (name: try row[1], isBackground: try row[2])) }
         }
     }
 
@@ -225,8 +222,7 @@ extension SQLiteStore {
 
         /// Records which numbers were used; without a job, none is.
         func end(_ db: SQLiteTransaction) throws {
-            let end = try db.cachedStatement(sql: "UPDATE sequence SET value = ? WHERE name = 'source_seen'")
-            try end.execute(arguments: [sourceSeen - 1])
+            try db.execute("UPDATE sequence SET value = ?1 WHERE name = 'source_seen'", [sourceSeen - 1])
         }
 
         mutating func next(of task: TaskRow) -> BegunFetch {
@@ -243,26 +239,23 @@ extension SQLiteStore {
         for worker: String,
         _ db: SQLiteTransaction
     ) throws -> ClaimedJob? {
-        let look = try db.cachedStatement(sql: "SELECT request, created_at FROM job WHERE id = ?")
-        // Reads the row in place, which is valid as long as the cursor.
-        let rows = try Row.fetchCursor(look, arguments: [task.id])
-        guard let row = try rows.next() else {
+        guard let row = try db.row("SELECT request, created_at FROM job WHERE id = ?1", [task.id]) else {
             try db.forget(task, from: .available)
             return nil
         }
         let claim = Claim(jobID: task.id, token: token())
-        let take = try db.cachedStatement(
-            sql: """
-                UPDATE task SET state = 2, attempt = attempt + 1, tries = tries + 1, attempted_at = ?, token = ?, worker = ?
-                WHERE id = ?
-                """
+        try db.execute(
+            """
+            UPDATE task SET state = 2, attempt = attempt + 1, tries = tries + 1, attempted_at = ?1, token = ?2, worker = ?3
+            WHERE id = ?4
+            """,
+            [db.now, claim.token, worker, task.id]
         )
-        try take.execute(arguments: [db.now, claim.token, worker, task.id])
         db.move(task, from: .available, to: .running)
         let uploaded = try task.upload.map { try pendingUpload($0, db) }
         return ClaimedJob(
             claim: claim,
-            request: row[0],
+            request: try row[0],
             refresh: task.refresh,
             queue: queue.name,
             isBackground: queue.isBackground,
@@ -272,7 +265,7 @@ extension SQLiteStore {
             previousFailure: try db.previousFailure(of: task),
             uploadedBytes: uploaded?.bytes,
             uploadedBlob: uploaded?.blob,
-            createdAt: Date(milliseconds: row[1]),
+            createdAt: Date(milliseconds: try row[1]),
             availableAt: Date(milliseconds: task.due),
             begun: beginning.next(of: task)
         )
@@ -282,10 +275,10 @@ extension SQLiteStore {
     private static func pendingUpload(_ upload: Int64, _ db: SQLiteTransaction) throws -> (
         bytes: Int?, blob: BlobDigest?
     ) {
-        let look = try db.cachedStatement(sql: "SELECT digest, length(data) FROM upload WHERE id = ?")
-        guard let row = try Row.fetchOne(look, arguments: [upload]) else { return (0, nil) }
-        let blob = (row[0] as String?).flatMap(BlobDigest.init(hex:))
-        return (blob == nil ? row[1] ?? 0 : nil, blob)
+        let row = try db.row("SELECT digest, length(data) FROM upload WHERE id = ?1", [upload])
+        guard let row else { return (0, nil) }
+        let blob = try (row[0] as String?).flatMap(BlobDigest.init(hex:))
+        return (blob == nil ? try row[1] ?? 0 : nil, blob)
     }
 
     /// 128 random bits.

@@ -3,7 +3,6 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import GRDB
 internal import Synchronization
 
 extension SQLiteStore {
@@ -116,8 +115,7 @@ extension SQLiteStore {
             UNION SELECT worker FROM task INDEXED BY task_running WHERE state = 2
             ORDER BY 1
             """
-        return try String.fetchAll(db.cachedStatement(sql: ids))
-            .filter { $0 != own }
+        return try (db.column(ids) as [String]).filter { $0 != own }
             .compactMap { try LostWorker.find($0, in: db, directory: directory, uptime: uptime) }
     }
 
@@ -131,10 +129,8 @@ extension SQLiteStore {
     }
 
     static func claims(of worker: String, _ db: SQLiteTransaction) throws -> Set<Claim> {
-        let statement = try db.cachedStatement(
-            sql: "SELECT id, token FROM task INDEXED BY task_running WHERE state = 2 AND worker = ?"
-        )
-        return Set(try Row.fetchAll(statement, arguments: [worker]).map { Claim(jobID: $0[0], token: $0[1]) })
+        let look = "SELECT id, token FROM task INDEXED BY task_running WHERE state = 2 AND worker = ?1"
+        return Set(try db.query(look, [worker]).map { try Claim(jobID: $0[0], token: $0[1]) })
     }
 
     private static func rescueJobs(
@@ -165,22 +161,21 @@ private struct LostWorker: Sendable {
         directory: StoreDirectory,
         uptime: Int64
     ) throws -> LostWorker? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT lease_until, boot_id, EXISTS (
-                  SELECT 1 FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id)
-                  OR EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_worker WHERE delivery.worker = worker.id) AS busy
-                FROM worker WHERE id = ?
-                """
+        let row = try db.row(
+            """
+            SELECT lease_until, boot_id, EXISTS (
+              SELECT 1 FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id)
+              OR EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_worker WHERE delivery.worker = worker.id) AS busy
+            FROM worker WHERE id = ?1
+            """,
+            [id]
         )
-        let row = try Row.fetchOne(statement, arguments: [id])
         if try !WorkerRegistration.isAlive(id, in: directory) {
             let hasJobs = try !SQLiteStore.claims(of: id, db).isEmpty
             return row == nil && !hasJobs ? nil : LostWorker(id: id, isRunning: false)
         }
         guard let row else { return nil }
-        let isCurrent = (row["boot_id"] as String) == BootIdentity.current
-        let isSilent = isCurrent && (row["lease_until"] as Int64) < uptime && (row["busy"] as Bool)
+        let isSilent = try row["boot_id"] == BootIdentity.current && row["lease_until"] < uptime && row["busy"]
         return isSilent ? LostWorker(id: id, isRunning: true) : nil
     }
 }

@@ -47,8 +47,9 @@ extension SQLiteTransaction {
         since time: Int64,
         in numbers: ClosedRange<Int64>
     ) throws -> (seq: Int64, at: Int64)? {
-        let statement = try cachedStatement(sql: "SELECT at FROM change WHERE seq >= ? ORDER BY seq LIMIT 1")
-        func at(_ seq: Int64) throws -> Int64 { try Int64.fetchOne(statement, arguments: [seq]) ?? .max }
+        func at(_ seq: Int64) throws -> Int64 {
+            try value("SELECT at FROM change WHERE seq >= ?1 ORDER BY seq LIMIT 1", [seq]) ?? .max
+        }
         guard try at(numbers.upperBound) >= time else { return nil }
         var (low, high) = (numbers.lowerBound, numbers.upperBound)
         while low < high {
@@ -63,19 +64,13 @@ extension SQLiteStore {
     package func metrics() async throws(StoreError) -> StoreMetrics {
         let directory = directory
         return try await read { db in
-            let pages = try Int.fetchOne(db.sqlite, sql: "PRAGMA page_count") ?? 0
-            let pageSize = try Int.fetchOne(db.sqlite, sql: "PRAGMA page_size") ?? 0
+            let workers = try db.query("SELECT id, renderers FROM worker WHERE renderers > 0")
+                .filter { try WorkerRegistration.isAlive($0[0], in: directory) }
             return StoreMetrics(
                 counters: try db.counters(),
-                renderers: try Self.renderers(db, directory),
-                databaseBytes: pages * pageSize
+                renderers: try workers.reduce(0) { $0 + (try $1[1]) },
+                databaseBytes: try db.databaseSize().bytes
             )
-        }
-    }
-
-    private static func renderers(_ db: SQLiteTransaction, _ directory: StoreDirectory) throws -> Int {
-        try Row.fetchAll(db.sqlite, sql: "SELECT id, renderers FROM worker WHERE renderers > 0").reduce(0) { sum, row in
-            sum + (try WorkerRegistration.isAlive(row["id"], in: directory) ? row["renderers"] : 0)
         }
     }
 }

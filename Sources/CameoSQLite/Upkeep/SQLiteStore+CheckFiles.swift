@@ -116,13 +116,7 @@ extension SQLiteStore {
         let files = files
         guard try await files.makeDurable(path) else { return false }
         return try await commit { db in
-            let isMissed =
-                try Bool.fetchOne(
-                    db.sqlite,
-                    sql: "SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ? AND data IS NULL)",
-                    arguments: [digest.hex]
-                ) ?? false
-            guard isMissed, !files.isSound(digest, inline: nil) else { return false }
+            guard try db.hasFile(digest), !files.isSound(digest, inline: nil) else { return false }
             do {
                 try files.putBack(path, as: digest)
                 return true
@@ -130,5 +124,12 @@ extension SQLiteStore {
                 return false
             }
         }
+    }
+}
+
+extension SQLiteTransaction {
+    /// Whether a row names the file of a blob.
+    func hasFile(_ digest: BlobDigest) throws -> Bool {
+        try value("SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?1 AND data IS NULL)", [digest.hex]) ?? false
     }
 }

@@ -100,10 +100,7 @@ extension SQLiteStore {
             "DELETE FROM upload WHERE job_id NOT NULL AND job_id NOT IN (SELECT id FROM job)",
             "DELETE FROM thumbnail WHERE blob NOT IN (SELECT digest FROM blob)",
             "DELETE FROM source WHERE blob NOT IN (SELECT digest FROM blob)",
-        ].reduce(0) { count, statement in
-            try db.execute(sql: statement)
-            return count + db.changesCount
-        }
+        ].reduce(0) { try $0 + db.execute($1) }
     }
 
     private func remove(damaged digests: [BlobDigest]) async throws(StoreError) -> (thumbnails: Int, blobs: Int) {
@@ -122,20 +119,19 @@ extension SQLiteStore {
         let (files, hex) = (files, digest.hex)
         return try await commit { db in
             // The bytes may have been stored again since the survey.
-            let row = try Row.fetchOne(db.sqlite, sql: "SELECT data FROM blob WHERE digest = ?", arguments: [hex])
-            guard let row, !files.isSound(digest, inline: row["data"]) else { return (0, false) }
-            try db.execute(sql: "DELETE FROM source WHERE blob = ? AND pinned = 0", arguments: [hex])
-            try db.execute(sql: "DELETE FROM thumbnail WHERE blob = ?", arguments: [hex])
-            let thumbnails = db.changesCount
-            try db.execute(
-                sql: """
-                    DELETE FROM blob WHERE digest = ?1 AND pinned = 0
-                      AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
-                      AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
-                    """,
-                arguments: [hex]
+            let row = try db.row("SELECT data FROM blob WHERE digest = ?1", [hex])
+            guard let row, !files.isSound(digest, inline: try row[0]) else { return (0, false) }
+            try db.execute("DELETE FROM source WHERE blob = ?1 AND pinned = 0", [hex])
+            let thumbnails = try db.execute("DELETE FROM thumbnail WHERE blob = ?1", [hex])
+            let blobs = try db.execute(
+                """
+                DELETE FROM blob WHERE digest = ?1 AND pinned = 0
+                  AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
+                  AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
+                """,
+                [hex]
             )
-            return (thumbnails, db.changesCount == 1)
+            return (thumbnails, blobs == 1)
         }
     }
 
@@ -158,13 +154,8 @@ extension SQLiteStore {
         do throws(StoreError) {
             let isAside = try await commit { db in
                 moved.beginRun()
-                let isNamed = try Bool.fetchOne(
-                    db.sqlite,
-                    sql: "SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ? AND data IS NULL)",
-                    arguments: [digest.hex]
-                )
-                let begun = try Int64.fetchOne(db.sqlite, sql: "SELECT since FROM epoch WHERE name = 'readings'")
-                guard isNamed == false, let begun, begun <= limit.milliseconds else { return false }
+                let begun: Int64? = try db.value("SELECT since FROM epoch WHERE name = 'readings'")
+                guard try !db.hasFile(digest), let begun, begun <= limit.milliseconds else { return false }
                 do {
                     return try files.moveAside(digest, madeIn: begun...limit.milliseconds, noting: moved)
                 } catch let error as Errno where [EACCES, EPERM].contains(error.code) {

@@ -65,14 +65,18 @@ package struct DatabaseSize: Hashable, Codable, Sendable {
     package let freeBytes: Int
 }
 
+extension SQLiteTransaction {
+    func databaseSize() throws -> DatabaseSize {
+        let (page, pages, free): (Int?, Int?, Int?) = try (
+            value("PRAGMA page_size"), value("PRAGMA page_count"), value("PRAGMA freelist_count")
+        )
+        return DatabaseSize(bytes: (page ?? 0) * (pages ?? 0), freeBytes: (page ?? 0) * (free ?? 0))
+    }
+}
+
 extension SQLiteStore {
     package func databaseSize() async throws(StoreError) -> DatabaseSize {
-        try await read { db in
-            let page = try Int.fetchOne(db.sqlite, sql: "PRAGMA page_size") ?? 0
-            let pages = try Int.fetchOne(db.sqlite, sql: "PRAGMA page_count") ?? 0
-            let free = try Int.fetchOne(db.sqlite, sql: "PRAGMA freelist_count") ?? 0
-            return DatabaseSize(bytes: page * pages, freeBytes: page * free)
-        }
+        try await read { db in try db.databaseSize() }
     }
 
     /// Rewrites the database without its free pages. Other writers wait meanwhile; readers continue.
