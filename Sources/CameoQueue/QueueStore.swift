@@ -51,9 +51,7 @@ package protocol QueueStore: Store {
         _ body: @escaping @Sendable (Transaction) throws -> Value
     ) async throws(StoreError) -> Value
 
-    /// Accepts all jobs that other programs have inserted.
-    func acceptAll() async throws(StoreError)
-    /// Accepts a page of them, and returns whether there may be others.
+    /// Accepts a page of the jobs that other programs have inserted, and returns whether there may be others.
     @discardableResult
     func acceptPage() async throws(StoreError) -> Bool
     /// Accepts a job, if it was not yet: only then it can be changed.
@@ -275,6 +273,9 @@ extension QueueStore {
 // MARK: - Working
 
 extension QueueStore {
+    /// Accepts all jobs that other programs have inserted.
+    package func acceptAll() async throws(StoreError) { while try await acceptPage() {} }
+
     package func settle(
         _ claim: Claim,
         as end: AttemptEnd,

@@ -8,6 +8,21 @@ package struct NewTask: Sendable {
     package let task: TaskRow
 }
 
+/// A job that another program inserted and that was not accepted yet, with its parsed request.
+package struct Arrival: Sendable {
+    /// The limits of a page: rows, bytes of requests, and the time of parsing.
+    package static let page = (rows: 500, bytes: 4 * 1_048_576, time: Duration.milliseconds(50))
+
+    package let id: Int64
+    package let createdAt: Int64
+    package let reading: Result<NewJob, InvalidRequest>
+
+    package init(id: Int64, createdAt: Int64, request: some Sequence<UInt8>) {
+        (self.id, self.createdAt) = (id, createdAt)
+        reading = Result { () throws(InvalidRequest) in try NewJob(ThumbnailRequest(parsing: request)) }
+    }
+}
+
 // How requests become jobs.
 extension QueueTransaction {
     /// The task that an accepted request becomes.
@@ -152,6 +167,10 @@ extension QueueTransaction {
         try record([entry])
         try end(entry.task, from: nil, End(.completed))
         return id
+    }
+
+    package func refuse(_ id: Int64, _ error: InvalidRequest) throws -> LostJob {
+        try refuse(id, "the request is invalid: \(error)")
     }
 
     /// Discards a row that cannot be accepted. The request may be anything; its queue, batch and hook are used if they

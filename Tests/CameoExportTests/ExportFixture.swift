@@ -57,7 +57,7 @@ struct ExportFixture {
             """,
             of: store
         )
-        while try await store.acceptArrivals() {}
+        while try await store.acceptPage() {}
         return store
     }
 

@@ -82,11 +82,11 @@ struct AcceptanceTests {
         let first = try await store.read { db in try Arrival.page(db) }
         #expect((1...500).contains(first.count))
         #expect(first.map(\.id) == (1...Int64(first.count)).map { $0 })
-        try await store.acceptArrivals()
+        try await store.acceptAll()
         let pad = String(repeating: "x", count: 1_000_000)
         try await insert((0..<12).map { Self.long("\($0)\(pad)") })
         #expect(try await store.read { db in try Arrival.page(db).count } < 12)
-        try await store.acceptArrivals()
+        try await store.acceptAll()
         #expect(try await store.status().count(.available) == 712)
         try await expectSound()
     }

@@ -168,7 +168,7 @@ struct BlobCollectionTests {
         case "program": _ = try await store.enqueue([StoreFixture.request(uri)])
         case "SQL":
             try await sql(#"INSERT INTO job(request) VALUES ('{"source":"\#(uri)","renditions":[{"width":64}]}')"#)
-            _ = try await store.acceptArrivals()
+            _ = try await store.acceptAll()
         default: _ = try await store.enqueue(StoreFixture.request(), data: bytes)
         }
         _ = try await store.forgetSource(StoreFixture.uri, .originals)

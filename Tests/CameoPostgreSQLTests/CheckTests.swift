@@ -196,7 +196,7 @@ struct CheckTests {
         #expect(try await problems()["jobs"]?.contains("job 1 is neither") == true)
         #expect(try await repair() == ["jobs": "1 jobs queued that were nowhere"])
         try await fixture.register(in: store)
-        try await store.acceptArrivals()
+        try await store.acceptAll()
         #expect(try await store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [1])
         #expect(try await problems().isEmpty)
     }

@@ -47,7 +47,7 @@ struct PostgreSQLEngine: StoreEngine {
         _ = try await sql(#"INSERT INTO upload(data, request) VALUES ('\x\#(hex)', '\#(request)')"#, in: store)
     }
 
-    func acceptArrivals(in store: any Store) async throws { try await open(store).acceptArrivals() }
+    func acceptArrivals(in store: any Store) async throws { try await open(store).acceptAll() }
 
     func lose(_ job: Int64, in store: any Store) async throws {
         _ = try await sql("SET session_replication_role = replica; DELETE FROM job WHERE id = \(job)", in: store)

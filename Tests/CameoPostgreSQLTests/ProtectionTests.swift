@@ -110,13 +110,13 @@ struct ProtectionTests {
         try await fixture.store.complete(jobs[0])
         try await fixture.store.discard([jobs[1]], JobFailure(.sourceNotFound, at: .fetch, "gone"))
         try await fixture.sql(#"INSERT INTO upload(data, request) VALUES ('\x01', '{"renditions":[{"width":64}]}')"#)
-        try await fixture.store.acceptArrivals()
+        try await fixture.store.acceptAll()
         try await fixture.sql(#"INSERT INTO upload(data, request) VALUES ('\x02', '{"renditions":[{"width":64}]}')"#)
         let states = "SELECT id, state, attempt FROM job_status ORDER BY id"
         let before = try await fixture.sql(states)
         let name = "\(fixture.schema)_rows\(options.count)"
         let copy = try await restore(["--data-only"] + options, renaming: name, creating: true)
-        try await copy.acceptArrivals()
+        try await copy.acceptAll()
         #expect(copy.takeRefused().isEmpty)
         #expect(try await server.sql(states, schema: name) == before)
         try await fixture.register("w2", in: copy)

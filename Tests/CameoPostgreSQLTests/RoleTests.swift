@@ -38,7 +38,7 @@ struct RoleTests {
         await producer.finish()
 
         try await worker.register(Self.worker)
-        try await worker.acceptArrivals()
+        try await worker.acceptAll()
         let jobs = try await worker.claim(limit: 9, for: "w1")
         #expect(Set(jobs.map(\.claim.jobID)) == Set((receipts + [upload]).compactMap(\.id) + [3]))
         for job in jobs {
@@ -346,7 +346,7 @@ struct RoleTests {
         _ = try await producer.enqueue(requests + requests)
         try await worker.register(Self.worker)
         try await worker.note(hooks: ["site"], of: "w1")
-        try await worker.acceptArrivals()
+        try await worker.acceptAll()
         let limited = try await worker.claim(limit: 9, queues: ["limited"], for: "w1")
         #expect(limited.count == 3)
         let keyed = try await worker.claim(limit: 9, queues: ["default"], for: "w1")

@@ -87,16 +87,16 @@ struct AcceptanceTests {
 
     @Test func aPageIsBoundedByRowsAndBytes() async throws {
         try insert((0..<700).map { Self.request("\($0)") })
-        #expect(try await store.acceptArrivals())
+        #expect(try await store.acceptPage())
         let first = try await accepted()
         #expect((1...500).contains(first))
-        while try await store.acceptArrivals() { try Task.checkCancellation() }
+        while try await store.acceptPage() { try Task.checkCancellation() }
         #expect(try await accepted() == 700)
         let pad = String(repeating: "x", count: 1_000_000)
         try insert((0..<12).map { Self.long("\($0)\(pad)") })
-        #expect(try await store.acceptArrivals())
+        #expect(try await store.acceptPage())
         #expect(try await accepted() < 712)
-        while try await store.acceptArrivals() { try Task.checkCancellation() }
+        while try await store.acceptPage() { try Task.checkCancellation() }
         #expect(try await store.status().count(.available) == 712)
         #expect(try await fixture.sql("SELECT count(*) FROM task") == "712")
     }
@@ -136,7 +136,7 @@ struct AcceptanceTests {
             """
         let note = isThrough ? "UPDATE sequence SET value = 2 WHERE name = 'accepted';" : ""
         let other = try fixture.store(interruptedBy: ended + note, before: 2)
-        #expect(try await other.acceptArrivals())
+        #expect(try await other.acceptPage())
         #expect(try await fixture.sql("SELECT group_concat(id) FROM task") == (isThrough ? "" : "2"))
         #expect(try await accepted() == 2)
     }
@@ -145,19 +145,19 @@ struct AcceptanceTests {
     @Test func anEnqueuersJobsAreAcceptedAtOnce() async throws {
         try await fixture.enqueue(3)
         #expect(try await accepted() == 3)
-        #expect(try await !store.read { db in try SQLiteStore.hasArrivals(db) })
+        #expect(try await !store.read { db in try db.hasArrivals() })
         try insert([Self.request("a")])
         let text = Self.request("b")
         // Like an enqueuer that read before that INSERT.
         try await store.commit { db in
             try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [text])
-            guard case .success(let new) = SQLiteStore.parse(Data(text.utf8)) else { return }
+            guard case .success(let new) = Arrival(id: 5, createdAt: 0, request: text.utf8).reading else { return }
             try db.accept(new, as: 5, createdAt: 0)
             try db.flush()
         }
         #expect(try await accepted() == 3)
         #expect(try await store.claim(limit: 9, for: "w1").map(\.claim.jobID).sorted() == [1, 2, 3, 4, 5])
-        while try await store.acceptArrivals() { try Task.checkCancellation() }
+        while try await store.acceptPage() { try Task.checkCancellation() }
         #expect(try await accepted() == 5)
         try await expectSound()
     }

@@ -188,7 +188,7 @@ struct BlobCollectionTests {
         }
         _ = try await store.forgetSource(StoreFixture.uri, .originals)
         #expect(try await collect().count == 0)
-        try await store.acceptArrivals()
+        try await store.acceptPage()
         #expect(try await collect().count == 0)
         #expect(try await blobs() == 1)
         _ = try await store.cancel(1)

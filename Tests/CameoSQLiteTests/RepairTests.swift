@@ -116,7 +116,7 @@ struct RepairTests {
         #expect(try await check(fixture, subject).severity == .ok)
         #expect(try await fixture.store.check().allSatisfy { $0.severity != .error })
         try await fixture.enqueue(1)
-        try await fixture.store.acceptArrivals()
+        try await fixture.store.acceptPage()
         #expect(try await repair(fixture) == [])
     }
 

@@ -56,7 +56,7 @@ struct SQLiteEngine: StoreEngine {
     }
 
     func acceptArrivals(in store: any Store) async throws {
-        while try await open(store).acceptArrivals() { try Task.checkCancellation() }
+        while try await open(store).acceptPage() { try Task.checkCancellation() }
     }
 
     func lose(_ job: Int64, in store: any Store) async throws {

@@ -103,7 +103,7 @@ extension PostgreSQLTransaction {
         CollectedBlobs, [BlobDigest]
     ) {
         // The blobs that an unaccepted row needs are not known yet.
-        guard try !Arrival.exist(self) else { return (CollectedBlobs(count: 0, bytes: 0, candidates: 0), []) }
+        guard try !hasArrivals() else { return (CollectedBlobs(count: 0, bytes: 0, candidates: 0), []) }
         let candidates: [String] = try column(
             "SELECT digest FROM orphan WHERE since <= $1 ORDER BY since LIMIT $2 FOR UPDATE SKIP LOCKED",
             [time, limit]

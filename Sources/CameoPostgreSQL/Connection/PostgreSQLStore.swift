@@ -170,10 +170,8 @@ package final class PostgreSQLStore: Sendable {
 
     package func accept(through id: Int64) async throws(StoreError) {
         let isArrival = "SELECT EXISTS (SELECT 1 FROM arrival WHERE id <= $1)"
-        while try await read({ db in try db.value(isArrival, [id]) ?? false }) { try await acceptArrivals() }
+        while try await read({ db in try db.value(isArrival, [id]) ?? false }) { try await acceptAll() }
     }
-
-    package func acceptAll() async throws(StoreError) { try await acceptArrivals() }
 
     /// Commits the settlement of a claim. The body must not read the history or counts: those of the whole group are
     /// written together, before it or after it. ``PostgreSQLTransaction/task(of:)`` has the task of a held claim.

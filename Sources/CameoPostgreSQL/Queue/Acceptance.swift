@@ -19,9 +19,6 @@ struct Acceptance: Sendable {
 }
 
 extension PostgreSQLStore {
-    /// Accepts the rows of all pages.
-    func acceptArrivals() async throws(StoreError) { while try await acceptPage() {} }
-
     /// Accepts the rows of a page.
     ///
     /// - Returns: whether there may be others.
@@ -98,26 +95,9 @@ extension PostgreSQLTransaction {
             return try refuse(arrival.id, "the store cannot keep the request: \(error.message)")
         }
     }
-
-    private func refuse(_ id: Int64, _ error: InvalidRequest) throws -> LostJob {
-        try refuse(id, "the request is invalid: \(error)")
-    }
 }
 
-/// A job that SQL inserted and that was not accepted yet, with its parsed request.
-struct Arrival: Sendable {
-    /// The limits of a page: rows, bytes of requests, and the time of parsing.
-    private static let page = (rows: 500, bytes: 4 * 1_048_576, time: Duration.milliseconds(50))
-
-    let id: Int64
-    let createdAt: Int64
-    let reading: Result<NewJob, InvalidRequest>
-
-    /// Whether there are any.
-    static func exist(_ db: PostgreSQLTransaction) throws -> Bool {
-        try db.value("SELECT EXISTS (SELECT 1 FROM arrival)") ?? false
-    }
-
+extension Arrival {
     /// Reads and parses the first ones, in the order of their ids.
     static func page(_ db: PostgreSQLTransaction) throws -> [Arrival] {
         let sizes = try db.query(
@@ -140,13 +120,9 @@ struct Arrival: Sendable {
         var arrivals: [Arrival] = []
         let started = ContinuousClock.now
         for row in rows where started.duration(to: .now) < page.time || arrivals.isEmpty {
-            arrivals.append(Arrival(id: try row[0], createdAt: try row[1], reading: parse(try row[2])))
+            arrivals.append(Arrival(id: try row[0], createdAt: try row[1], request: (try row[2] as String).utf8))
         }
         return arrivals
-    }
-
-    private static func parse(_ request: String) -> Result<NewJob, InvalidRequest> {
-        Result { () throws(InvalidRequest) in try NewJob(ThumbnailRequest(parsing: request.utf8)) }
     }
 }
 

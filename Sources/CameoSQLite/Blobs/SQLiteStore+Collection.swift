@@ -65,7 +65,7 @@ extension SQLiteStore {
         _ db: SQLiteTransaction
     ) throws -> CollectedBlobs {
         // The blobs that an unaccepted row needs are not known yet.
-        guard try !hasArrivals(db) else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
+        guard try !db.hasArrivals() else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
         let candidates: [String] = try db.column(
             "SELECT digest FROM orphan WHERE since <= ?1 ORDER BY since LIMIT ?2",
             [time, limit]

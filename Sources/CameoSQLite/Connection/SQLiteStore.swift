@@ -215,14 +215,9 @@ package final class SQLiteStore: QueueStore {
         try await commitCounting(body)
     }
 
-    package func acceptAll() async throws(StoreError) { while try await acceptArrivals() {} }
-
-    @discardableResult
-    package func acceptPage() async throws(StoreError) -> Bool { try await acceptArrivals() }
-
     package func accept(through id: Int64) async throws(StoreError) {
-        while try await read({ db in try Self.acceptedThrough(db) < id && Self.hasArrivals(db) }) {
-            try await acceptArrivals()
+        while try await read({ db in try Self.acceptedThrough(db) < id && db.hasArrivals() }) {
+            try await acceptPage()
         }
     }
 

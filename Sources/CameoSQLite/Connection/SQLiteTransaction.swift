@@ -112,7 +112,9 @@ package final class SQLiteTransaction: QueueTransaction {
     /// History is written at once.
     package func flushHistory() {}
 
-    package func hasArrivals() throws -> Bool { try SQLiteStore.hasArrivals(self) }
+    package func hasArrivals() throws -> Bool {
+        try value("SELECT max(id) FROM job") ?? 0 > SQLiteStore.acceptedThrough(self)
+    }
 
     /// The number of rows that the last statement inserted, updated or deleted.
     var changesCount: Int { sqlite.changesCount }

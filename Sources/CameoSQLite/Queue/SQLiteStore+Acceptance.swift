@@ -1,6 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
-internal import CameoStore
+package import CameoStore
 internal import Foundation
 internal import GRDB
 internal import Synchronization
@@ -9,19 +9,9 @@ internal import Synchronization
 // decides once, and the row either gets a task or ends at once as `request.invalid`. Rows are accepted in id order, one
 // page at a time: read and parsed without a lock, then written in one transaction, each in its own savepoint, so that
 // an error of one row does not stop another. Beside jobs that can be claimed, a claim accepts a few rows for each job that
-// it takes, and the sweeps of the workers accept the rest, so that many rows slow nobody down. `accepted` in the table `sequence` records the progress. Cameo's own
-// enqueuers write both rows in one transaction, so acceptance skips theirs.
+// it takes, and the sweeps of the workers accept the rest, so that many rows slow nobody down. `accepted` in the table
+// `sequence` records the progress. Cameo's own enqueuers write both rows in one transaction, so acceptance skips theirs.
 extension SQLiteStore {
-    /// The limits of a page: rows, bytes of requests, and milliseconds of parsing.
-    static let page = (rows: 500, bytes: 4 * 1_048_576, milliseconds: Int64(50))
-
-    /// An unaccepted row with its parsed request.
-    struct Arrival: Sendable {
-        let id: Int64
-        let createdAt: Int64
-        let reading: Result<NewJob, InvalidRequest>
-    }
-
     /// A page of unaccepted rows, and the last id that it covers; 0 if there is none.
     struct Arrivals: Sendable {
         let rows: [Arrival]
@@ -32,7 +22,7 @@ extension SQLiteStore {
     ///
     /// - Returns: whether there were any.
     @discardableResult
-    func acceptArrivals() async throws(StoreError) -> Bool {
+    package func acceptPage() async throws(StoreError) -> Bool {
         let page = try await arrivals()
         guard page.last > 0 else { return false }
         let refusals = try await commit { db in try Self.accept(page, db) }
@@ -41,10 +31,9 @@ extension SQLiteStore {
     }
 
     /// Reads and parses the next page of unaccepted rows.
-    func arrivals(atMost limit: Int = page.rows) async throws(StoreError) -> Arrivals {
-        let clock = clock
-        return try await read { db in
-            try Self.hasArrivals(db) ? try Self.arrivals(clock, atMost: limit, db) : Arrivals(rows: [], last: 0)
+    func arrivals(atMost limit: Int = Arrival.page.rows) async throws(StoreError) -> Arrivals {
+        try await read { db in
+            try db.hasArrivals() ? try Self.arrivals(atMost: limit, db) : Arrivals(rows: [], last: 0)
         }
     }
 
@@ -55,10 +44,6 @@ extension SQLiteStore {
         try db.flush()
         try noteAccepted(through: page.last, db)
         return refusals
-    }
-
-    static func hasArrivals(_ db: SQLiteTransaction) throws -> Bool {
-        try db.value("SELECT max(id) FROM job") ?? 0 > acceptedThrough(db)
     }
 
     static func acceptedThrough(_ db: SQLiteTransaction) throws -> Int64 {
@@ -76,8 +61,8 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
 
-    static func arrivals(_ clock: StoreClock, atMost limit: Int, _ db: SQLiteTransaction) throws -> Arrivals {
-        let started = clock.uptime()
+    static func arrivals(atMost limit: Int, _ db: SQLiteTransaction) throws -> Arrivals {
+        let started = db.clock.uptime()
         // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
         let statement = try db.cachedStatement(
             sql: """
@@ -93,14 +78,11 @@ extension SQLiteStore {
             if row[3] { continue }
             let request: Data = row[2]
             bytes += request.count
-            arrivals.append(Arrival(id: last, createdAt: row[1], reading: parse(request)))
-            if bytes > page.bytes || clock.uptime() - started > page.milliseconds { break }
+            arrivals.append(Arrival(id: last, createdAt: row[1], request: request))
+            let parsed = Duration.milliseconds(db.clock.uptime() - started)
+            if bytes > Arrival.page.bytes || parsed > Arrival.page.time { break }
         }
         return Arrivals(rows: arrivals, last: last)
-    }
-
-    static func parse(_ request: Data) -> Result<NewJob, InvalidRequest> {
-        Result { () throws(InvalidRequest) in try NewJob(ThumbnailRequest(parsing: request)) }
     }
 
     /// Accepts or refuses one row. An error of the row ends only this row.
@@ -121,7 +103,7 @@ extension SQLiteStore {
             }
             return nil
         } catch let error as InvalidRequest {
-            return try db.refuse(arrival.id, "the request is invalid: \(error)")
+            return try db.refuse(arrival.id, error)
         } catch let error as DatabaseError where error.concernsOneRow {
             let reason = error.message ?? "\(error.extendedResultCode)"
             return try db.refuse(arrival.id, "the store cannot keep the request: \(reason)")

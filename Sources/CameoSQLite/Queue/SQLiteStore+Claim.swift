@@ -25,7 +25,7 @@ extension SQLiteStore {
         let since = cameo_monotonic_ms()
         while true {
             let (hasArrivals, mayClaim) = try await read { db in
-                (try Self.hasArrivals(db), try Self.mayClaim(db, kind, queues, background))
+                (try db.hasArrivals(), try Self.mayClaim(db, kind, queues, background))
             }
             guard hasArrivals || mayClaim else {
                 claimTurn.note(found: false)
@@ -35,7 +35,7 @@ extension SQLiteStore {
             let hasTurn = needsTurn && claimTurn.take()
             if needsTurn, !hasTurn, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
             defer { if hasTurn { claimTurn.end() } }
-            let rows = mayClaim ? min(Self.page.rows, max(20, 8 * limit)) : Self.page.rows
+            let rows = mayClaim ? min(Arrival.page.rows, max(20, 8 * limit)) : Arrival.page.rows
             let page = hasArrivals ? try await arrivals(atMost: rows) : Arrivals(rows: [], last: 0)
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let (lost, jobs) = try await commit { db in

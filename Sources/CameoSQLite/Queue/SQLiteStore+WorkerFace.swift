@@ -20,7 +20,7 @@ extension SQLiteStore {
             )
         }
         // The claims run into the same trouble with the store, and report it.
-        if sweep.refusal == nil, isInPlace { _ = try? await acceptArrivals() }
+        if sweep.refusal == nil, isInPlace { _ = try? await acceptPage() }
         return sweep
     }
 
