@@ -19,7 +19,8 @@ extension PostgreSQLStore {
             try db.execute("SELECT set_config('statement_timeout', '\(Self.patience)', true)")
             return [
                 try Self.references(db), try Self.counters(db), try Self.limits(db),
-                try Self.sequences(db), try Self.places(db), try Self.attempts(db), try Self.hooks(db),
+                try Self.sequences(db), try Self.places(db), try Self.attempts(db),
+                try db.checkHooks(repairedBy: Self.repairCommand),
                 try self.guests(db),
             ]
         }
@@ -99,7 +100,7 @@ extension PostgreSQLStore {
     private static func counters(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         CheckFinding(
             "counters",
-            try db.query(RowFaults.wrongCounts).map { row in
+            try db.query(RowFaults.wrongCounts(db)).map { row in
                 try "\(row[0] as String) is \(row[1] as Int) and should be \(row[2] as Int)"
             },
             ok: "all counters agree with the rows",
@@ -144,21 +145,9 @@ extension PostgreSQLStore {
     private static func attempts(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         CheckFinding(
             "attempts",
-            try db.column(RowFaults.withoutWorker).map { (id: Int64) in "job \(id) runs for an unknown worker" },
+            try db.column(db.withoutWorker).map { (id: Int64) in "job \(id) runs for an unknown worker" },
             ok: "every running job has a worker",
             advice: "\(byAnother); \(repairCommand) makes such jobs available again, as the next worker does"
-        )
-    }
-
-    private static func hooks(_ db: PostgreSQLTransaction) throws -> CheckFinding {
-        let deliveries: [Int64] = try db.column(RowFaults.deliveriesWithoutWorker)
-        let jobs: [Int64] = try db.column(RowFaults.wronglyMarked) + db.column(RowFaults.untold)
-        return CheckFinding(
-            "hooks",
-            deliveries.map { "delivery \($0) runs for an unknown worker" }
-                + jobs.map { "the end of job \($0) would not reach its hooks" },
-            ok: "every end of a job reaches its hooks",
-            advice: "\(byAnother); \(repairCommand) corrects the rows"
         )
     }
 

@@ -42,14 +42,14 @@ extension PostgreSQLStore {
         )
         note("references", try await take(RowFaults.removeDangling), "dangling rows removed")
         note("jobs", try await take(Self.requeue), "jobs queued that were nowhere")
-        note("attempts", try await take(Self.releaseUnknown), "jobs of unknown workers made available again")
-        note("hooks", try await take(RowFaults.repairHooks), "jobs and deliveries of hooks corrected")
+        note("attempts", try await take { db in try db.releaseUnknown() }, "jobs of unknown workers made available again")
+        note("hooks", try await take { db in try db.repairHooks() }, "jobs and deliveries of hooks corrected")
         note("limits", try await take(Self.enterAgain), "jobs entered again that no claim would have found")
         let keepTurn = { () async throws(StoreError) in
             _ = try await self.commit(.begun) { db in try lease.renew(db) }
         }
         var (thumbnails, blobs) = (0, 0)
-        for digest in try await survey(report, before: keepTurn).damaged {
+        for digest in try await survey(readers: Self.readers, report, before: keepTurn).damaged {
             try await keepTurn()
             let removed = try await remove(damaged: digest)
             thumbnails += removed.thumbnails
@@ -86,14 +86,6 @@ extension PostgreSQLStore {
         let count = try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
         if count > 0 { db.unwritten.wakesWorkers = true }
         return count
-    }
-
-    private static func releaseUnknown(_ db: PostgreSQLTransaction) throws -> Int {
-        let ids: [Int64] = try db.column(RowFaults.withoutWorker)
-        guard !ids.isEmpty else { return 0 }
-        let tasks = try db.tasks("WHERE id = ANY($1::bigint[]) AND state = 2 ORDER BY id", [SQLArray(ids)])
-        try db.release(tasks, as: .interrupted)
-        return tasks.count
     }
 
     /// Puts tasks into the lanes of their queues and keys, and lowers the heads of lanes.

@@ -102,10 +102,6 @@ enum RowFaults {
         return late.count
     }
 
-    static let withoutWorker = """
-        SELECT id FROM task WHERE state = 2 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = task.worker)
-        ORDER BY id
-        """
     /// Tasks in a lane that is not that of their queue and key.
     static let misplaced = """
         FROM task WHERE NOT EXISTS (
@@ -121,41 +117,6 @@ enum RowFaults {
     /// Waiting jobs that no claim would find.
     static let hidden = "SELECT id \(misplaced) UNION SELECT job FROM (\(highHeads)) AS high ORDER BY 1"
 
-    // MARK: - Hooks
-
-    static let deliveriesWithoutWorker = """
-        SELECT seq FROM delivery WHERE status = 1 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = delivery.worker)
-        """
-    /// Unfinished jobs whose mark disagrees with their hooks.
-    static let wronglyMarked = """
-        SELECT id FROM task WHERE hooked <> EXISTS (SELECT 1 FROM job_hook WHERE job_hook.job_id = task.id)
-        """
-    private static let isUntold = """
-        FROM job_hook JOIN outcome ON outcome.id = job_hook.job_id
-        WHERE superseded_by IS NULL AND NOT EXISTS (
-          SELECT 1 FROM delivery WHERE delivery.job_id = job_hook.job_id AND delivery.hook = job_hook.hook)
-        """
-    /// Ended jobs with a hook to which no end was ever entered.
-    static let untold = "SELECT DISTINCT job_hook.job_id \(isUntold)"
-
-    /// - Returns: the number of rows corrected.
-    static func repairHooks(_ db: PostgreSQLTransaction) throws -> Int {
-        try db.execute([
-            .init("UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(deliveriesWithoutWorker))"),
-            .init("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))"),
-            .init(
-                """
-                INSERT INTO delivery(job_id, hook, state, ended_at, failure, at, since)
-                SELECT ended.job_id, ended.hook, state, finalized_at, failure, $1, $1
-                FROM (SELECT DISTINCT job_hook.job_id, job_hook.hook \(isUntold)) AS ended
-                  JOIN outcome ON outcome.id = ended.job_id
-                """,
-                [db.now]
-            ),
-        ])
-        .reduce(0, +)
-    }
-
     // MARK: - Counts
 
     private static let states = JobState.allCases.map(\.rawValue)
@@ -169,14 +130,6 @@ enum RowFaults {
           SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) AS place ON place.queue = queue.id
         GROUP BY queue.id, queue.name
         """
-    private static let actualTotals = """
-        SELECT 'blobs' AS name, count(*) AS value FROM blob
-        UNION ALL SELECT 'blob_bytes', coalesce(sum(size), 0)::bigint FROM blob
-        UNION ALL SELECT 'thumbnails', count(*) FROM thumbnail
-        UNION ALL SELECT 'sources', count(*) FROM source WHERE NOT pinned
-        UNION ALL SELECT 'source_bytes', coalesce(sum(size), 0)::bigint FROM source WHERE NOT pinned
-        """
-
     /// What ever ended is at least what has ended.
     private static let wrongCountsOfQueues =
         states.map { state in
@@ -194,22 +147,21 @@ enum RowFaults {
             WHERE queue_total.ever_\(state.rawValue) < actual.\(state.rawValue)
             """
         }
-    private static let wrongTotals = """
-        SELECT 'the total of ' || name, total_now.value, real.value
-        FROM total_now JOIN (\(actualTotals)) AS real USING (name) WHERE total_now.value <> real.value
-        """
     /// The counters that are wrong: what they count, what they say, and what it is.
-    static let wrongCounts = """
-        WITH actual AS (\(actualJobs))
-        \((wrongCountsOfQueues + [wrongTotals]).joined(separator: "\nUNION ALL "))
+    static func wrongCounts(_ db: PostgreSQLTransaction) -> String {
         """
+        WITH actual AS (\(actualJobs))
+        \(wrongCountsOfQueues.joined(separator: "\nUNION ALL "))
+        UNION ALL SELECT 'the total of ' || name, counted, actual FROM (\(db.wrongTotals)) AS wrong
+        """
+    }
 
     /// Appends what the counters lack, in a transaction that changes nothing else. Each statement sees every other
     /// transaction as a whole or not at all.
     ///
     /// - Returns: the number of counters corrected.
     static func recount(_ db: PostgreSQLTransaction) throws -> Int {
-        let wrong: Int = try db.value("SELECT count(*) FROM (\(wrongCounts)) AS wrong") ?? 0
+        let wrong: Int = try db.value("SELECT count(*) FROM (\(wrongCounts(db))) AS wrong") ?? 0
         guard wrong > 0 else { return 0 }
         let ends = JobState.ends.map(\.rawValue)
         let columns = states + ends.map { "ever_\($0)" }
@@ -225,13 +177,7 @@ enum RowFaults {
                 FROM (\(actualJobs)) AS actual JOIN queue_total ON queue_total.queue = actual.queue
                 """
             ),
-            .init(
-                """
-                INSERT INTO total_delta
-                SELECT name, real.value - total_now.value
-                FROM total_now JOIN (\(actualTotals)) AS real USING (name) WHERE total_now.value <> real.value
-                """
-            ),
+            .init("INSERT INTO total_delta SELECT name, actual - counted FROM (\(db.wrongTotals)) AS wrong"),
         ])
         return wrong
     }

@@ -1,7 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
-internal import GRDB
 
 extension SQLiteTransaction {
     /// Every commit wakes those who watch the log.
@@ -53,50 +52,5 @@ extension SQLiteTransaction {
                 [family.rawValue, label, value]
             )
         }
-    }
-}
-
-/// What a check finds wrong in the rows of hooks, and a repair corrects.
-enum Hooks {
-    static let withoutWorker = "SELECT seq FROM delivery WHERE status = 1 AND worker NOT IN (SELECT id FROM worker)"
-    /// Unfinished jobs whose mark disagrees with their hooks.
-    static let wronglyMarked = """
-        SELECT id FROM task WHERE hooked <> EXISTS (SELECT 1 FROM job_hook WHERE job_id = task.id)
-        """
-    /// Ended jobs with a hook to which no end was ever entered.
-    static let untold = """
-        SELECT DISTINCT job_id FROM job_hook JOIN outcome ON outcome.id = job_id
-        WHERE superseded_by IS NULL AND NOT EXISTS (
-          SELECT 1 FROM delivery WHERE delivery.job_id = job_hook.job_id AND delivery.hook = job_hook.hook)
-        """
-
-    /// - Returns: the number of rows corrected.
-    static func repair(_ db: SQLiteTransaction) throws -> Int {
-        try [
-            "UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(withoutWorker))",
-            "UPDATE task SET hooked = 1 - hooked WHERE id IN (\(wronglyMarked))",
-            """
-            INSERT INTO delivery(job_id, hook, state, ended_at, failure, at, since)
-            SELECT DISTINCT outcome.id, hook, state, finalized_at, failure, \(db.now), \(db.now)
-            FROM job_hook JOIN outcome ON outcome.id = job_id
-            WHERE superseded_by IS NULL AND NOT EXISTS (
-              SELECT 1 FROM delivery WHERE delivery.job_id = job_hook.job_id AND delivery.hook = job_hook.hook)
-            """,
-        ].reduce(0) { try $0 + db.execute($1) }
-    }
-}
-
-extension SQLiteStore {
-    static func hooks(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let deliveries = try Int64.fetchAll(db.sqlite, sql: Hooks.withoutWorker)
-        let jobs =
-            try Int64.fetchAll(db.sqlite, sql: Hooks.wronglyMarked) + Int64.fetchAll(db.sqlite, sql: Hooks.untold)
-        return CheckFinding(
-            "hooks",
-            deliveries.map { "delivery \($0) runs for an unknown worker" }
-                + jobs.map { "the end of job \($0) would not reach its hooks" },
-            ok: "every end of a job reaches its hooks",
-            advice: "Another program changed the tables; \(repairCommand) corrects the rows"
-        )
     }
 }

@@ -31,7 +31,7 @@ extension SQLiteStore {
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
                 try Self.requests(db),
-                try Self.unfinishedAttempts(db), try Self.hooks(db), try Self.ownTables(db), try Self.guests(db),
+                try Self.unfinishedAttempts(db), try db.checkHooks(repairedBy: Self.repairCommand), try Self.ownTables(db), try Self.guests(db),
             ]
         }
         return rows + (try await checkBlobs(report)) + (try await checkAccess()) + [try await deadWorkers()]
@@ -80,7 +80,7 @@ extension SQLiteStore {
             "queue \(row["queue"] as String) has \(row["actual"] as Int) \(row["state"] as String) jobs and counts "
                 + "\(row["counted"] as Int) that ever ended so"
         }
-        let totals = try Row.fetchAll(db.sqlite, sql: Counters.wrongTotals).map { row in
+        let totals = try Row.fetchAll(db.sqlite, sql: db.wrongTotals).map { row in
             "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
         }
         let numbers = try Row.fetchAll(db.sqlite, sql: Counters.exhaustedNumbers).map { row in
@@ -96,7 +96,7 @@ extension SQLiteStore {
     }
 
     private static func unfinishedAttempts(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let ids = try Int64.fetchAll(db.sqlite, sql: Self.withoutWorker)
+        let ids = try db.column(db.withoutWorker) as [Int64]
         return CheckFinding(
             "attempts",
             ids.map { "job \($0) runs for an unknown worker" },

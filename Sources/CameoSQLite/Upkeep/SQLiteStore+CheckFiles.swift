@@ -6,7 +6,7 @@ internal import GRDB
 // Checks the content of `blobs/` in one scan.
 extension SQLiteStore {
     func checkBlobs(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
-        let survey = try await survey(report)
+        let survey = try await survey(readers: 1, report)
         let problems = survey.damaged.map { "\($0) is missing or damaged" } + survey.unreadable
         let blobs = CheckFinding(
             "blobs",

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import GRDB
 
@@ -155,18 +156,6 @@ enum Counters {
         }
         .joined(separator: " UNION ALL ")
 
-    private static let actualTotals = """
-        SELECT 'blobs' AS name, count(*) AS actual FROM blob
-        UNION ALL SELECT 'blob_bytes', coalesce(sum(size), 0) FROM blob
-        UNION ALL SELECT 'thumbnails', count(*) FROM thumbnail
-        UNION ALL SELECT 'sources', count(*) FROM source WHERE pinned = 0
-        UNION ALL SELECT 'source_bytes', coalesce(sum(size), 0) FROM source WHERE pinned = 0
-        """
-
-    static let wrongTotals = """
-        SELECT name, value AS counted, actual FROM total JOIN (\(actualTotals)) USING (name) WHERE value <> actual
-        """
-
     static let wrongKeys = """
         SELECT name AS key, running, actual FROM (
           SELECT name, running, (SELECT count(*) FROM task WHERE state = 2 AND key = key.id) AS actual FROM key)
@@ -204,7 +193,7 @@ enum Counters {
     ///
     /// - Returns: the number of wrong values.
     static func rebuild(_ db: SQLiteTransaction) throws -> Int {
-        let queries = [wrongJobs, wrongEnds, wrongTotals, wrongKeys, wrongLanes, highHeads, exhaustedNumbers]
+        let queries = [wrongJobs, wrongEnds, db.wrongTotals, wrongKeys, wrongLanes, highHeads, exhaustedNumbers]
         let wrong = try queries.reduce(0) { sum, query in
             sum + (try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM (\(query))") ?? 0)
         }
@@ -224,8 +213,8 @@ enum Counters {
                 INSERT OR IGNORE INTO queue_count(queue) SELECT id FROM queue;
                 UPDATE queue_count SET \(counts);
                 UPDATE queue_count SET \(ends);
-                UPDATE total SET value = (SELECT actual FROM (\(actualTotals)) WHERE name = total.name)
-                  WHERE name IN (SELECT name FROM (\(actualTotals)));
+                UPDATE total SET value = (SELECT actual FROM (\(db.actualTotals)) WHERE name = total.name)
+                  WHERE name IN (SELECT name FROM (\(db.actualTotals)));
                 UPDATE key SET running = (SELECT count(*) FROM task WHERE state = 2 AND key = key.id);
                 UPDATE lane SET shut = coalesce(
                     (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE key.id = lane.key), 0),

@@ -7,9 +7,6 @@ internal import GRDB
 // DESIGN. A repair fixes only what the tables themselves prove to be wrong, without guessing. A thumbnail whose bytes
 // are gone is removed, so that the next request makes it again; a row that references missing bytes would prevent that.
 extension SQLiteStore {
-    /// Jobs that run for an unknown worker.
-    static let withoutWorker = "SELECT id FROM task WHERE state = 2 AND worker NOT IN (SELECT id FROM worker)"
-
     /// The age in seconds from which no process can still be about to reference a file.
     private static let settledAge = 3_600.0
 
@@ -53,11 +50,7 @@ extension SQLiteStore {
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
         note(
             "attempts",
-            try await commit { db in
-                let tasks = try db.tasks("WHERE id IN (\(Self.withoutWorker)) ORDER BY id", [])
-                try db.release(tasks, as: .interrupted)
-                return tasks.count
-            },
+            try await commit { db in try db.releaseUnknown() },
             "jobs of unknown workers made available again"
         )
         try await acceptAll()
@@ -73,10 +66,10 @@ extension SQLiteStore {
         )
         note(
             "hooks",
-            try await commit { db in try Hooks.repair(db) },
+            try await commit { db in try db.repairHooks() },
             "jobs and deliveries of hooks corrected"
         )
-        let damaged = try await survey(report).damaged
+        let damaged = try await survey(readers: 1, report).damaged
         note("blobs", try await putBack(damaged), "misplaced files restored")
         let (thumbnails, lost) = try await remove(damaged: damaged)
         note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made again on request")

@@ -1,0 +1,164 @@
+package import CameoModel
+package import CameoStore
+
+/// What a scan of all blobs has found.
+package struct BlobSurvey: Sendable {
+    package fileprivate(set) var count = 0
+    /// Damaged or missing blobs.
+    package fileprivate(set) var damaged: [BlobDigest] = []
+    /// Blobs that could not be read, with the reasons.
+    package fileprivate(set) var unreadable: [String] = []
+}
+
+extension QueueStore {
+    /// Reads and verifies every blob, some at a time: a bucket answers many requests in the time of one.
+    ///
+    /// - Parameters:
+    ///   - readers: how many are read at a time.
+    ///   - report: called with progress.
+    ///   - next: called before each page.
+    /// - Returns: what was found.
+    /// - Throws: ``StoreError``
+    package func survey(
+        readers: Int,
+        _ report: @Sendable (ByteProgress) -> Void,
+        before next: () async throws(StoreError) -> Void = {}
+    ) async throws(StoreError) -> BlobSurvey {
+        let total = try await read { db in try db.totals()["blob_bytes"] ?? 0 }
+        var (survey, done, last) = (BlobSurvey(), 0, "")
+        while true {
+            try await next()
+            let after = last
+            let page = try await read { db in
+                try db.query("SELECT digest, size FROM blob WHERE digest > ?1 ORDER BY digest LIMIT 500", [after])
+                    .map { row in (hex: try row[0] as String, bytes: try row[1] as Int) }
+            }
+            guard let end = page.last else { break }
+            last = end.hex
+            survey.count += page.count
+            for start in stride(from: 0, to: page.count, by: readers) {
+                let some = page[start..<min(start + readers, page.count)]
+                try await look(at: some.compactMap { BlobDigest(hex: $0.hex) }, &survey)
+                done += some.reduce(0) { $0 + $1.bytes }
+                report(ByteProgress(done: done, total: max(total, done)))
+            }
+        }
+        // Checks again: the bytes of a row that was new or on its way out when it was listed may have come or gone.
+        let damaged = survey.damaged
+        survey.damaged = []
+        for digest in damaged where try await !isWhole(digest) { survey.damaged.append(digest) }
+        return survey
+    }
+
+    /// Reads some blobs at the same time.
+    private func look(at digests: [BlobDigest], _ survey: inout BlobSurvey) async throws(StoreError) {
+        let found = await withTaskGroup(of: Look.self) { group in
+            for digest in digests { group.addTask { await self.look(at: digest) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        for look in found.sorted(by: { $0.digest.hex < $1.digest.hex }) {
+            switch look.isWhole {
+            case .success(true): break
+            case .success(false): survey.damaged.append(look.digest)
+            case .failure(.unreadableBlob(let path, let reason)):
+                survey.unreadable.append(StoreError.unreadableBlob(path: path, reason: reason).description)
+            case .failure(let error): throw error
+            }
+        }
+    }
+
+    // DESIGN. Complete before the task returns it: a tuple that the task's closure fills around a typed error is garbage in
+    // code that Swift 6.3 optimises.
+    private func look(at digest: BlobDigest) async -> Look {
+        let result: Result<Bool, StoreError>
+        do throws(StoreError) {
+            result = .success(try await isWhole(digest))
+        } catch {
+            result = .failure(error)
+        }
+        return Look(digest: digest, isWhole: result)
+    }
+}
+
+/// What reading one blob showed.
+private struct Look: Sendable {
+    let digest: BlobDigest
+    let isWhole: Result<Bool, StoreError>
+}
+
+// Rows that disagree with one another, which no transaction of Cameo leaves.
+extension QueueTransaction {
+    /// Jobs that run for an unknown worker.
+    package var withoutWorker: String {
+        "SELECT id FROM task WHERE state = 2 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = task.worker) ORDER BY id"
+    }
+
+    /// Makes such jobs available again, and returns their number.
+    package func releaseUnknown() throws -> Int {
+        let tasks = try tasks("WHERE state = 2 AND id IN (\(withoutWorker)) ORDER BY id", [])
+        try release(tasks, as: .interrupted)
+        return tasks.count
+    }
+
+    private var deliveriesWithoutWorker: String {
+        """
+        SELECT seq FROM delivery WHERE status = 1 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = delivery.worker)
+        """
+    }
+
+    /// Unfinished jobs whose mark disagrees with their hooks.
+    private var wronglyMarked: String {
+        "SELECT id FROM task WHERE hooked <> EXISTS (SELECT 1 FROM job_hook WHERE job_hook.job_id = task.id)"
+    }
+
+    /// Ended jobs with a hook to which no end was ever entered.
+    private var untold: String {
+        """
+        FROM job_hook JOIN outcome ON outcome.id = job_hook.job_id
+        WHERE superseded_by IS NULL AND NOT EXISTS (
+          SELECT 1 FROM delivery WHERE delivery.job_id = job_hook.job_id AND delivery.hook = job_hook.hook)
+        """
+    }
+
+    package func checkHooks(repairedBy command: String) throws -> CheckFinding {
+        let deliveries: [Int64] = try column(deliveriesWithoutWorker)
+        let jobs: [Int64] = try column(wronglyMarked) + column("SELECT DISTINCT job_hook.job_id \(untold)")
+        return CheckFinding(
+            "hooks",
+            deliveries.map { "delivery \($0) runs for an unknown worker" }
+                + jobs.map { "the end of job \($0) would not reach its hooks" },
+            ok: "every end of a job reaches its hooks",
+            advice: "Another program changed the tables; \(command) corrects the rows"
+        )
+    }
+
+    /// - Returns: the number of rows corrected.
+    package func repairHooks() throws -> Int {
+        let delivered = """
+            INSERT INTO delivery(job_id, hook, state, ended_at, failure, at, since)
+            SELECT ended.job_id, ended.hook, state, finalized_at, failure, CAST(?1 AS bigint), CAST(?1 AS bigint)
+            FROM (SELECT DISTINCT job_hook.job_id, job_hook.hook \(untold)) AS ended JOIN outcome ON outcome.id = ended.job_id
+            """
+        return try execute("UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(deliveriesWithoutWorker))")
+            + execute("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))") + execute(delivered, [now])
+    }
+
+    /// The counts that are kept of all rows, as they should be: `name` and `actual`.
+    package var actualTotals: String {
+        """
+        SELECT 'blobs' AS name, count(*) AS actual FROM blob
+        UNION ALL SELECT 'blob_bytes', CAST(coalesce(sum(size), 0) AS bigint) FROM blob
+        UNION ALL SELECT 'thumbnails', count(*) FROM thumbnail
+        UNION ALL SELECT 'sources', count(*) FROM source WHERE NOT pinned
+        UNION ALL SELECT 'source_bytes', CAST(coalesce(sum(size), 0) AS bigint) FROM source WHERE NOT pinned
+        """
+    }
+
+    /// Those that are wrong: `name`, `counted` and `actual`.
+    package var wrongTotals: String {
+        """
+        SELECT stored.name AS name, value AS counted, actual
+        FROM \(dialect.totals) AS stored JOIN (\(actualTotals)) AS real ON real.name = stored.name WHERE value <> actual
+        """
+    }
+}
