@@ -13,13 +13,21 @@ package struct End: Sendable {
     }
 }
 
+extension LostJob {
+    /// A job that ends because another program has deleted its row.
+    package init(deleted id: Int64, from queue: String, attempt: Int) {
+        let failure = JobFailure(.requestInvalid, at: .request, "another program has deleted its row")
+        self.init(id: id, source: nil, queue: queue, attempt: attempt, failure: failure)
+    }
+}
+
 extension QueueTransaction {
     /// Enters what every end of a job does, besides its outcome: counts, the change feed, and the deliveries to its hooks.
     package func enter(_ end: End, of job: QueuedJob, from before: JobState?) throws {
         move(job, from: before, to: end.state)
         if end.state == .discarded, let failure = end.failure { fail(failure.code, .finalFailures) }
         // The job that superseded it has inherited its hooks.
-        if job.isHooked, end.supersededBy == nil { try JobHooks.enter(job.id, end, self) }
+        if job.isHooked, end.supersededBy == nil { try deliver(end, of: job.id) }
     }
 
     /// Ends an attempt without thumbnails.
@@ -104,7 +112,7 @@ extension QueueTransaction {
     /// Removes a worker, and makes what it has claimed wait again.
     package func deregister(_ worker: String) throws {
         try release(try runningTasks(of: worker), as: .released)
-        try JobHooks.release(claimsOf: worker, self)
+        try releaseDeliveries(of: worker)
         try execute("DELETE FROM worker WHERE id = ?1", [worker])
     }
 

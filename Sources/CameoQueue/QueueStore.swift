@@ -320,6 +320,12 @@ extension QueueStore {
         }
     }
 
+    package func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
+        try await read { db in
+            try db.hasPoisonJob(among: queues, background, attemptedBefore: db.now - poisonPatience)
+        }
+    }
+
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
         let ingredients = request.sourceThumbnails
         return try await commit(holding: claim) { db in
@@ -397,6 +403,9 @@ extension QueueStore {
         try await commit(.new) { db in try db.setHook(hook, ofQueue: queue, unknown) }
     }
 }
+
+/// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
+private let poisonPatience: Int64 = 60_000
 
 extension ThumbnailRequest {
     fileprivate var sourceThumbnails: [ThumbnailID] {

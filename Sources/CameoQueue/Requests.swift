@@ -69,7 +69,7 @@ extension QueueTransaction {
     /// Merges a request into the job that waits for the same thumbnails.
     package func join(_ new: CheckedRequest, _ duplicate: TaskRow) throws -> TaskRow {
         let joined = try join(duplicate, new.job.joining(now: now))
-        if let hook = new.job.request.hook { try JobHooks.note(hook, for: joined.id, self) }
+        if let hook = new.job.request.hook { try note(hook: hook, for: joined.id) }
         return joined
     }
 
@@ -145,8 +145,8 @@ extension QueueTransaction {
         )
         if let id = known {
             if let hook = new.job.request.hook {
-                try JobHooks.note(hook, for: id, self)
-                try JobHooks.enter(id, only: hook, End(.completed), self)
+                try note(hook: hook, for: id)
+                try deliver(End(.completed), of: id, only: hook)
             }
             return id
         }
@@ -200,7 +200,7 @@ extension QueueTransaction {
             upload: nil,
             isHooked: true
         )
-        try JobHooks.note(try valid("hook", ThumbnailRequest.isLabel), ofQueue: queue, for: id, self)
+        try note(hook: valid("hook", ThumbnailRequest.isLabel), ofQueue: queue, for: id)
         try end(task, from: nil, End(.discarded, failure: failure))
         return LostJob(id: id, source: try row["source"], queue: name, attempt: 0, failure: failure)
     }

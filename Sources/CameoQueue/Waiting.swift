@@ -84,7 +84,7 @@ extension QueueTransaction {
             isHooked: task.isHooked
         )
         try join(duplicate, joining)
-        if task.isHooked { try JobHooks.inherit(from: task.id, by: duplicate.id, self) }
+        if task.isHooked { try inheritHooks(from: task.id, by: duplicate.id) }
         // The batches count the job that does the work, not the superseded one.
         try execute("DELETE FROM batch_job WHERE job_id = ?1", [task.id])
         let failure = JobFailure(

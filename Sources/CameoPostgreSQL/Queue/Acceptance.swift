@@ -181,7 +181,7 @@ extension PostgreSQLTransaction {
             )
         }
         for entry in entries where entry.task.isHooked {
-            try JobHooks.note(entry.new.request.hook, ofQueue: entry.task.queue, for: entry.task.id, self)
+            try note(hook: entry.new.request.hook, ofQueue: entry.task.queue, for: entry.task.id)
         }
         let named = entries.compactMap { entry in
             entry.new.request.batch.map { (batch: ExactText($0), job: entry.task.id) }

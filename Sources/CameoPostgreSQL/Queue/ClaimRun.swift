@@ -296,10 +296,7 @@ struct ClaimRun {
     private mutating func forget(_ task: ClaimedTask, from origin: Origin) throws {
         try db.execute("DELETE FROM task WHERE id = $1", [task.id])
         db.move(origin.job(task.id), from: .available, to: nil)
-        let failure = JobFailure(.requestInvalid, at: .request, "another program has deleted its row")
-        lost.append(
-            LostJob(id: task.id, source: nil, queue: origin.queueName, attempt: task.attempt - 1, failure: failure)
-        )
+        lost.append(LostJob(deleted: task.id, from: origin.queueName, attempt: task.attempt - 1))
     }
 }
 

@@ -47,16 +47,6 @@ extension PostgreSQLStore {
         }
     }
 
-    /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
-    private static let poisonPatience: Int64 = 60_000
-
-    package func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
-        try await read { db in
-            let limit = db.now - Self.poisonPatience
-            return try !ClaimRun.poisonJobs(among: queues, background, 1, attemptedBefore: limit, db).isEmpty
-        }
-    }
-
     /// Whether a claim could find anything or enable a later one to.
     private static func mayClaim(
         _ outlook: ClaimOutlook,
@@ -68,7 +58,7 @@ extension PostgreSQLStore {
         if outlook.hasDue { return true }
         guard kind == .poison else { return !outlook.lanes.isEmpty }
         let background = BackgroundJobs(room: background)
-        return try !ClaimRun.poisonJobs(among: queues, background, 1, attemptedBefore: nil, db).isEmpty
+        return try db.hasPoisonJob(among: queues, background, attemptedBefore: nil)
     }
 }
 
@@ -76,6 +66,14 @@ extension PostgreSQLTransaction {
     /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
     /// nil if there is none.
     func nextDueTime() throws -> Int64? { try value("SELECT next_due()") }
+
+    package func hasPoisonJob(
+        among queues: [String]?,
+        _ background: BackgroundJobs,
+        attemptedBefore time: Int64?
+    ) throws -> Bool {
+        try !ClaimRun.poisonJobs(among: queues, background, 1, attemptedBefore: time, self).isEmpty
+    }
 
     fileprivate func claim(
         _ limit: Int,

@@ -163,7 +163,7 @@ extension PostgreSQLTransaction {
         report.workers.append(lost.id)
         let running = try runningTasks(of: lost.id)
         for task in running { try rescue(task, deaths: lost.isDead ? 1 : 0, into: &report) }
-        try JobHooks.release(claimsOf: lost.id, self)
+        try releaseDeliveries(of: lost.id)
         guard lost.isDead else {
             try execute(
                 "UPDATE worker SET suspects = suspects || $1::bigint[] WHERE id = $2",

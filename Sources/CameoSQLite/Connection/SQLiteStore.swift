@@ -212,7 +212,8 @@ package final class SQLiteStore: QueueStore {
         holding claim: Claim,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await commitCounting(body)
+        // Without a flush before it: the counters of the whole group are written once.
+        try await submit(.begun, body)
     }
 
     package func accept(through id: Int64) async throws(StoreError) {
@@ -230,14 +231,6 @@ package final class SQLiteStore: QueueStore {
         mediaType: String?
     ) async throws(StoreError) -> PreparedBlob {
         try await files.prepare(data, digest: digest, mediaType: mediaType)
-    }
-
-    /// Commits a write that ends work in progress. The body must not read counters: those of the whole group are
-    /// written once.
-    func commitCounting<Value: Sendable>(
-        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        try await submit(.begun, body)
     }
 
     private func submit<Value: Sendable>(

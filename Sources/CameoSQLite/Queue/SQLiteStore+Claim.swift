@@ -63,17 +63,6 @@ extension SQLiteStore {
         )
     }
 
-    /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
-    private static let poisonPatience: Int64 = 60_000
-
-    package func hasOverduePoisonJob(
-        queues: [String]?,
-        background: BackgroundJobs
-    ) async throws(StoreError) -> Bool {
-        let limit = nowMilliseconds - Self.poisonPatience
-        return try await read { db in try !Self.poisonJobs(queues, background, 1, attemptedBefore: limit, db).isEmpty }
-    }
-
     private static func claim(
         _ limit: Int,
         _ background: Int,
@@ -116,7 +105,7 @@ extension SQLiteStore {
                 if let job = try take(task, &beginning, from: queue, for: worker, db) {
                     jobs.append(job)
                 } else {
-                    lost.append(LostJob(deleted: task, from: front.queueName))
+                    lost.append(LostJob(deleted: task.id, from: front.queueName, attempt: task.attempt))
                 }
             }
             if front.isLimited {
@@ -140,7 +129,7 @@ extension SQLiteStore {
         let background = BackgroundJobs(room: background)
         if let due = try nextDueTime(db), due <= db.now { return true }
         if try Rates.mayOpen(db) { return true }
-        if kind == .poison { return try !poisonJobs(wanted, background, 1, attemptedBefore: nil, db).isEmpty }
+        if kind == .poison { return try db.hasPoisonJob(among: wanted, background, attemptedBefore: nil) }
         return try !Front.openQueues(among: wanted, background: background, db).isEmpty
     }
 
@@ -162,7 +151,7 @@ extension SQLiteStore {
     // MARK: - Poison jobs
 
     /// The poison jobs that may run now, by rank. There are few.
-    private static func poisonJobs(
+    fileprivate static func poisonJobs(
         _ wanted: [String]?,
         _ background: BackgroundJobs,
         _ limit: Int,
@@ -202,7 +191,7 @@ extension SQLiteStore {
             if let job = try take(next.task, &beginning, from: next.queue, for: worker, db) {
                 jobs.append(job)
             } else {
-                lost.append(LostJob(deleted: next.task, from: next.queue.name))
+                lost.append(LostJob(deleted: next.task.id, from: next.queue.name, attempt: next.task.attempt))
             }
             try beginning.end(db)
             try db.flush()
@@ -289,9 +278,12 @@ extension SQLiteStore {
     }
 }
 
-extension LostJob {
-    fileprivate init(deleted task: TaskRow, from queue: String) {
-        let failure = JobFailure(.requestInvalid, at: .request, "another program has deleted its row")
-        self.init(id: task.id, source: nil, queue: queue, attempt: task.attempt, failure: failure)
+extension SQLiteTransaction {
+    package func hasPoisonJob(
+        among queues: [String]?,
+        _ background: BackgroundJobs,
+        attemptedBefore time: Int64?
+    ) throws -> Bool {
+        try !SQLiteStore.poisonJobs(queues, background, 1, attemptedBefore: time, self).isEmpty
     }
 }

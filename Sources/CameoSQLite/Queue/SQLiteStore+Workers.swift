@@ -143,7 +143,7 @@ extension SQLiteStore {
             // A silent worker may be frozen by suspend or a debugger; its jobs are not to blame.
             try db.rescue(task, deaths: lost.isRunning ? 0 : 1, into: &report)
         }
-        try JobHooks.release(claimsOf: lost.id, db)
+        try db.releaseDeliveries(of: lost.id)
         if !lost.isRunning { try db.execute("DELETE FROM worker WHERE id = ?1", [lost.id]) }
     }
 }

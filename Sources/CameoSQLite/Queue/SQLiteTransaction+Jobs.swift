@@ -113,7 +113,7 @@ extension SQLiteTransaction {
                 [task.id, task.queue, task.key, task.uniqueKey, new.thumbnails]
             )
             for name in new.ingredients { try need(name, for: task.id) }
-            if task.isHooked { try JobHooks.note(new.request.hook, ofQueue: task.queue, for: task.id, self) }
+            if task.isHooked { try note(hook: new.request.hook, ofQueue: task.queue, for: task.id) }
             if let batch = new.request.batch { try enter([batch], task.id) }
         }
     }
