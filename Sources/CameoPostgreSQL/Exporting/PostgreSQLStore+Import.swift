@@ -8,24 +8,7 @@ internal import Foundation
 extension PostgreSQLStore: ExportableStore {
     package func beginImport(of mark: String, isAddition: Bool) async throws(StoreError) -> Bool {
         let location = location
-        return try await importing { db in
-            let live: [String] = try db.column("SELECT id FROM worker WHERE lease_until >= $1 ORDER BY id", [db.now])
-            guard live.isEmpty else {
-                throw StoreError.cannotOpen(path: location, reason: ImportRefusal.workers(live))
-            }
-            let known: Bool? = try db.value(
-                "SELECT EXISTS (SELECT 1 FROM epoch WHERE name = $1)",
-                [ImportRefusal.epoch(mark)]
-            )
-            if known == true { return true }
-            let full = RecordKind.ofANewStore.map { "EXISTS (SELECT 1 FROM \($0.table))" }.joined(separator: " OR ")
-            let isEmpty = try db.value("SELECT \(full) OR EXISTS (SELECT 1 FROM arrival)") == false
-            guard isEmpty || isAddition else {
-                throw StoreError.cannotOpen(path: location, reason: ImportRefusal.records)
-            }
-            try db.execute("INSERT INTO epoch(name, since) VALUES ($1, $2)", [ImportRefusal.epoch(mark), db.now])
-            return false
-        }
+        return try await importing { db in try db.beginImport(of: mark, isAddition: isAddition, at: location) }
     }
 
     package func receive(_ records: [StoreRecord], of kind: RecordKind) async throws(StoreError) {
@@ -40,7 +23,7 @@ extension PostgreSQLStore: ExportableStore {
             try db.execute(Self.consequences)
             // Those that nobody had accepted.
             try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
-            try db.execute("DELETE FROM epoch WHERE name = $1", [ImportRefusal.epoch(mark)])
+            try db.forgetImport(of: mark)
         }
         // Until autovacuum looks at them, the planner would take the tables for empty.
         let tables = RecordKind.allCases.filter { $0 != .number }.map(\.table).joined(separator: ", ")
@@ -49,15 +32,7 @@ extension PostgreSQLStore: ExportableStore {
 
     /// Makes the bytes of blobs that are not there durable, unless they go into their rows.
     private func place(_ blobs: [StoreRecord]) async throws(StoreError) -> [StoreRecord] {
-        let known = try await read { db in
-            let found: [String] = try db.column(
-                "SELECT digest FROM blob WHERE digest = ANY($1::text[])",
-                [SQLArray(try blobs.map { try $0.digest.hex })]
-            )
-            return Set(found)
-        }
-        var new: [StoreRecord] = []
-        for blob in blobs where !known.contains(try blob.digest.hex) { new.append(blob) }
+        var new = try await read { db in try db.unknown(blobs) }
         guard let storage, try await ownsBytes() else { return new }
         let blobs = new
         var rest = blobs.indices.filter { blobs[$0].bytes?.count ?? 0 > Self.inlineLimit }[...]
@@ -227,13 +202,6 @@ extension RecordKind {
             """,
             [value]
         )
-    }
-
-    /// Keeps what is there, but replaces rows that the tables begin with.
-    private var replacement: String {
-        guard [.queueCount, .epoch, .total].contains(self) else { return "ON CONFLICT DO NOTHING" }
-        let changes = fields.dropFirst().map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
-        return "ON CONFLICT (\(fields[0].name)) DO UPDATE SET \(changes)"
     }
 
     private func array(_ values: [StoreValue], _ field: RecordField) throws -> SQLArray {

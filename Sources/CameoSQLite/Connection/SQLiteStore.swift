@@ -265,15 +265,13 @@ package final class SQLiteStore: QueueStore {
         }
     }
 
-    /// Runs a read. Like a commit, it is not cancelled with the calling task, so that no read fails with a store error
-    /// then.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await read(by: reader, body)
     }
 
-    /// Runs a read that may take long on its own connection and thread, so that it does not block other reads.
+    /// On a connection and thread of its own.
     package func readApart<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -308,6 +306,4 @@ package final class SQLiteStore: QueueStore {
             throw StoreError(error, path: directory.path)
         }
     }
-
-    var nowMilliseconds: Int64 { clock.now().milliseconds }
 }

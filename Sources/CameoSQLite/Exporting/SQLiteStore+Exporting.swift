@@ -32,7 +32,7 @@ extension RecordKind {
         return "SELECT \(columns) FROM \(rows) \(condition) ORDER BY \(names) LIMIT ?"
     }
 
-    /// Inserts a record that is not there. Rows that the tables begin with are replaced.
+    /// Inserts a record.
     fileprivate var insertion: String {
         var columns = fields.map(\.name)
         // A blob that is no text would be refused by the type of the column.
@@ -47,9 +47,7 @@ extension RecordKind {
             ? "SELECT \(values.joined(separator: ", ")) WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE id = ?1)"
             : "VALUES (\(values.joined(separator: ", ")))"
         let insert = "INSERT INTO \(rawValue)(\(columns.joined(separator: ", "))) \(source)"
-        guard [.queueCount, .epoch, .total].contains(self) else { return "\(insert) ON CONFLICT DO NOTHING" }
-        let changes = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        return "\(insert) ON CONFLICT(\(columns[0])) DO UPDATE SET \(changes)"
+        return "\(insert) \(replacement)"
     }
 }
 
@@ -71,7 +69,7 @@ extension StoreValue {
         }
     }
 
-    fileprivate var stored: (any DatabaseValueConvertible)? {
+    fileprivate var stored: (any SQLBindable & DatabaseValueConvertible)? {
         switch self {
         case .null: nil
         case .integer(let number): number
@@ -113,7 +111,8 @@ extension SQLiteStore: ExportableStore {
         -> [StoreRecord]
     {
         let fields = kind.fields
-        let key = last.map { $0.values.prefix(kind.keyLength).map(\.stored) } ?? []
+        let key: [(any DatabaseValueConvertible)?] =
+            last.map { $0.values.prefix(kind.keyLength).map { $0.stored } } ?? []
         let statement = try db.cachedStatement(sql: kind.selection(isFirst: last == nil))
         let rows = try Row.fetchCursor(statement, arguments: StatementArguments(key + [kind.pageLength]))
         var (records, size) = ([StoreRecord](), 0)
@@ -128,8 +127,7 @@ extension SQLiteStore: ExportableStore {
     /// - Throws: ``StoreError/damagedBlob(digest:)``
     private static func bytes(_ digest: BlobDigest, _ directory: StoreDirectory, _ db: SQLiteTransaction) throws -> Data
     {
-        let find = try db.cachedStatement(sql: "SELECT data FROM blob WHERE digest = ?")
-        let inline = try Data?.fetchOne(find, arguments: [digest.hex]) ?? nil
+        let inline: Data? = try db.value("SELECT data FROM blob WHERE digest = ?1", [digest.hex])
         let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest))
         guard let data, SHA256.digest(of: data) == digest else {
             throw StoreError.damagedBlob(digest: digest.description)
@@ -138,25 +136,8 @@ extension SQLiteStore: ExportableStore {
     }
 
     package func beginImport(of mark: String, isAddition: Bool) async throws(StoreError) -> Bool {
-        let (directory, now) = (directory, nowMilliseconds)
-        return try await commit { db in
-            let live = try String.fetchAll(db.sqlite, sql: "SELECT id FROM worker ORDER BY id")
-                .filter { id in try WorkerRegistration.isAlive(id, in: directory) }
-            guard live.isEmpty else {
-                throw StoreError.cannotOpen(path: directory.path, reason: ImportRefusal.workers(live))
-            }
-            let find = "SELECT EXISTS (SELECT 1 FROM epoch WHERE name = ?)"
-            if try Bool.fetchOne(db.sqlite, sql: find, arguments: [ImportRefusal.epoch(mark)]) == true { return true }
-            let isEmpty = try RecordKind.ofANewStore.allSatisfy { kind in
-                try Bool.fetchOne(db.sqlite, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(kind.rawValue))") ?? false
-            }
-            guard isEmpty || isAddition else {
-                throw StoreError.cannotOpen(path: directory.path, reason: ImportRefusal.records)
-            }
-            let note = "INSERT INTO epoch(name, since) VALUES (?, ?)"
-            try db.execute(sql: note, arguments: [ImportRefusal.epoch(mark), now])
-            return false
-        }
+        let location = location
+        return try await commit { db in try db.beginImport(of: mark, isAddition: isAddition, at: location) }
     }
 
     package func receive(_ records: [StoreRecord], of kind: RecordKind) async throws(StoreError) {
@@ -165,10 +146,10 @@ extension SQLiteStore: ExportableStore {
             guard kind != .number else { return try Self.raise(ready, db) }
             let doors = [.job, .upload].contains(kind) ? ["job_id", "upload_id", "upload_enqueues"] : []
             try Self.without(triggers: doors, db) {
-                let statement = try db.cachedStatement(sql: kind.insertion)
+                let insertion = kind.insertion
                 for record in ready {
-                    let bytes: [(any DatabaseValueConvertible)?] = kind == .blob ? [record.bytes] : []
-                    try statement.execute(arguments: StatementArguments(record.values.map(\.stored) + bytes))
+                    let values: [(any SQLBindable)?] = record.values.map { $0.stored }
+                    try db.execute(insertion, values + (kind == .blob ? [record.bytes] : []))
                 }
             }
         }
@@ -176,10 +157,7 @@ extension SQLiteStore: ExportableStore {
 
     /// Makes the bytes of blobs that are not there durable, unless they go into their rows.
     private func place(_ blobs: [StoreRecord]) async throws(StoreError) -> [StoreRecord] {
-        var new = try await read { db in
-            let find = try db.cachedStatement(sql: "SELECT 1 FROM blob WHERE digest = ?")
-            return try blobs.filter { try Int.fetchOne(find, arguments: [$0.digest.hex]) == nil }
-        }
+        var new = try await read { db in try db.unknown(blobs) }
         for index in new.indices {
             guard let bytes = new[index].bytes else { continue }
             let (digest, type) = (try new[index].digest, new[index].mediaType)
@@ -208,22 +186,14 @@ extension SQLiteStore: ExportableStore {
                 throw StoreError.refused(reason: "a number has no name or no value")
             }
             guard name != "source_seen" else {
-                let raise = "UPDATE sequence SET value = max(value, ?) WHERE name = 'source_seen'"
-                try db.execute(sql: raise, arguments: [value])
+                try db.execute("UPDATE sequence SET value = max(value, ?1) WHERE name = 'source_seen'", [value])
                 continue
             }
-            if name == "job" {
-                // Nobody accepts what is about to come.
-                try db.execute(
-                    sql: "UPDATE sequence SET value = max(value, ?) WHERE name = 'accepted'",
-                    arguments: [value]
-                )
-            }
-            let find = "SELECT seq FROM sqlite_sequence WHERE name = ?"
-            let known = try Int64.fetchOne(db.sqlite, sql: find, arguments: [name]) ?? 0
-            guard value > known else { continue }
-            try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
-            try db.execute(sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)", arguments: [name, value])
+            // Nobody accepts what is about to come.
+            if name == "job" { try noteAccepted(through: value, db) }
+            guard value > (try db.value("SELECT seq FROM sqlite_sequence WHERE name = ?1", [name]) ?? 0) else { continue }
+            try db.execute("DELETE FROM sqlite_sequence WHERE name = ?1", [name])
+            try db.execute("INSERT INTO sqlite_sequence(name, seq) VALUES (?1, ?2)", [name, value])
         }
     }
 
@@ -231,16 +201,16 @@ extension SQLiteStore: ExportableStore {
         try await commit { db in
             // Up to the first that nobody had accepted.
             try db.execute(
-                sql: """
-                    UPDATE sequence SET value = coalesce(
-                      (SELECT min(id) - 1 FROM job WHERE id NOT IN (SELECT id FROM task)
-                        AND id NOT IN (SELECT id FROM outcome)),
-                      (SELECT max(id) FROM job), 0)
-                    WHERE name = 'accepted'
-                    """
+                """
+                UPDATE sequence SET value = coalesce(
+                  (SELECT min(id) - 1 FROM job WHERE id NOT IN (SELECT id FROM task)
+                    AND id NOT IN (SELECT id FROM outcome)),
+                  (SELECT max(id) FROM job), 0)
+                WHERE name = 'accepted'
+                """
             )
             _ = try Counters.rebuild(db)
-            try db.execute(sql: "DELETE FROM epoch WHERE name = ?", arguments: [ImportRefusal.epoch(mark)])
+            try db.forgetImport(of: mark)
         }
     }
 }

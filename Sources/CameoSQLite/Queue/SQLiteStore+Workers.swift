@@ -15,7 +15,7 @@ extension SQLiteStore {
     package func registration(for worker: WorkerDescription) async throws(StoreError) -> WorkerRegistration {
         do {
             files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))
-            let registration = try WorkerRegistration(worker, in: directory, startedAt: nowMilliseconds)
+            let registration = try WorkerRegistration(worker, in: directory, startedAt: clock.now().milliseconds)
             try await extendLease(registration)
             return registration
         } catch {
