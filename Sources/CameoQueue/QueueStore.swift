@@ -78,11 +78,12 @@ package protocol QueueStore: Store {
     ///   nothing was written.
     func complete(_ claim: Claim, keeping thumbnails: [ThumbnailID], seen: Revalidation?, timings: AttemptTimings)
         async throws(StoreError)
-    /// Removes blobs that nothing has referenced since a time. A step postpones those that it does not remove.
+    /// Removes blobs that nothing has referenced since a time, which is at least an hour ago except in tests, and examines
+    /// up to `limit` of them. A step postpones those that it does not remove.
     func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs
     /// Removes what only the engine knows of, such as unfinished files and old partitions.
     func finishPruning(_ steps: inout PruneSteps<Self>, now: Int64) async throws
-    /// What a collection would remove.
+    /// What repeated collections would remove.
     func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int)
 }
 

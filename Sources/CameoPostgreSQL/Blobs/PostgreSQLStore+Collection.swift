@@ -12,12 +12,6 @@ package import Foundation
 // too, so that a new put waits, and puts the bytes again.
 
 extension PostgreSQLStore {
-    /// Removes blobs that have been unreferenced since a time.
-    ///
-    /// - Parameters:
-    ///   - time: at least an hour ago, except in tests.
-    ///   - limit: the maximum number of blobs to examine.
-    /// - Returns: what was removed.
     /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references. What
     ///   the storage does not remove is put off for an hour.
     package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
@@ -52,7 +46,6 @@ extension PostgreSQLStore {
         return total
     }
 
-    /// Counts what repeated calls of ``collectBlobs(unreferencedSince:atMost:)`` would remove.
     package func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
         try await read { db in
             let row = try db.row(

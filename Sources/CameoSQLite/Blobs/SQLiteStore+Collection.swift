@@ -18,17 +18,8 @@ package import Foundation
 // are removed an hour later, and at worst an unreferenced row without bytes, which the next collection removes.
 
 extension SQLiteStore {
-    /// Removes blobs that have been unreferenced since a time.
-    ///
-    /// - Parameters:
-    ///   - time: at least an hour ago, except in tests.
-    ///   - limit: the maximum number of blobs to examine.
-    /// - Returns: what was removed.
     /// - Throws: ``StoreError``; then nothing was removed.
-    package func collectBlobs(
-        unreferencedSince time: Date,
-        atMost limit: Int
-    ) async throws(StoreError) -> CollectedBlobs {
+    package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
         let (files, time) = (files, time.milliseconds)
         let moved = MovedFiles()
         do throws(StoreError) {
@@ -44,7 +35,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Counts what repeated calls of ``collectBlobs(unreferencedSince:atMost:)`` would remove.
     package func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
         try await read { db in
             let hexes: [String] = try db.column("SELECT digest FROM orphan WHERE since <= ?1", [time.milliseconds])

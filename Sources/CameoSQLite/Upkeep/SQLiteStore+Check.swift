@@ -8,11 +8,7 @@ internal import GRDB
 extension SQLiteStore {
     static let repairCommand = "`cameo-admin check --repair`"
 
-    /// Checks the store's consistency and the machine's capabilities. Reads every blob.
-    ///
-    /// - Parameter report: called with progress, from any thread, while blobs are read.
-    /// - Returns: all findings, including those without problems.
-    /// - Throws: ``StoreError``
+    /// Checks the machine's capabilities too.
     package func check(
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {

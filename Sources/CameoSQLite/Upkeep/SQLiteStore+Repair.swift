@@ -10,13 +10,7 @@ extension SQLiteStore {
     /// The age in seconds from which no process can still be about to reference a file.
     private static let settledAge = 3_600.0
 
-    /// Fixes what can be fixed. Stops at damaged tables, for which only a backup helps.
-    ///
-    /// - Parameters:
-    ///   - turn: prevents copying and pruning meanwhile.
-    ///   - report: called with progress, from any thread, while blobs are read.
-    /// - Returns: what was fixed; empty if nothing was.
-    /// - Throws: ``StoreError``
+    /// Stops at damaged tables, for which only a backup helps.
     package func repair(
         in turn: MaintenanceTurn,
         report: @Sendable (ByteProgress) -> Void = { _ in }

@@ -17,34 +17,21 @@ package protocol ByteStorage: Sendable {
     var location: String { get }
 
     /// Stores bytes durably. Of several puts of one digest at a time one wins and the others find its bytes, or, where the
-    /// storage cannot tell, each writes the same bytes.
+    /// storage cannot tell, each writes the same bytes. Empty ones are valid; `digest` is the SHA-256 of exactly these, and
+    /// `mediaType` describes them to readers of a ``temporaryURL(of:on:)``, where nil is `application/octet-stream`.
     ///
-    /// - Parameters:
-    ///   - data: the bytes; empty is valid.
-    ///   - digest: the SHA-256 of exactly these bytes.
-    ///   - mediaType: describes the bytes to readers of a ``temporaryURL(of:on:)``; nil is `application/octet-stream`.
-    ///   - existing: what becomes of bytes that are already there.
-    /// - Returns: whether the bytes were written.
     /// - Throws: ``StoreError/full(path:)``, ``StoreError/readOnly(path:)``
     @discardableResult
     func put(_ data: Data, as digest: BlobDigest, mediaType: String?, existing: ExistingBytes)
         async throws(StoreError) -> PutResult
-    /// All bytes, verified against their digest.
+    /// All bytes, verified against their digest. `size` is their number, as the engine's database has it; a different number
+    /// is damage, and is not read into memory.
     ///
-    /// - Parameters:
-    ///   - digest: the bytes' name.
-    ///   - size: their number, as the engine's database has it. A different number is damage, and is not read into memory.
-    /// - Returns: exactly `size` bytes.
     /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``,
     ///   ``StoreError/unreadableBlob(path:reason:)``
     func data(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data
-    /// A part of the bytes, which cannot be verified by itself.
+    /// A part of the bytes, within `0..<size`, which cannot be verified by itself.
     ///
-    /// - Parameters:
-    ///   - digest: the bytes' name.
-    ///   - range: the wanted part, within `0..<size`.
-    ///   - size: the number of all bytes.
-    /// - Returns: exactly the bytes of the range.
     /// - Throws: as ``data(of:size:)``
     func data(of digest: BlobDigest, range: Range<Int>, size: Int) async throws(StoreError) -> Data
     /// All bytes for a reader that takes them piece by piece: small ones from memory, verified; others from a file, which
@@ -54,34 +41,21 @@ package protocol ByteStorage: Sendable {
     func bytes(of digest: BlobDigest, size: Int) async throws(StoreError) -> BlobBytes
     /// Removes the bytes; does nothing if they are not there.
     func remove(_ digest: BlobDigest) async throws(StoreError)
-    /// What is stored, in the order of the digests.
-    ///
-    /// - Parameters:
-    ///   - cursor: the ``StoredObjectPage/next`` of the page before; nil for the first page. It stays valid whatever is
-    ///     stored or removed meanwhile.
-    ///   - limit: the maximum number of names to examine, 1 to 1,000.
-    /// - Returns: a page; it may be empty and still have a next one.
-    /// - Throws: ``StoreError``
+    /// What is stored, in the order of the digests: a page, which may be empty and still have a next one. The cursor is the
+    /// ``StoredObjectPage/next`` of the page before, nil for the first page, and stays valid whatever is stored or removed
+    /// meanwhile. Up to `limit` names are examined, 1 to 1,000.
     func list(after cursor: String?, limit: Int) async throws(StoreError) -> StoredObjectPage
     /// The mark of the store that owns the bytes; nil if none has left one.
     func owner() async throws(StoreError) -> String?
     /// Leaves the mark of a store, durably. Of several at a time one wins, or, where the storage cannot tell, the last.
+    /// The mark is a line of text.
     ///
-    /// - Parameters:
-    ///   - mark: a line of text.
-    ///   - existing: what becomes of another store's mark.
     /// - Throws: as ``put(_:as:mediaType:existing:)``
     func setOwner(_ mark: String, existing: ExistingBytes) async throws(StoreError)
     /// Removes what puts left that were broken off before a time, and returns its number. No reader ever sees it.
     func removeUnfinished(before time: Date) async throws(StoreError) -> Int
     /// A URL from which anyone can read the bytes, unverified, until it expires. Calls on the same terms return the same URL
-    /// for a while, so that caches have its answer. Whether the bytes exist is not checked.
-    ///
-    /// - Parameters:
-    ///   - digest: the bytes' name.
-    ///   - terms: what the URL is for.
-    /// - Returns: the URL; nil if the storage has none.
-    /// - Throws: ``StoreError``
+    /// for a while, so that caches have its answer. Whether the bytes exist is not checked. Nil if the storage has none.
     func temporaryURL(of digest: BlobDigest, on terms: TemporaryURLTerms) async throws(StoreError) -> TemporaryURL?
     /// The scheme, host and port of all temporary URLs at an endpoint, or at the storage's own; nil if the storage has none.
     func temporaryURLOrigin(at endpoint: Endpoint?) -> String?
