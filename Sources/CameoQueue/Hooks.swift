@@ -64,17 +64,6 @@ extension QueueTransaction {
 }
 
 extension QueueTransaction {
-    /// Records the hooks that a worker knows, in place of others.
-    package func note(hooks: [String], of worker: String) throws {
-        try execute("DELETE FROM worker_hook WHERE worker = ?1", [worker])
-        for hook in Set(hooks).sorted() {
-            try execute(
-                "INSERT INTO worker_hook(worker, hook) SELECT id, CAST(?2 AS text) FROM worker WHERE id = ?1",
-                [worker, hook]
-            )
-        }
-    }
-
     /// Those of the hooks for which a delivery is due.
     package func due(_ room: [String: Int]) throws -> [String: Int] {
         try room.filter { hook, limit in
@@ -118,55 +107,73 @@ extension QueueTransaction {
             )
         }
     }
+}
 
-    /// The message of a delivery about a job.
-    package func message(of delivery: ClaimedDelivery, job: Job) throws -> HookDelivery {
-        HookDelivery(
-            id: delivery.id,
-            hook: delivery.hook,
-            job: job,
-            supersededJobs: try column(
-                "SELECT named_by FROM job_hook WHERE job_id = ?1 AND hook = ?2 AND named_by <> ?1 ORDER BY named_by",
-                [delivery.jobID, delivery.hook]
-            ),
-            end: (delivery.state, delivery.endedAt, delivery.failure)
-        )
+extension QueueStore {
+    package func note(hooks: [String], of worker: String) async throws(StoreError) {
+        try await commit(.new) { db in
+            try db.execute("DELETE FROM worker_hook WHERE worker = ?1", [worker])
+            for hook in Set(hooks).sorted() {
+                try db.execute(
+                    "INSERT INTO worker_hook(worker, hook) SELECT id, CAST(?2 AS text) FROM worker WHERE id = ?1",
+                    [worker, hook]
+                )
+            }
+        }
     }
 
-    /// - Throws: ``StoreError/leaseLost(jobID:)`` if another worker has the delivery by now.
-    package func settle(_ delivery: ClaimedDelivery, as end: DeliveryEnd) throws {
-        let change: (set: String, values: [(any SQLBindable)?]) =
-            switch end {
-            case .delivered: ("status = 2, at = ?4, trouble = NULL", [now])
-            case .retry(let time, let trouble):
-                ("status = 0, failures = failures + 1, at = ?4, trouble = ?5", [time.milliseconds, trouble])
-            case .giveUp(let trouble): ("status = 3, failures = failures + 1, at = ?4, trouble = ?5", [now, trouble])
-            case .release: ("status = 0", [])
-            }
-        let count = try execute(
-            """
-            UPDATE delivery SET worker = NULL, \(change.set)
-            WHERE seq = ?1 AND status = 1 AND worker = ?2 AND tries = ?3
-            """,
-            [delivery.number, delivery.worker, delivery.attempt] + change.values
-        )
-        guard count == 1 else { throw StoreError.leaseLost(jobID: delivery.jobID) }
+    package func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookDelivery {
+        try await read { db in
+            HookDelivery(
+                id: delivery.id,
+                hook: delivery.hook,
+                job: try db.job(delivery.jobID),
+                supersededJobs: try db.column(
+                    "SELECT named_by FROM job_hook WHERE job_id = ?1 AND hook = ?2 AND named_by <> ?1 ORDER BY named_by",
+                    [delivery.jobID, delivery.hook]
+                ),
+                end: (delivery.state, delivery.endedAt, delivery.failure)
+            )
+        }
     }
 
-    /// Makes deliveries due again that wait or were given up, and returns their number.
-    package func retryDeliveries(_ choice: DeliveryChoice) throws -> Int {
-        let condition: (sql: String, values: [(any SQLBindable)?]) =
-            switch choice {
-            case .all: ("TRUE", [])
-            case .hook(let hook): ("hook = ?2", [hook])
-            case .ids(let ids): ("id \(dialect.isIn("?2", .texts))", [Array(ids)])
-            }
-        return try execute(
-            """
-            UPDATE delivery SET status = 0, at = ?1, since = ?1, failures = 0 WHERE status IN (0, 3) AND \(condition.sql)
-            """,
-            [now] + condition.values
-        )
+    package func settle(_ delivery: ClaimedDelivery, as end: DeliveryEnd) async throws(StoreError) {
+        try await commit(.begun) { db in
+            let change: (set: String, values: [(any SQLBindable)?]) =
+                switch end {
+                case .delivered: ("status = 2, at = ?4, trouble = NULL", [db.now])
+                case .retry(let time, let trouble):
+                    ("status = 0, failures = failures + 1, at = ?4, trouble = ?5", [time.milliseconds, trouble])
+                case .giveUp(let trouble):
+                    ("status = 3, failures = failures + 1, at = ?4, trouble = ?5", [db.now, trouble])
+                case .release: ("status = 0", [])
+                }
+            let count = try db.execute(
+                """
+                UPDATE delivery SET worker = NULL, \(change.set)
+                WHERE seq = ?1 AND status = 1 AND worker = ?2 AND tries = ?3
+                """,
+                [delivery.number, delivery.worker, delivery.attempt] + change.values
+            )
+            guard count == 1 else { throw StoreError.leaseLost(jobID: delivery.jobID) }
+        }
+    }
+
+    package func retryDeliveries(_ choice: DeliveryChoice) async throws(StoreError) -> Int {
+        try await commit(.new) { db in
+            let condition: (sql: String, values: [(any SQLBindable)?]) =
+                switch choice {
+                case .all: ("TRUE", [])
+                case .hook(let hook): ("hook = ?2", [hook])
+                case .ids(let ids): ("id \(db.dialect.isIn("?2", .texts))", [Array(ids)])
+                }
+            return try db.execute(
+                """
+                UPDATE delivery SET status = 0, at = ?1, since = ?1, failures = 0 WHERE status IN (0, 3) AND \(condition.sql)
+                """,
+                [db.now] + condition.values
+            )
+        }
     }
 }
 

@@ -2,11 +2,65 @@ package import CameoModel
 package import CameoStore
 
 // What operators set for queues and concurrency keys.
+extension QueueStore {
+    package func pause(_ queue: String, unknown: UnknownQueue) async throws(StoreError) -> Bool {
+        try await commit(.new) { db in try db.setPaused(true, queue, unknown) }
+    }
+
+    package func resume(_ queue: String) async throws(StoreError) -> Bool {
+        try await commit(.new) { db in try db.setPaused(false, queue, .refused) }
+    }
+
+    package func limit(queue: String, to count: Int?, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in
+            let id = try db.require(queue, unknown)
+            try db.execute("UPDATE queue SET max_running = ?2 WHERE id = ?1", [id, count])
+            try db.settle(.queue, id)
+        }
+    }
+
+    package func limit(queue: String, toRate rate: StartRate?, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in try db.set(rate, .queue, try db.require(queue, unknown)) }
+    }
+
+    package func setBackground(_ isBackground: Bool, queue: String, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in
+            let id = try db.require(queue, unknown)
+            try db.execute("UPDATE queue SET background = ?2 WHERE id = ?1", [id, isBackground])
+        }
+    }
+
+    package func setHook(_ hook: String?, ofQueue queue: String, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in
+            let id = try db.require(queue, unknown)
+            try db.execute("UPDATE queue SET hook = ?2 WHERE id = ?1", [id, hook])
+        }
+    }
+
+    @discardableResult
+    package func limit(key name: String, to count: Int?) async throws(StoreError) -> Bool {
+        try await commit(.new) { db in
+            guard let count else {
+                let no = db.dialect.no
+                return try db.execute("UPDATE key SET fixed = \(no) WHERE name = ?1 AND fixed <> \(no)", [name]) == 1
+            }
+            let id = try db.key(name, limit: nil)
+            try db.execute("UPDATE key SET max_running = ?1, fixed = ?2 WHERE id = ?3", [count, true, id])
+            try db.settle(.key, id)
+            return true
+        }
+    }
+
+    package func limit(key: String, toRate rate: StartRate?) async throws(StoreError) {
+        try await commit(.new) { db in try db.set(rate, .key, try db.key(key, limit: nil)) }
+    }
+}
+
 extension QueueTransaction {
     /// The number of a queue.
     ///
     /// - Throws: ``StoreError/noSuch(_:_:)`` unless it exists or may be created.
-    private func require(_ name: String, _ unknown: UnknownQueue) throws -> Int64 {
+    fileprivate func require(_ name: String, _ unknown: UnknownQueue) throws -> Int64 {
         if case .created = unknown { return try queue(name) }
         guard let id: Int64 = try value("SELECT id FROM queue WHERE name = ?1", [name]) else {
             throw StoreError.noSuch(.queue, name)
@@ -15,45 +69,9 @@ extension QueueTransaction {
     }
 
     /// Returns whether that is news.
-    package func setPaused(_ isPaused: Bool, _ queue: String, _ unknown: UnknownQueue) throws -> Bool {
+    fileprivate func setPaused(_ isPaused: Bool, _ queue: String, _ unknown: UnknownQueue) throws -> Bool {
         let id = try require(queue, unknown)
         return try execute("UPDATE queue SET paused = ?2 WHERE id = ?1 AND paused <> ?2", [id, isPaused]) == 1
-    }
-
-    package func limit(queue: String, to count: Int?, _ unknown: UnknownQueue) throws {
-        let id = try require(queue, unknown)
-        try execute("UPDATE queue SET max_running = ?2 WHERE id = ?1", [id, count])
-        try settle(.queue, id)
-    }
-
-    package func limit(queue: String, toRate rate: StartRate?, _ unknown: UnknownQueue) throws {
-        try set(rate, .queue, try require(queue, unknown))
-    }
-
-    package func setBackground(_ isBackground: Bool, queue: String, _ unknown: UnknownQueue) throws {
-        try execute("UPDATE queue SET background = ?2 WHERE id = ?1", [try require(queue, unknown), isBackground])
-    }
-
-    package func setHook(_ hook: String?, ofQueue queue: String, _ unknown: UnknownQueue) throws {
-        try execute("UPDATE queue SET hook = ?2 WHERE id = ?1", [try require(queue, unknown), hook])
-    }
-
-    /// Sets the limit of a key for good, or leaves it to requests again; returns whether that changed anything.
-    package func limit(key name: String, to count: Int?) throws -> Bool {
-        guard let count else {
-            return try execute(
-                "UPDATE key SET fixed = \(dialect.no) WHERE name = ?1 AND fixed <> \(dialect.no)",
-                [name]
-            ) == 1
-        }
-        let id = try key(name, limit: nil)
-        try execute("UPDATE key SET max_running = ?1, fixed = ?2 WHERE id = ?3", [count, true, id])
-        try settle(.key, id)
-        return true
-    }
-
-    package func limit(key name: String, toRate rate: StartRate?) throws {
-        try set(rate, .key, try key(name, limit: nil))
     }
 }
 
@@ -90,7 +108,7 @@ extension QueueTransaction {
     }
 
     /// Sets or removes the rate of a queue or key, with a full bucket.
-    private func set(_ rate: StartRate?, _ table: LimitedTable, _ id: Int64) throws {
+    fileprivate func set(_ rate: StartRate?, _ table: LimitedTable, _ id: Int64) throws {
         try execute(
             """
             UPDATE \(table.rawValue) SET rate_count = ?1, rate_period = ?2, rate_spent = 0, opens_at = 0 WHERE id = ?3

@@ -220,39 +220,6 @@ extension QueueStore {
         return progress
     }
 
-    package func pause(_ queue: String, unknown: UnknownQueue) async throws(StoreError) -> Bool {
-        try await commit(.new) { db in try db.setPaused(true, queue, unknown) }
-    }
-
-    package func resume(_ queue: String) async throws(StoreError) -> Bool {
-        try await commit(.new) { db in try db.setPaused(false, queue, .refused) }
-    }
-
-    package func limit(queue: String, to count: Int?, unknown: UnknownQueue) async throws(StoreError) {
-        try await commit(.new) { db in try db.limit(queue: queue, to: count, unknown) }
-    }
-
-    package func limit(queue: String, toRate rate: StartRate?, unknown: UnknownQueue) async throws(StoreError) {
-        try await commit(.new) { db in try db.limit(queue: queue, toRate: rate, unknown) }
-    }
-
-    package func setBackground(_ isBackground: Bool, queue: String, unknown: UnknownQueue) async throws(StoreError) {
-        try await commit(.new) { db in try db.setBackground(isBackground, queue: queue, unknown) }
-    }
-
-    @discardableResult
-    package func limit(key: String, to count: Int?) async throws(StoreError) -> Bool {
-        try await commit(.new) { db in try db.limit(key: key, to: count) }
-    }
-
-    package func limit(key: String, toRate rate: StartRate?) async throws(StoreError) {
-        try await commit(.new) { db in try db.limit(key: key, toRate: rate) }
-    }
-
-    package func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker {
-        try await commit(.new) { db in try db.stop(worker: id, stop) }
-    }
-
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
         if !isReadOnly { try await acceptAll() }
         var total = try await read { db in try db.prunable(retention) }
@@ -366,10 +333,6 @@ extension QueueStore {
         return request
     }
 
-    package func note(hooks: [String], of worker: String) async throws(StoreError) {
-        try await commit(.new) { db in try db.note(hooks: hooks, of: worker) }
-    }
-
     package func claimDeliveries(
         _ room: [String: Int],
         for worker: String
@@ -383,26 +346,11 @@ extension QueueStore {
         }
     }
 
-    package func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookDelivery {
-        try await read { db in try db.message(of: delivery, job: try db.job(delivery.jobID)) }
-    }
-
-    package func settle(_ delivery: ClaimedDelivery, as end: DeliveryEnd) async throws(StoreError) {
-        try await commit(.begun) { db in try db.settle(delivery, as: end) }
-    }
-
     package func hooks(failures limit: Int) async throws(StoreError) -> [HookReport] {
         // Apart, because it counts every delivery that is kept.
         try await readApart { db in try db.hooks(failures: limit) }
     }
 
-    package func retryDeliveries(_ choice: DeliveryChoice) async throws(StoreError) -> Int {
-        try await commit(.new) { db in try db.retryDeliveries(choice) }
-    }
-
-    package func setHook(_ hook: String?, ofQueue queue: String, unknown: UnknownQueue) async throws(StoreError) {
-        try await commit(.new) { db in try db.setHook(hook, ofQueue: queue, unknown) }
-    }
 }
 
 /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
@@ -497,10 +445,6 @@ extension QueueStore {
         try await commit(.begun) { db in try db.nextSourceSeen() }
     }
 
-    package func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource] {
-        try await read { db in try db.cachedSources(key) }
-    }
-
     package func cachedSource(_ uri: String) async throws(StoreError) -> CachedSource {
         guard let source = try await cachedSources(SourceKey(uri: uri, scope: nil)).first else {
             throw .notFound(uri: CameoURI.source(uri).text)
@@ -513,35 +457,6 @@ extension QueueStore {
         if let budget, !source.isPinned, source.bytes > budget { return .tooLarge }
         let blob = try await prepare(data, digest: source.blob, mediaType: source.mediaType)
         return try await commit(.begun) { db in try db.keep(source, blob, budget: budget) }
-    }
-
-    package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
-        try await commit(.begun) { db in try db.freshen(source) }
-    }
-
-    package func touch(_ source: CachedSource) async throws(StoreError) {
-        guard try await read({ db in try db.isUseDue(of: source) }) else { return }
-        try await commit(.begun) { db in try db.noteUse(of: source) }
-    }
-
-    package func dropCachedSource(_ source: CachedSource) async throws(StoreError) {
-        try await commit(.begun) { db in try db.drop(source) }
-    }
-
-    package func remember(
-        _ failure: JobFailure,
-        of key: SourceKey,
-        until: Date,
-        seen: Int64,
-        peers: [Peer]
-    ) async throws(StoreError) {
-        try await commit(.begun) { db in
-            try db.remember(failure, of: key, until: until, seen: seen, peers: peers)
-        }
-    }
-
-    package func rememberedFailure(of key: SourceKey) async throws(StoreError) -> RememberedFailure? {
-        try await read { db in try db.rememberedFailure(of: key) }
     }
 
     package func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources {

@@ -18,17 +18,6 @@ private let evictionStep = 16
 private let useInterval: Int64 = 60_000
 
 extension QueueTransaction {
-    package func cachedSources(_ key: SourceKey) throws -> [CachedSource] {
-        try query(
-            """
-            SELECT \(CachedSource.columns) FROM source WHERE \(dialect.sourceOfKey)
-            ORDER BY source_seen DESC, responded_at DESC
-            """,
-            [key.uri, key.scopeText]
-        )
-        .map { try CachedSource($0, key: key) }
-    }
-
     /// Keeps an answer in place of an older one, and removes a failure remembered under its key.
     package func keep(_ source: CachedSource, _ blob: PreparedBlob, budget: Int?) throws -> KeptSource {
         try blob.insert(self)
@@ -116,43 +105,6 @@ extension QueueTransaction {
         return EvictedSources(count: count, bytes: bytes, isWithinBudget: isWithin)
     }
 
-    /// Records what a 304 changed.
-    package func freshen(_ source: CachedSource) throws -> Bool {
-        let place = [source.key.uri, source.key.scopeText, source.variant, source.blob.hex]
-        return try execute(
-            """
-            UPDATE source SET final_url = ?5, status = ?6, fields = ?7, hops = ?8, media_type = ?9,
-              text_encoding = ?10, requested_at = ?11, responded_at = ?12, fresh_until = ?13, source_seen = ?14,
-              last_used_at = ?15
-            WHERE \(dialect.oneSource) AND blob = ?4 AND source_seen <= ?14
-            """,
-            place + (try source.headValues) + [now]
-        ) == 1
-    }
-
-    /// Whether an answer's last recorded use is so long ago that another is to be recorded.
-    package func isUseDue(of source: CachedSource) throws -> Bool {
-        try value(
-            "SELECT EXISTS (SELECT 1 FROM source WHERE \(dialect.oneSource) AND last_used_at < ?4)",
-            [source.key.uri, source.key.scopeText, source.variant, now - useInterval]
-        ) ?? false
-    }
-
-    package func noteUse(of source: CachedSource) throws {
-        try execute(
-            "UPDATE source SET last_used_at = ?5 WHERE \(dialect.oneSource) AND last_used_at < ?4",
-            [source.key.uri, source.key.scopeText, source.variant, now - useInterval, now]
-        )
-    }
-
-    /// Removes an answer, unless a newer one has replaced it.
-    package func drop(_ source: CachedSource) throws {
-        try execute(
-            "DELETE FROM source WHERE \(dialect.oneSource) AND blob = ?4 AND source_seen <= ?5",
-            [source.key.uri, source.key.scopeText, source.variant, source.blob.hex, source.sourceSeen]
-        )
-    }
-
     /// Removes everything cached for a source, but the beginnings of downloads.
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) throws -> ForgottenSource {
         let sizes: [Int] = try column("DELETE FROM source WHERE \(dialect.sourceOfURI) RETURNING size", [uri])
@@ -172,8 +124,62 @@ extension QueueTransaction {
             bytes: sizes.reduce(0, +)
         )
     }
+}
 
-    // MARK: - Failures
+extension QueueStore {
+    package func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource] {
+        try await read { db in
+            let rows = try db.query(
+                """
+                SELECT \(CachedSource.columns) FROM source WHERE \(db.dialect.sourceOfKey)
+                ORDER BY source_seen DESC, responded_at DESC
+                """,
+                [key.uri, key.scopeText]
+            )
+            return try rows.map { try CachedSource($0, key: key) }
+        }
+    }
+
+    package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
+        try await commit(.begun) { db in
+            let place = [source.key.uri, source.key.scopeText, source.variant, source.blob.hex]
+            return try db.execute(
+                """
+                UPDATE source SET final_url = ?5, status = ?6, fields = ?7, hops = ?8, media_type = ?9,
+                  text_encoding = ?10, requested_at = ?11, responded_at = ?12, fresh_until = ?13, source_seen = ?14,
+                  last_used_at = ?15
+                WHERE \(db.dialect.oneSource) AND blob = ?4 AND source_seen <= ?14
+                """,
+                place + (try source.headValues) + [db.now]
+            ) == 1
+        }
+    }
+
+    package func touch(_ source: CachedSource) async throws(StoreError) {
+        let key = [source.key.uri, source.key.scopeText, source.variant]
+        let isDue = try await read { db in
+            try db.value(
+                "SELECT EXISTS (SELECT 1 FROM source WHERE \(db.dialect.oneSource) AND last_used_at < ?4)",
+                key + [db.now - useInterval]
+            ) ?? false
+        }
+        guard isDue else { return }
+        try await commit(.begun) { db in
+            _ = try db.execute(
+                "UPDATE source SET last_used_at = ?5 WHERE \(db.dialect.oneSource) AND last_used_at < ?4",
+                key + [db.now - useInterval, db.now]
+            )
+        }
+    }
+
+    package func dropCachedSource(_ source: CachedSource) async throws(StoreError) {
+        try await commit(.begun) { db in
+            _ = try db.execute(
+                "DELETE FROM source WHERE \(db.dialect.oneSource) AND blob = ?4 AND source_seen <= ?5",
+                [source.key.uri, source.key.scopeText, source.variant, source.blob.hex, source.sourceSeen]
+            )
+        }
+    }
 
     package func remember(
         _ failure: JobFailure,
@@ -181,36 +187,41 @@ extension QueueTransaction {
         until: Date,
         seen: Int64,
         peers: [Peer]
-    ) throws {
-        try execute(
-            """
-            INSERT INTO source_failure(uri, scope, failure, since, until, source_seen, peers)
-            SELECT ?1, ?2, \(dialect.json("?3")), CAST(?4 AS bigint), CAST(?5 AS bigint), CAST(?6 AS bigint),
-                \(dialect.json("?7"))
-              WHERE NOT EXISTS (SELECT 1 FROM source WHERE \(dialect.sourceOfKey) AND source_seen > ?6)
-            ON CONFLICT (\(dialect.failureConflict)) DO UPDATE SET
-              failure = excluded.failure, since = excluded.since, until = excluded.until,
-              source_seen = excluded.source_seen, peers = excluded.peers
-            WHERE excluded.source_seen >= source_failure.source_seen
-            """,
-            [key.uri, key.scopeText, try failure.stored, now, until.milliseconds, seen, try peers.stored]
-        )
-        // Each addition removes a few expired failures.
-        _ = try removeFailures(atMost: evictionStep)
+    ) async throws(StoreError) {
+        try await commit(.begun) { db in
+            let (dialect, now) = (db.dialect, db.now)
+            try db.execute(
+                """
+                INSERT INTO source_failure(uri, scope, failure, since, until, source_seen, peers)
+                SELECT ?1, ?2, \(dialect.json("?3")), CAST(?4 AS bigint), CAST(?5 AS bigint), CAST(?6 AS bigint),
+                    \(dialect.json("?7"))
+                  WHERE NOT EXISTS (SELECT 1 FROM source WHERE \(dialect.sourceOfKey) AND source_seen > ?6)
+                ON CONFLICT (\(dialect.failureConflict)) DO UPDATE SET
+                  failure = excluded.failure, since = excluded.since, until = excluded.until,
+                  source_seen = excluded.source_seen, peers = excluded.peers
+                WHERE excluded.source_seen >= source_failure.source_seen
+                """,
+                [key.uri, key.scopeText, try failure.stored, now, until.milliseconds, seen, try peers.stored]
+            )
+            // Each addition removes a few expired failures.
+            _ = try db.removeFailures(atMost: evictionStep)
+        }
     }
 
-    package func rememberedFailure(of key: SourceKey) throws -> RememberedFailure? {
-        let row = try row(
-            "SELECT failure, since, until, peers FROM source_failure WHERE \(dialect.sourceOfKey) AND until > ?3",
-            [key.uri, key.scopeText, now]
-        )
-        guard let row, let failure = try JobFailure.from(stored: row["failure"]) else { return nil }
-        return RememberedFailure(
-            failure,
-            since: Date(milliseconds: try row["since"]),
-            until: Date(milliseconds: try row["until"]),
-            peers: try [Peer].from(stored: row["peers"])
-        )
+    package func rememberedFailure(of key: SourceKey) async throws(StoreError) -> RememberedFailure? {
+        try await read { db in
+            let row = try db.row(
+                "SELECT failure, since, until, peers FROM source_failure WHERE \(db.dialect.sourceOfKey) AND until > ?3",
+                [key.uri, key.scopeText, db.now]
+            )
+            guard let row, let failure = try JobFailure.from(stored: row["failure"]) else { return nil }
+            return RememberedFailure(
+                failure,
+                since: Date(milliseconds: try row["since"]),
+                until: Date(milliseconds: try row["until"]),
+                peers: try [Peer].from(stored: row["peers"])
+            )
+        }
     }
 }
 

@@ -319,21 +319,23 @@ extension QueueTransaction {
     package func stopRequest(for worker: String) throws -> WorkerStop? {
         try value("SELECT stop_mode FROM worker WHERE id = ?1", [worker]).flatMap(WorkerStop.init(stored:))
     }
+}
 
-    /// Asks a worker to stop; one that was told to stop at once is not told to finish first.
-    ///
-    /// - Throws: ``StoreError/noSuch(_:_:)``
-    package func stop(worker id: String, _ stop: WorkerStop) throws -> StatusReport.Worker {
-        try execute(
-            """
-            UPDATE worker SET stop_requested_at = coalesce(stop_requested_at, ?1),
-              stop_mode = CASE WHEN stop_mode = 'stop' THEN stop_mode ELSE ?2 END
-            WHERE id = ?3
-            """,
-            [now, stop.stored, id]
-        )
-        guard let worker = try workers(only: id).first else { throw StoreError.noSuch(.worker, id) }
-        return worker
+extension QueueStore {
+    /// One that was told to stop at once is not told to finish first.
+    package func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker {
+        try await commit(.new) { db in
+            try db.execute(
+                """
+                UPDATE worker SET stop_requested_at = coalesce(stop_requested_at, ?1),
+                  stop_mode = CASE WHEN stop_mode = 'stop' THEN stop_mode ELSE ?2 END
+                WHERE id = ?3
+                """,
+                [db.now, stop.stored, id]
+            )
+            guard let worker = try db.workers(only: id).first else { throw StoreError.noSuch(.worker, id) }
+            return worker
+        }
     }
 }
 
