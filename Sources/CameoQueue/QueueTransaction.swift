@@ -60,7 +60,8 @@ package protocol QueueTransaction: AnyObject {
     /// Removes the outcome of a job that is retried; its attempts are kept.
     func removeOutcome(of id: Int64) throws
     /// Whether a poison job may run now whose last attempt was at a time or before, or whenever if that is nil.
-    func hasPoisonJob(among queues: [String]?, _ background: BackgroundJobs, attemptedBefore time: Int64?) throws -> Bool
+    func hasPoisonJob(among queues: [String]?, _ background: BackgroundJobs, attemptedBefore time: Int64?) throws
+        -> Bool
     /// The hosts of the live workers that take jobs of a task's queue, and of one more, and whether they lack something.
     func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(host: String, lacks: Bool)]
     /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.

@@ -86,18 +86,8 @@ extension QueueTransaction {
         }
         let created = try outcome == .accepted ? now : value("SELECT created_at FROM job WHERE id = ?1", [task.id])
         guard let created else { throw StoreError.noSuchJob(task.id) }
-        return EnqueueReceipt(
-            outcome: outcome,
-            id: task.id,
-            state: task.state,
-            source: request.source,
-            queue: request.queue,
-            batch: request.batch,
-            createdAt: Date(milliseconds: created),
-            availableAt: Date(milliseconds: task.due),
-            thumbnails: wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) },
-            metadata: request.metadata.isEmpty ? nil : request.metadata
-        )
+        let thumbnails = wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) }
+        return EnqueueReceipt(outcome, request, task.id, task.state, createdAt: created, due: task.due, thumbnails)
     }
 
     /// The receipt for a request that needs no job. In a batch or with a hook it still creates a completed job, because
@@ -105,7 +95,7 @@ extension QueueTransaction {
     package func answer(_ new: CheckedRequest, by thumbnails: [Thumbnail]) throws -> EnqueueReceipt {
         // The requester will read them, however long ago they were made.
         try noteUse(of: thumbnails.map(\.id))
-        let (request, time) = (new.job.request, Date(milliseconds: now))
+        let request = new.job.request
         let id: Int64? =
             if let batch = request.batch {
                 try answered(new, in: batch)
@@ -114,20 +104,10 @@ extension QueueTransaction {
             } else {
                 nil
             }
-        return EnqueueReceipt(
-            outcome: .fresh,
-            id: id,
-            state: .completed,
-            source: request.source,
-            queue: request.queue,
-            batch: request.batch,
-            createdAt: time,
-            availableAt: time,
-            thumbnails: zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
-                RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
-            },
-            metadata: request.metadata.isEmpty ? nil : request.metadata
-        )
+        let answers = zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
+            RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
+        }
+        return EnqueueReceipt(.fresh, request, id, .completed, createdAt: now, due: now, answers)
     }
 
     /// The completed job that represents such a request in a batch; repeated requests share it.
@@ -203,6 +183,32 @@ extension QueueTransaction {
         try note(hook: valid("hook", ThumbnailRequest.isLabel), ofQueue: queue, for: id)
         try end(task, from: nil, End(.discarded, failure: failure))
         return LostJob(id: id, source: try row["source"], queue: name, attempt: 0, failure: failure)
+    }
+}
+
+extension EnqueueReceipt {
+    /// The receipt of a request; times are milliseconds since 1970.
+    package init(
+        _ outcome: Outcome,
+        _ request: ThumbnailRequest,
+        _ id: Int64?,
+        _ state: JobState,
+        createdAt: Int64,
+        due: Int64,
+        _ thumbnails: [RequestedThumbnail]
+    ) {
+        self.init(
+            outcome: outcome,
+            id: id,
+            state: state,
+            source: request.source,
+            queue: request.queue,
+            batch: request.batch,
+            createdAt: Date(milliseconds: createdAt),
+            availableAt: Date(milliseconds: due),
+            thumbnails: thumbnails,
+            metadata: request.metadata.isEmpty ? nil : request.metadata
+        )
     }
 }
 

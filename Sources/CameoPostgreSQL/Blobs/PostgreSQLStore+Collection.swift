@@ -14,7 +14,9 @@ package import Foundation
 extension PostgreSQLStore {
     /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references. What
     ///   the storage does not remove is put off for an hour.
-    package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
+    package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError)
+        -> CollectedBlobs
+    {
         let time = time.milliseconds
         let others = try await othersBytes()
         let hasStorage = storage != nil && others == nil

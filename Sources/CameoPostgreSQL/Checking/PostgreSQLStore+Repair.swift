@@ -42,7 +42,11 @@ extension PostgreSQLStore {
         )
         note("references", try await take(RowFaults.removeDangling), "dangling rows removed")
         note("jobs", try await take(Self.requeue), "jobs queued that were nowhere")
-        note("attempts", try await take { db in try db.releaseUnknown() }, "jobs of unknown workers made available again")
+        note(
+            "attempts",
+            try await take { db in try db.releaseUnknown() },
+            "jobs of unknown workers made available again"
+        )
         note("hooks", try await take { db in try db.repairHooks() }, "jobs and deliveries of hooks corrected")
         note("limits", try await take(Self.enterAgain), "jobs entered again that no claim would have found")
         let keepTurn = { () async throws(StoreError) in

@@ -68,18 +68,9 @@ extension PostgreSQLTransaction {
     private func receipt(_ new: CheckedRequest, id: Int64, createdAt: Int64) -> EnqueueReceipt {
         let request = new.job.request
         let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
-        return EnqueueReceipt(
-            outcome: .accepted,
-            id: id,
-            state: due > createdAt ? .scheduled : .available,
-            source: request.source,
-            queue: request.queue,
-            batch: request.batch,
-            createdAt: Date(milliseconds: createdAt),
-            availableAt: Date(milliseconds: due),
-            thumbnails: new.job.wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) },
-            metadata: request.metadata.isEmpty ? nil : request.metadata
-        )
+        let state: JobState = due > createdAt ? .scheduled : .available
+        let thumbnails = new.job.wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) }
+        return EnqueueReceipt(.accepted, request, id, state, createdAt: createdAt, due: due, thumbnails)
     }
 }
 

@@ -19,7 +19,9 @@ package import Foundation
 
 extension SQLiteStore {
     /// - Throws: ``StoreError``; then nothing was removed.
-    package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs {
+    package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError)
+        -> CollectedBlobs
+    {
         let (files, time) = (files, time.milliseconds)
         let moved = MovedFiles()
         do throws(StoreError) {

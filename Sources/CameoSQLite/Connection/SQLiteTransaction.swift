@@ -116,8 +116,6 @@ package final class SQLiteTransaction: QueueTransaction {
         try value("SELECT max(id) FROM job") ?? 0 > SQLiteStore.acceptedThrough(self)
     }
 
-    /// The number of rows that the last statement inserted, updated or deleted.
-    var changesCount: Int { sqlite.changesCount }
     var lastInsertedRowID: Int64 { sqlite.lastInsertedRowID }
 
     /// A statement that the connection keeps compiled.

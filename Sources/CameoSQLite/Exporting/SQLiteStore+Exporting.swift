@@ -191,7 +191,9 @@ extension SQLiteStore: ExportableStore {
             }
             // Nobody accepts what is about to come.
             if name == "job" { try noteAccepted(through: value, db) }
-            guard value > (try db.value("SELECT seq FROM sqlite_sequence WHERE name = ?1", [name]) ?? 0) else { continue }
+            guard value > (try db.value("SELECT seq FROM sqlite_sequence WHERE name = ?1", [name]) ?? 0) else {
+                continue
+            }
             try db.execute("DELETE FROM sqlite_sequence WHERE name = ?1", [name])
             try db.execute("INSERT INTO sqlite_sequence(name, seq) VALUES (?1, ?2)", [name, value])
         }

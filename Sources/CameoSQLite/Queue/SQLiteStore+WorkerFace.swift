@@ -2,7 +2,6 @@ package import CameoModel
 package import CameoQueue
 package import CameoStore
 package import Foundation
-internal import GRDB
 internal import Synchronization
 
 // Calls of ``WorkerStore`` that combine several others.

@@ -2,7 +2,6 @@ internal import CameoModel
 package import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import GRDB
 
 // What only this engine knows of a status.
 extension SQLiteTransaction {

@@ -27,7 +27,8 @@ extension SQLiteStore {
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
                 try Self.requests(db),
-                try Self.unfinishedAttempts(db), try db.checkHooks(repairedBy: Self.repairCommand), try Self.ownTables(db), try Self.guests(db),
+                try Self.unfinishedAttempts(db), try db.checkHooks(repairedBy: Self.repairCommand),
+                try Self.ownTables(db), try Self.guests(db),
             ]
         }
         return rows + (try await checkBlobs(report)) + (try await checkAccess()) + [try await deadWorkers()]

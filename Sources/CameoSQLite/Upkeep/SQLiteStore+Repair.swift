@@ -2,7 +2,6 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import GRDB
 
 // DESIGN. A repair fixes only what the tables themselves prove to be wrong, without guessing. A thumbnail whose bytes
 // are gone is removed, so that the next request makes it again; a row that references missing bytes would prevent that.

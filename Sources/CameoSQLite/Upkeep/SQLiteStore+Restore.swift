@@ -139,7 +139,9 @@ extension SQLiteStore {
         guard try await store.integrity().severity != .error else {
             throw StoreError.damagedDatabase(path: copy.path)
         }
-        let survey = try await store.survey(readers: 1) { report(ByteProgress(done: $0.total + $0.done, total: 2 * $0.total)) }
+        let survey = try await store.survey(readers: 1) {
+            report(ByteProgress(done: $0.total + $0.done, total: 2 * $0.total))
+        }
         let (jobs, bytes) = try await store.read { db in
             (try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM job") ?? 0, try db.totals()["blob_bytes"] ?? 0)
         }
