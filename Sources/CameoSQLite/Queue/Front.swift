@@ -4,24 +4,20 @@ internal import CameoStore
 /// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank. Background queues come
 /// after all others.
 struct Front {
-    let queue: Int64
-    let queueName: String
-    let isBackground: Bool
+    let queue: OpenQueue
     let lane: Int64
     let key: Int64
     /// The lowest rank of another open lane or queue of the same kind; nil: there is no other.
     private let bound: Int64?
-    /// The number of further jobs that the queue's limit allows.
-    private let queueRoom: Int
-    private let hasRate: Bool
 
     /// Whether claiming from here may close the queue or the lane.
-    var isLimited: Bool { key != 0 || hasRate || queueRoom < Int32.max }
+    var isLimited: Bool { key != 0 || queue.hasRate || queue.room < Int32.max }
 
     struct OpenQueue {
         let id: Int64
         let name: String
         let head: Int64
+        /// The number of further jobs that its limit allows.
         let room: Int
         let hasRate: Bool
         let isBackground: Bool
@@ -77,22 +73,13 @@ struct Front {
                 continue
             }
             let others = try rivals.map(\.head) + lanes.dropFirst().map { try $0[2] as Int64 }
-            return try Front(
-                queue: queue.id,
-                queueName: queue.name,
-                isBackground: queue.isBackground,
-                lane: lane[0],
-                key: lane[1],
-                bound: others.min(),
-                queueRoom: queue.room,
-                hasRate: queue.hasRate
-            )
+            return try Front(queue: queue, lane: lane[0], key: lane[1], bound: others.min())
         }
     }
 
     /// The number of jobs that the limits and rates of queue and key allow.
     func room(_ db: SQLiteTransaction) throws -> Int {
-        let ofQueue = hasRate ? min(queueRoom, try db.freeStarts(.queue, queue)) : queueRoom
+        let ofQueue = queue.hasRate ? min(queue.room, try db.freeStarts(.queue, queue.id)) : queue.room
         guard key != 0 else { return ofQueue }
         let left: Int? = try db.value("SELECT max_running - running FROM key WHERE id = ?1", [key])
         let ofKey = min(left ?? 0, try db.freeStarts(.key, key))
@@ -102,16 +89,16 @@ struct Front {
     /// Updates the heads after jobs were claimed. If nothing else is open, the order does not depend on them, and they
     /// are not written before the lane is empty.
     func settle(taken: Int, of limit: Int, _ db: SQLiteTransaction) throws {
-        if bound != nil || taken < limit { try Lanes.settleHeads(of: lane, in: queue, db) }
+        if bound != nil || taken < limit { try Lanes.settleHeads(of: lane, in: queue.id, db) }
     }
 
     /// Closes a queue or lane that is marked open but has no room, because a clock that was set back opened an empty
     /// bucket or another program changed a count.
     func close(_ db: SQLiteTransaction) throws {
-        try Rates.spend(0, queue: queue, key: key, db)
-        try Queues.decide(queue, db)
+        try Rates.spend(0, queue: queue.id, key: key, db)
+        try Queues.decide(queue.id, db)
         if key != 0 { try Keys.decide(key, db) }
-        try Lanes.settleHead(ofQueue: queue, db)
+        try Lanes.settleHead(ofQueue: queue.id, db)
     }
 
     /// The first jobs of the lane, up to the bound.

@@ -92,24 +92,24 @@ extension SQLiteStore {
         while jobs.count < limit,
             let front = try Front.find(among: queues, background: BackgroundJobs(room: background), db)
         {
-            let allowed = front.isBackground ? min(limit - jobs.count, background) : limit - jobs.count
+            let allowed = front.queue.isBackground ? min(limit - jobs.count, background) : limit - jobs.count
             let room = min(allowed, try front.room(db))
             guard room > 0 else {
                 try front.close(db)
                 continue
             }
             let tasks = try front.tasks(atMost: room, db)
-            if front.isBackground { background -= tasks.count }
+            if front.queue.isBackground { background -= tasks.count }
             for task in tasks {
-                let queue = (front.queueName, front.isBackground)
+                let queue = (front.queue.name, front.queue.isBackground)
                 if let job = try take(task, &beginning, from: queue, for: worker, db) {
                     jobs.append(job)
                 } else {
-                    lost.append(LostJob(deleted: task.id, from: front.queueName, attempt: task.attempt))
+                    lost.append(LostJob(deleted: task.id, from: front.queue.name, attempt: task.attempt))
                 }
             }
             if front.isLimited {
-                try Rates.spend(tasks.count, queue: front.queue, key: front.key, db)
+                try Rates.spend(tasks.count, queue: front.queue.id, key: front.key, db)
                 try db.flush()
             }
             try front.settle(taken: tasks.count, of: room, db)

@@ -7,14 +7,14 @@ internal import Synchronization
 // Calls of ``WorkerStore`` that combine several others.
 extension SQLiteStore {
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
-        let (directory, uptime, isInPlace) = (directory, clock.uptime(), isInPlace)
+        let (directory, isInPlace) = (directory, isInPlace)
         let sweep = try await read { db in
             WorkerSweep(
                 stop: try db.stopRequest(for: worker),
                 refusal: try Schema.refusal(by: db.sqlite, at: directory.path),
                 claims: try Self.claims(of: worker, db),
                 due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),
-                hasLostWorkers: try Self.hasLostWorkers(except: worker, directory, uptime: uptime, db),
+                hasLostWorkers: try !Self.lostWorkers(except: worker, db).isEmpty,
                 isInPlace: isInPlace
             )
         }

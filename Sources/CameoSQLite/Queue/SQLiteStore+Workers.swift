@@ -80,20 +80,13 @@ extension SQLiteStore {
     }
 
     package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
-        let uptime = clock.uptime()
-        let directory = directory
-        let candidates = try await read { db in
-            try Self.lostWorkers(except: own, directory, uptime: uptime, db)
-        }
+        let candidates = try await read { db in try Self.lostWorkers(except: own, db) }
         guard !candidates.isEmpty else { return RescueReport() }
         let report = try await commit(.begun) { db in
             var report = RescueReport()
             for candidate in candidates {
                 // Before the lock was taken, the worker may have come back to life or been rescued by another process.
-                guard let lost = try LostWorker.find(candidate.id, in: db, directory: directory, uptime: uptime) else {
-                    continue
-                }
-                try Self.rescueJobs(of: lost, into: &report, db)
+                if let lost = try LostWorker.find(candidate.id, db) { try Self.rescueJobs(of: lost, into: &report, db) }
             }
             return report
         }
@@ -103,12 +96,7 @@ extension SQLiteStore {
         return report
     }
 
-    fileprivate static func lostWorkers(
-        except own: String?,
-        _ directory: StoreDirectory,
-        uptime: Int64,
-        _ db: SQLiteTransaction
-    ) throws -> [LostWorker] {
+    static func lostWorkers(except own: String?, _ db: SQLiteTransaction) throws -> [LostWorker] {
         // A worker with running jobs but without a row should not exist, but its jobs must be rescued too.
         let ids = """
             SELECT id FROM worker
@@ -116,16 +104,7 @@ extension SQLiteStore {
             ORDER BY 1
             """
         return try (db.column(ids) as [String]).filter { $0 != own }
-            .compactMap { try LostWorker.find($0, in: db, directory: directory, uptime: uptime) }
-    }
-
-    static func hasLostWorkers(
-        except own: String?,
-        _ directory: StoreDirectory,
-        uptime: Int64,
-        _ db: SQLiteTransaction
-    ) throws -> Bool {
-        try !lostWorkers(except: own, directory, uptime: uptime, db).isEmpty
+            .compactMap { try LostWorker.find($0, db) }
     }
 
     static func claims(of worker: String, _ db: SQLiteTransaction) throws -> Set<Claim> {
@@ -149,18 +128,13 @@ extension SQLiteStore {
 }
 
 /// A worker whose jobs must be rescued.
-private struct LostWorker: Sendable {
+struct LostWorker: Sendable {
     let id: String
     /// Whether the process is alive but its lease has expired: it may continue, but its claims are gone.
     let isRunning: Bool
 
     /// Finds a lost worker; nil if it is healthy or no longer registered.
-    static func find(
-        _ id: String,
-        in db: SQLiteTransaction,
-        directory: StoreDirectory,
-        uptime: Int64
-    ) throws -> LostWorker? {
+    static func find(_ id: String, _ db: SQLiteTransaction) throws -> LostWorker? {
         let row = try db.row(
             """
             SELECT lease_until, boot_id, EXISTS (
@@ -170,12 +144,14 @@ private struct LostWorker: Sendable {
             """,
             [id]
         )
-        if try !WorkerRegistration.isAlive(id, in: directory) {
+        if try !WorkerRegistration.isAlive(id, in: db.directory) {
             let hasJobs = try !SQLiteStore.claims(of: id, db).isEmpty
             return row == nil && !hasJobs ? nil : LostWorker(id: id, isRunning: false)
         }
         guard let row else { return nil }
-        let isSilent = try row["boot_id"] == BootIdentity.current && row["lease_until"] < uptime && row["busy"]
+        let isSilent =
+            try row["boot_id"] == BootIdentity.current && row["lease_until"] < db.clock.uptime()
+            && row["busy"]
         return isSilent ? LostWorker(id: id, isRunning: true) : nil
     }
 }
