@@ -3,9 +3,13 @@ package import Foundation
 
 /// Times as HTTP writes them (RFC 9110, section 5.6.7).
 package enum HTTPDate {
-    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let longDays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    private static let form = "%a, %d %b %04Y %T GMT"
+    private static let days: [Substring] = [
+        "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+    ]
+    private static let months: [Substring] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
 
     /// Reads the three forms, `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
     /// `Sun Nov  6 08:49:37 1994`, in any case (RFC 9111, section 4.2).
@@ -16,55 +20,42 @@ package enum HTTPDate {
     ///   - now: a two-digit year is the latest one with these digits that is at most 50 years after this time.
     /// - Returns: nil for any other text, such as a time zone other than GMT.
     package static func parse(_ text: String, now: Date) -> Date? {
-        var scanner = DateScanner(text)
-        if scanner.word(of: longDays) != nil {
-            guard scanner.skip(", "), let day = scanner.number(digits: 2), scanner.skip("-"),
-                let month = scanner.word(of: months), scanner.skip("-"),
-                let year = scanner.number(digits: 2), scanner.skip(" "),
-                let time = scanner.timeOfDay(lastSecond: 60), scanner.skip(" GMT", ignoringCase: true), scanner.isAtEnd
-            else { return nil }
-            let centuries = utc(now).year / 100
+        let text = text.prefix(40).lowercased().replacing(":60 ", with: ":59 ")
+        let words = text.split { " ,-:".contains($0) }
+        guard let day = words.first, (7...8).contains(words.count) else { return nil }
+        let isOldest = words.count == 7
+        let parts = (isOldest ? [6, 1, 2, 3, 4, 5] : [3, 2, 1, 4, 5, 6]).map { words[$0] }.compactMap { word in
+            Int32(word) ?? months.firstIndex(of: word).map { Int32($0) + 1 }
+        }
+        guard parts.count == 6, text.hasPrefix(isOldest ? "\(day) " : "\(day), ") else { return nil }
+        if !isOldest, days.contains(day) {
+            let centuries = Int32(UTCTime.text(seconds(now), "%C")) ?? 0
             // The 50 years are of 365.2425 days.
             let latest = now.addingTimeInterval(50 * 31_556_952)
             return [centuries + 1, centuries, centuries - 1].lazy
-                .compactMap { self.date($0 * 100 + year, month, day, time) }.first { $0 <= latest }
+                .compactMap { date([$0 * 100 + parts[0] % 100] + parts.dropFirst(), "%A, %d-%b-%y %T GMT", text) }
+                .first { $0 <= latest }
         }
-        guard scanner.word(of: days) != nil else { return nil }
-        if scanner.skip(", ") {
-            guard let day = scanner.number(digits: 2), scanner.skip(" "),
-                let month = scanner.word(of: months), scanner.skip(" "),
-                let year = scanner.number(digits: 4), scanner.skip(" "),
-                let time = scanner.timeOfDay(lastSecond: 60), scanner.skip(" GMT", ignoringCase: true), scanner.isAtEnd
-            else { return nil }
-            return date(year, month, day, time)
-        }
-        guard scanner.skip(" "), let month = scanner.word(of: months), scanner.skip(" "),
-            let day = scanner.skip(" ") ? scanner.number(digits: 1) : scanner.number(digits: 2), scanner.skip(" "),
-            let time = scanner.timeOfDay(lastSecond: 60), scanner.skip(" "),
-            let year = scanner.number(digits: 4), scanner.isAtEnd
-        else { return nil }
-        return date(year, month, day, time)
+        guard days.contains(where: { $0.prefix(3) == day }) else { return nil }
+        return date(parts, isOldest ? "%a %b %e %T %04Y" : form, text)
     }
 
     /// The form that senders use, `Sun, 06 Nov 1994 08:49:37 GMT`, rounded down to the second and limited to the years 0
     /// to 9999.
-    package static func text(of date: Date) -> String {
-        let time = utc(date)
-        let day = "\(days[time.weekday]), \(time.day.text(digits: 2)) \(months[time.month - 1])"
-        return "\(day) \(time.year.text(digits: 4)) \(time.timeOfDay) GMT"
+    package static func text(of date: Date) -> String { UTCTime.text(seconds(date), form) }
+
+    /// The date of these parts, if it would be written so, but for the day of the week.
+    private static func date(_ parts: [Int32], _ form: String, _ text: String) -> Date? {
+        let seconds = UTCTime.seconds(parts)
+        let written = UTCTime.text(seconds, form).lowercased()
+        guard written.drop(while: { $0 != " " }) == text.drop(while: { $0 != " " }) else { return nil }
+        return Date(timeIntervalSince1970: Double(seconds))
     }
 
-    /// The month counts from zero.
-    private static func date(_ year: Int, _ month: Int, _ day: Int, _ secondOfDay: Int) -> Date? {
-        UTCTime(year: year, month: month + 1, day: day, second: secondOfDay)
-            .map { Date(timeIntervalSince1970: Double($0.secondsSince1970)) }
-    }
-
-    /// The time in UTC, rounded down to the second and limited to the years 0 to 9999.
-    private static func utc(_ date: Date) -> UTCTime {
+    /// Rounded down and limited to the years 0 to 9999.
+    private static func seconds(_ date: Date) -> Int {
         let time = date.timeIntervalSince1970
-        let seconds = time.isNaN ? 0 : min(max(time, -62_167_219_200), 253_402_300_799).rounded(.down)
-        return UTCTime(secondsSince1970: Int(seconds))
+        return time.isNaN ? 0 : Int(min(max(time, -62_167_219_200), 253_402_300_799).rounded(.down))
     }
 }
 

@@ -58,7 +58,7 @@ package struct QuietHours: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(text) \(timeZone.identifier)" }
 
     private static func text(_ minutes: Int) -> String {
-        [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+        [minutes / 60, minutes % 60].map { $0.text(digits: 2) }.joined(separator: ":")
     }
 }
 

@@ -27,7 +27,7 @@ package enum WireFormat {
 
 // DESIGN. Foundation's ISO 8601 style truncates milliseconds instead of rounding them, so that a time can lose one with
 // every round trip, and it accepts 30 February, 25 o'clock and "…Zgarbage"; on Linux it has no style for HTTP's dates. Hence
-// this small parser and `DateScanner`.
+// `UTCTime`. What is read is right if it would be written so.
 extension WireFormat {
     /// Writes `2030-01-31T12:00:00.000Z`, rounded to the millisecond; a year outside 0…9999 is clamped to what RFC 3339
     /// can express.
@@ -36,22 +36,35 @@ extension WireFormat {
         let rounded = (date.timeIntervalSince1970 * 1_000).rounded()
         let milliseconds = Int(min(max(rounded, range.lowerBound), range.upperBound))
         let fraction = (milliseconds % 1_000 + 1_000) % 1_000
-        let time = UTCTime(secondsSince1970: (milliseconds - fraction) / 1_000)
-        let date = "\(time.year.text(digits: 4))-\(time.month.text(digits: 2))-\(time.day.text(digits: 2))"
-        return "\(date)T\(time.timeOfDay).\(fraction.text(digits: 3))Z"
+        return "\(UTCTime.text((milliseconds - fraction) / 1_000, seconds)).\(fraction.text(digits: 3))Z"
     }
 
     /// Parses an RFC 3339 time with any offset and an optional fraction of up to nine digits. `T` and `Z` must be upper
     /// case; leap seconds are refused (SQLite does not support them either).
     package static func date(from text: String) -> Date? {
-        var scanner = DateScanner(text)
-        guard let year = scanner.number(digits: 4), scanner.skip("-"),
-            let month = scanner.number(digits: 2, in: 1...12), scanner.skip("-"),
-            let day = scanner.number(digits: 2, in: 1...31), scanner.skip("T"),
-            let second = scanner.timeOfDay(), let fraction = scanner.fraction(), let offset = scanner.offset(),
-            scanner.isAtEnd, let time = UTCTime(year: year, month: month, day: day, second: second)
+        let parts = text.prefix(19).split { "-T:".contains($0) }.compactMap { Int32($0) }
+        guard parts.count == 6, case let time = UTCTime.seconds(parts), UTCTime.text(time, seconds) == text.prefix(19)
         else { return nil }
-        return Date(timeIntervalSince1970: Double(time.secondsSince1970 - offset) + fraction)
+        var (zone, fraction) = (text.dropFirst(19), 0.0)
+        if zone.first == "." {
+            let digits = zone.dropFirst().prefix { $0.isASCII && $0.isNumber }
+            guard (1...9).contains(digits.count) else { return nil }
+            (zone, fraction) = (zone[digits.endIndex...], Double("0.\(digits)") ?? 0)
+        }
+        return offset(zone).map { Date(timeIntervalSince1970: Double(time - $0) + fraction) }
+    }
+
+    private static let seconds = "%04Y-%m-%dT%T"
+
+    /// Reads `Z` or `+01:00` as seconds east of UTC.
+    private static func offset(_ zone: Substring) -> Int? {
+        if zone == "Z" { return 0 }
+        let numbers = zone.dropFirst().split(separator: ":").compactMap { Int($0) }
+        guard zone.first == "+" || zone.first == "-", numbers.count == 2, (0...23).contains(numbers[0]),
+            (0...59).contains(numbers[1]),
+            zone.dropFirst() == "\(numbers[0].text(digits: 2)):\(numbers[1].text(digits: 2))"
+        else { return nil }
+        return (zone.first == "+" ? 1 : -1) * (numbers[0] * 3_600 + numbers[1] * 60)
     }
 }
 

@@ -84,9 +84,8 @@ struct SigningTime: Hashable, Sendable {
     let text: String
 
     init(_ date: Date) {
-        let time = UTCTime(secondsSince1970: Int(date.timeIntervalSince1970.rounded(.down)))
-        day = "\(time.year.text(digits: 4))\(time.month.text(digits: 2))\(time.day.text(digits: 2))"
-        text = "\(day)T\(time.timeOfDay.filter { $0 != ":" })Z"
+        text = UTCTime.text(Int(date.timeIntervalSince1970.rounded(.down)), "%04Y%m%dT%H%M%SZ")
+        day = String(text.prefix(8))
     }
 }
 

@@ -109,12 +109,8 @@ package struct StoryboardTrack: Sendable {
 
     /// Hours, minutes, seconds and milliseconds.
     private static func time(_ milliseconds: Int) -> String {
-        func padded(_ number: Int, _ digits: Int = 2) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, digits - text.count)) + text
-        }
         let seconds = milliseconds / 1_000
-        return "\(padded(seconds / 3_600)):\(padded(seconds / 60 % 60)):\(padded(seconds % 60))"
-            + ".\(padded(milliseconds % 1_000, 3))"
+        let parts = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { $0.text(digits: 2) }
+        return "\(parts.joined(separator: ":")).\((milliseconds % 1_000).text(digits: 3))"
     }
 }
