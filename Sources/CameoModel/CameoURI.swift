@@ -124,13 +124,25 @@ package struct SourceKey: Hashable, Sendable {
 package enum URIScheme {
     /// The scheme in lower case; nil if the text does not begin with one.
     package static func of(_ text: String) -> String? {
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let scheme = text.utf8[..<colon]
+        let scheme = text.utf8.prefix { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
         guard let first = scheme.first, isLetter(first),
-            scheme.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) })
+            text.utf8[scheme.endIndex...].first == UInt8(ascii: ":")
         else { return nil }
         return String(decoding: scheme, as: UTF8.self).lowercased()
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+}
+
+/// The schemes of sources.
+package enum SourceScheme: String, CaseIterable, Sendable {
+    case file, http, https, data, cameo, initials
+
+    /// Nil if the text has another scheme, or none.
+    package init?(of source: String) {
+        guard let scheme = URIScheme.of(source) else { return nil }
+        self.init(rawValue: scheme)
+    }
+
+    package var isWeb: Bool { self == .http || self == .https }
 }

@@ -67,7 +67,7 @@ extension Hook {
             }
             return .command(try arguments(command, refuse))
         }
-        guard let url, ["http", "https"].contains(URIScheme.of(url) ?? "") else {
+        guard let url, SourceScheme(of: url)?.isWeb == true else {
             throw refuse("url", "must be an http: or https: URL")
         }
         switch (secret, file) {

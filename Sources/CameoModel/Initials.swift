@@ -13,15 +13,6 @@ package struct Initials: Hashable, Sendable {
     package static let sizeRange = 16...2_048
     package static let defaultSize = 512
 
-    init(letters: String, size: Int, background: Color, color: Color) {
-        (self.letters, self.size, self.background, self.color) = (letters, size, background, color)
-    }
-
-    /// Whether a URI has the scheme `initials:`, in any case.
-    package static func isInitialsURI(_ uri: String) -> Bool {
-        String(decoding: uri.utf8.prefix(9), as: UTF8.self).lowercased() == "initials:"
-    }
-
     /// An `initials:` URI with every option set, which parses to the same value whatever the reader's palette. The
     /// renderer receives it, and the source's digest is computed over it.
     package var canonicalText: String {
@@ -144,18 +135,14 @@ extension Initials {
     ///
     /// - Throws: `InvalidRequest` with the path `source`.
     package init(parsing uri: String) throws(InvalidRequest) {
-        guard Self.isInitialsURI(uri) else { throw Self.refusal("is not an initials: URI") }
+        guard SourceScheme(of: uri) == .initials else { throw Self.refusal("is not an initials: URI") }
         let text = uri.utf8.dropFirst(9)
         guard !text.contains(UInt8(ascii: "#")) else {
             throw Self.refusal("an initials: URI has a #, which must be written %23")
         }
         let question = text.firstIndex(of: UInt8(ascii: "?"))
         let name = try Self.name(try Self.decoded(text[..<(question ?? text.endIndex)]))
-        var options: [String: String] = [:]
-        if let question {
-            let query = text[text.index(after: question)...]
-            options = try Self.options(query)
-        }
+        let options = try Self.options(text[(question ?? text.endIndex)...].dropFirst())
         let background = try Self.color(options["background"], "background") ?? Self.background(for: name)
         let color = try Self.color(options["color"], "color") ?? background.readableTextColor
         guard color.alpha == 255 else { throw Self.refusal("the color of initials must be opaque") }

@@ -11,9 +11,9 @@ package enum SourceName {
     private static let reserved = ":/?#[]@!$&'()*+,;="
 
     package static func of(_ source: String) -> String {
-        switch URIScheme.of(source) {
-        case "data": printable(source, limit: maximumDataLength)
-        case "file": printable(PercentEncoding.readable(source, keeping: "/"), limit: maximumLength)
+        switch SourceScheme(of: source) {
+        case .data: printable(source, limit: maximumDataLength)
+        case .file: printable(PercentEncoding.readable(source, keeping: "/"), limit: maximumLength)
         case nil where PlainBase64.matches(source): printable(source, limit: maximumBase64Length)
         default:
             printable(
@@ -127,18 +127,13 @@ package struct DataURI: Hashable, Sendable {
     package let mediaType: String?
     package let bytes: Data
 
-    /// Whether a URI has the scheme `data:`, in any case.
-    package static func isDataURI(_ uri: String) -> Bool {
-        String(decoding: uri.utf8.prefix(5), as: UTF8.self).lowercased() == "data:"
-    }
-
     /// Accepts base64 with or without padding, in the standard or the URL-safe alphabet, and percent-encoding.
     ///
     /// Works on bytes, because a Swift `Character` merges a comma with a combining accent that follows it.
     package init(parsing uri: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
         let text = uri.utf8
-        guard Self.isDataURI(uri), let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
+        guard SourceScheme(of: uri) == .data, let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
             throw refuse("a data: URI needs a comma before its data")
         }
         let header = text[..<comma].dropFirst(5)
@@ -167,10 +162,12 @@ package struct InlinePicture: Hashable, Sendable {
     package let bytes: Data
 
     /// Whether a source looks like an inline picture. It may still be malformed.
-    package static func isIn(_ source: String) -> Bool { DataURI.isDataURI(source) || PlainBase64.matches(source) }
+    package static func isIn(_ source: String) -> Bool {
+        SourceScheme(of: source) == .data || PlainBase64.matches(source)
+    }
 
     package init(parsing source: String) throws(InvalidRequest) {
-        if DataURI.isDataURI(source) {
+        if SourceScheme(of: source) == .data {
             let uri = try DataURI(parsing: source)
             (mediaType, bytes) = (uri.mediaType, uri.bytes)
         } else {

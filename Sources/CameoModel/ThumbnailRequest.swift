@@ -156,7 +156,7 @@ extension ThumbnailRequest {
         guard source.utf8.count <= maximumSourceBytes else {
             throw refuse("has \(source.utf8.count) bytes, more than \(maximumSourceBytes)")
         }
-        if Initials.isInitialsURI(source) {
+        if SourceScheme(of: source) == .initials {
             do throws(InvalidRequest) {
                 _ = try Initials(parsing: source)
             } catch {
@@ -164,8 +164,9 @@ extension ThumbnailRequest {
             }
             return
         }
-        let isCameo = String(decoding: source.utf8.prefix(6), as: UTF8.self).lowercased() == "cameo:"
-        guard !isCameo || CameoURI(source) != nil else { throw refuse("\"\(source)\" is not a cameo: URI") }
+        guard SourceScheme(of: source) != .cameo || CameoURI(source) != nil else {
+            throw refuse("\"\(source)\" is not a cameo: URI")
+        }
     }
 
     private func validateScheduling() throws(InvalidRequest) {

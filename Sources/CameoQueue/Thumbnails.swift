@@ -122,9 +122,11 @@ extension QueueTransaction {
 
     /// Whether a source's name identifies its content: bytes by digest, a drawing by its text.
     private func isUnchanging(_ source: String) -> Bool {
-        if DataURI.isDataURI(source) || Initials.isInitialsURI(source) { return true }
-        if case .blob = CameoURI(source) { return true }
-        return false
+        switch SourceScheme(of: source) {
+        case .data, .initials: return true
+        case .cameo: if case .blob = CameoURI(source) { return true } else { return false }
+        case .file, .http, .https, nil: return false
+        }
     }
 
     /// The requests that existing thumbnails may answer, by their indexes, with the blobs of these: whether the blobs are

@@ -55,7 +55,7 @@ struct SourceResolver: Sendable {
         _ ticket: FetchTicket,
         _ clock: WorkClock
     ) async throws -> FetchedSource {
-        if Initials.isInitialsURI(uri) { return try DrawnSource(uri).open() }
+        if SourceScheme(of: uri) == .initials { return try .drawn(uri) }
         if fetcher.isRemote(uri) {
             return try await fetcher.fetch(uri, headers: headers, ticket: ticket, for: purpose, clock: clock)
         }
@@ -82,17 +82,10 @@ struct SourceResolver: Sendable {
     }
 }
 
-/// An `initials:` source. There is nothing to fetch: a sealed memory file tells the renderer what to draw.
-struct DrawnSource: Sendable {
-    private let uri: String
-
-    init(_ uri: String) {
-        self.uri = uri
-    }
-
-    /// Describes the drawing to the renderer. The digest covers everything that the drawing depends on, so names that have
-    /// the same letters and colours are the same picture.
-    func open() throws(JobFailure) -> FetchedSource {
+extension FetchedSource {
+    /// An `initials:` source. There is nothing to fetch: a sealed memory file tells the renderer what to draw. The digest
+    /// covers everything that the drawing depends on, so names that have the same letters and colours are the same picture.
+    static func drawn(_ uri: String) throws(JobFailure) -> FetchedSource {
         let text: Data
         do throws(InvalidRequest) {
             text = Data(try Initials(parsing: uri).canonicalText.utf8)

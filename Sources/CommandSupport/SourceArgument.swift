@@ -99,14 +99,13 @@ package struct SourceArgument: Sendable {
 package enum SourceFault {
     /// A predicate that completes a sentence beginning with the source's name; nil if the source may work.
     package static func of(_ source: String, missing: MissingFiles) -> String? {
-        switch URIScheme.of(source) {
-        case "http", "https", "data", "cameo", "initials": nil
-        case "file": ofFile(source, missing)
-        case nil where PlainBase64.matches(source): nil
-        case nil: "has no scheme; write a local file as file:///folder/picture.jpg"
-        case let scheme?:
-            "uses the unknown scheme \(scheme):; known are file:, http:, https:, data:, cameo: and initials:"
+        if let scheme = SourceScheme(of: source) { return scheme == .file ? ofFile(source, missing) : nil }
+        if let scheme = URIScheme.of(source) {
+            let known = SourceScheme.allCases.map { "\($0.rawValue):" }
+            let list = known.dropLast().joined(separator: ", ") + " and " + (known.last ?? "")
+            return "uses the unknown scheme \(scheme):; known are \(list)"
         }
+        return PlainBase64.matches(source) ? nil : "has no scheme; write a local file as file:///folder/picture.jpg"
     }
 
     private static func ofFile(_ source: String, _ missing: MissingFiles) -> String? {

@@ -158,9 +158,7 @@ struct JobOptions: ParsableArguments {
         )
     }
 
-    static func isFetched(_ source: String) -> Bool {
-        URIScheme.of(source).map(["http", "https"].contains) ?? false
-    }
+    static func isFetched(_ source: String) -> Bool { SourceScheme(of: source)?.isWeb ?? false }
 
     private func fields() throws -> [String: String] {
         var fields: [String: String] = [:]

@@ -52,7 +52,7 @@ package enum Freshness {
 package struct CacheKey: Hashable, Sendable {
     package static let maximumBytes = 2_048
     /// Schemes that are reserved for sources in this or a future version.
-    private static let schemes: Set<String> = ["cameo", "data", "file", "ftp", "http", "https", "initials", "s3"]
+    private static let schemes = SourceScheme.allCases.map(\.rawValue) + ["ftp", "s3"]
 
     package let text: String
 
