@@ -55,7 +55,12 @@ let package = Package(
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
 
         // The modules, in the order in which a request passes through them.
-        .target(name: "CameoModel", dependencies: ["CCrypto", "CLinux"]),
+        .target(
+            name: "CameoModel",
+            dependencies: ["CCrypto", "CLinux"],
+            // A link to the file of proto-json.
+            resources: [.embedInCode("built-in.json")]
+        ),
         .target(name: "CameoHTTPCache", dependencies: ["CameoModel"]),
         .target(name: "CameoStore", dependencies: ["CameoModel", "CameoHTTPCache", "CLinux"]),
         .target(name: "CameoQueue", dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore"]),

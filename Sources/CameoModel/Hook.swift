@@ -35,11 +35,6 @@ package struct Hook: Hashable, Sendable {
     package var maximumAge = 259_200.0
     /// The delays between tries, where they differ from the defaults.
     package var retry: RetryOverride?
-
-    package init(name: String, target: Target) {
-        self.name = name
-        self.target = target
-    }
 }
 
 /// The message that a hook gets when a job has ended. JSON form: `proto-json/hook-delivery.schema.json`.

@@ -12,15 +12,7 @@ package struct HookFile: Hashable, Sendable {
     /// Parses a whole file as strictly as a request: an unknown field is refused by name.
     package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
         let json = try JSONValue(reading: text, atMost: Self.maximumBytes)
-        let reader = try JSONObjectReader(json, at: "", fields: ["hooks"])
-        guard let members = try reader.object("hooks") else {
-            throw InvalidRequest(path: "hooks", reason: "is required")
-        }
-        var hooks: [Hook] = []
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-            hooks.append(try Hook(name: name, json: value, at: "hooks.\(name)"))
-        }
-        self.init(hooks)
+        self.init(try json.named("hooks", Hook.init(name:json:at:)))
     }
 
     /// The wire form, without fields that equal their defaults.
@@ -37,9 +29,6 @@ extension Hook {
     private static let maximumArguments = 64
 
     init(name: String, json: JSONValue, at path: String) throws(InvalidRequest) {
-        guard ThumbnailRequest.isLabel(name) else {
-            throw InvalidRequest(path: path, reason: "its name must be 1 to 64 of a-z 0-9 . _ -, not \"\(name)\"")
-        }
         let reader = try JSONObjectReader(json, at: path, fields: Self.fields)
         self.init(name: name, target: try Self.target(reader))
         timeout = try reader.number("timeout", in: Self.timeoutRange) ?? timeout

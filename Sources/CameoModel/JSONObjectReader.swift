@@ -121,3 +121,24 @@ struct JSONObjectReader {
         InvalidRequest(path: path(of: key), reason: "must be between \(low) and \(high), not \(value)")
     }
 }
+
+extension JSONValue {
+    /// The values of an object that has but one field, an object whose keys are labels; in the order of the labels.
+    func named<Value>(
+        _ field: String,
+        _ read: (_ label: String, _ value: JSONValue, _ path: String) throws(InvalidRequest) -> Value
+    ) throws(InvalidRequest) -> [Value] {
+        guard let members = try JSONObjectReader(self, at: "", fields: [field]).object(field) else {
+            throw InvalidRequest(path: field, reason: "is required")
+        }
+        var values: [Value] = []
+        for (label, value) in members.sorted(by: { $0.key < $1.key }) {
+            let path = "\(field).\(label)"
+            guard ThumbnailRequest.isLabel(label) else {
+                throw InvalidRequest(path: path, reason: "its name must be 1 to 64 of a-z 0-9 . _ -, not \"\(label)\"")
+            }
+            values.append(try read(label, value, path))
+        }
+        return values
+    }
+}
