@@ -48,7 +48,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
     /// The step that failed.
     public let stage: Stage
     /// One sentence that names the source and the limit that it broke.
-    public let message: String
+    public private(set) var message: String
     /// Whether another attempt may succeed without any change to the request or source.
     public let isRetryable: Bool
     /// How long the source's server asks clients to wait (`Retry-After`). Not part of the JSON form: the job has the
@@ -59,7 +59,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
     package let isShortage: Bool
     /// What this host lacks and another may have, so that the failure is the job's only if all lack it. Not part of the JSON
     /// form.
-    package let lack: HostLack?
+    package private(set) var lack: HostLack?
 
     private enum CodingKeys: String, CodingKey {
         case code, stage, message, isRetryable
@@ -85,21 +85,17 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
     }
 
     /// The same failure with a different message.
-    package func saying(_ message: String) -> JobFailure { saying(message, lack) }
+    package func saying(_ message: String) -> JobFailure {
+        var failure = self
+        failure.message = message
+        return failure
+    }
 
     /// The same failure of what a host lacks.
-    package func lacking(_ lack: HostLack) -> JobFailure { saying(message, lack) }
-
-    private func saying(_ message: String, _ lack: HostLack?) -> JobFailure {
-        JobFailure(
-            code,
-            at: stage,
-            message,
-            isRetryable: isRetryable,
-            retryAfter: retryAfter,
-            isShortage: isShortage,
-            lack: lack
-        )
+    package func lacking(_ lack: HostLack) -> JobFailure {
+        var failure = self
+        failure.lack = lack
+        return failure
     }
 
     /// Decodes any code; an unrecognised one becomes ``Code/unknown``.
@@ -174,15 +170,13 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: String) {
         let words = text.split(separator: ":", maxSplits: 1).map(String.init)
         guard words.count == 2 else { return nil }
+        let lack: HostLack?
         switch words[0] {
-        case "read": self.init(PictureFormat(rawValue: words[1]).map(HostLack.reading))
-        case "write": self.init(Rendition.Format(rawValue: words[1]).map(HostLack.writing))
-        case "file": self.init((try? FileURI(parsing: text)).map(HostLack.files(in:)))
+        case "read": lack = PictureFormat(rawValue: words[1]).map(HostLack.reading)
+        case "write": lack = Rendition.Format(rawValue: words[1]).map(HostLack.writing)
+        case "file": lack = (try? FileURI(parsing: text)).map(HostLack.files(in:))
         default: return nil
         }
-    }
-
-    private init?(_ lack: HostLack?) {
         guard let lack else { return nil }
         self = lack
     }

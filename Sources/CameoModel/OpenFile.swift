@@ -40,12 +40,7 @@ extension OpenFile {
         keeping companion: (any Sendable)? = nil
     ) throws(Errno) -> OpenFile {
         let file = try memory(keeping: companion)
-        // Data.withUnsafeBytes rethrows untyped errors only, so the closure returns the error as a value.
-        let failure = data.withUnsafeBytes { bytes -> Errno? in
-            do throws(Errno) { try file.write(bytes) } catch { return error }
-            return nil
-        }
-        if let failure { throw failure }
+        try file.write(data)
         try file.seal()
         return file
     }
@@ -61,6 +56,23 @@ extension OpenFile {
             }
             rest = rest.dropFirst(count)
         }
+    }
+
+    package func write(_ data: Data) throws(Errno) {
+        // Data.withUnsafeBytes rethrows untyped errors only, so the closure returns the error as a value.
+        let failure = data.withUnsafeBytes { bytes -> Errno? in
+            do throws(Errno) { try write(bytes) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// The first bytes, at most so many; none if the file cannot be read.
+    func start(_ count: Int) -> [UInt8] {
+        var start = [UInt8](repeating: 0, count: count)
+        var read: Int
+        repeat { read = pread(descriptor, &start, count, 0) } while read < 0 && errno == EINTR
+        return Array(start.prefix(max(0, read)))
     }
 
     /// Prevents any further write, growth or truncation, so that a reader's mapping cannot fail.

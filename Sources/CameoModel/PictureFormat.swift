@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The format of a source, recognised by its magic bytes, or drawn by the renderer.
 package enum PictureFormat: String, CaseIterable, Sendable {
     case jpeg, png, gif, webp, tiff, heif, avif, svg
@@ -81,15 +79,8 @@ extension PictureFormat {
 
 extension PictureFormat {
     /// The format that a file's first bytes announce. Nil for everything else, and if it cannot be read.
-    package init?(sniffing file: OpenFile) {
-        var start = [UInt8](repeating: 0, count: Self.sniffedBytes)
-        var count: Int
-        repeat { count = pread(file.descriptor, &start, start.count, 0) } while count < 0 && errno == EINTR
-        self.init(sniffing: start.prefix(max(0, count)))
-    }
-}
+    package init?(sniffing file: OpenFile) { self.init(sniffing: file.start(Self.sniffedBytes)) }
 
-extension PictureFormat {
     /// The number of leading bytes examined. An SVG's root element may follow a long comment.
     package static let sniffedBytes = 4_096
 

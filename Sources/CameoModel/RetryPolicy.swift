@@ -90,13 +90,9 @@ public struct RetryOverride: Hashable, Sendable {
     }
 
     func validate(at path: String = "retry") throws(InvalidRequest) {
-        for (field, value, range) in [
-            ("base", base, Self.baseRange), ("cap", cap, Self.capRange), ("jitter", jitter, Self.jitterRange),
-        ] {
-            guard let value, !range.contains(value) else { continue }
-            let reason = "must be between \(range.lowerBound) and \(range.upperBound), not \(value)"
-            throw InvalidRequest(path: "\(path).\(field)", reason: reason)
-        }
+        try Rendition.check(base, in: Self.baseRange, path, "base")
+        try Rendition.check(cap, in: Self.capRange, path, "cap")
+        try Rendition.check(jitter, in: Self.jitterRange, path, "jitter")
         if let base, let cap, cap < base {
             throw InvalidRequest(path: "\(path).cap", reason: "must not be below the base, \(base), but is \(cap)")
         }

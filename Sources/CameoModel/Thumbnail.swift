@@ -44,14 +44,7 @@ package struct Thumbnail: Hashable, Sendable {
 extension Rendition.Format {
     /// The media type of the format; nil for `auto` and `source`, which do not name one.
     package var mediaType: String? {
-        switch self {
-        case .auto, .source: nil
-        case .jpeg: "image/jpeg"
-        case .png: "image/png"
-        case .webp: "image/webp"
-        case .avif: "image/avif"
-        case .gif: "image/gif"
-        }
+        PictureFormat(rawValue: rawValue)?.mediaType
     }
 
     /// The usual file name extension, without the dot.
@@ -59,10 +52,7 @@ extension Rendition.Format {
         switch self {
         case .auto, .source: "bin"
         case .jpeg: "jpg"
-        case .png: "png"
-        case .webp: "webp"
-        case .avif: "avif"
-        case .gif: "gif"
+        case .png, .webp, .avif, .gif: rawValue
         }
     }
 }

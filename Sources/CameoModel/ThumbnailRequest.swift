@@ -174,12 +174,8 @@ extension ThumbnailRequest {
             throw refuse("queue", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
         }
         if let hook, !Self.isLabel(hook) { throw refuse("hook", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(hook)\"") }
-        guard Self.priorityRange.contains(priority) else {
-            throw refuse("priority", "must be between -100 and 100, not \(priority)")
-        }
-        guard Self.attemptsRange.contains(maxAttempts) else {
-            throw refuse("maxAttempts", "must be between 1 and 25, not \(maxAttempts)")
-        }
+        try Rendition.check(priority, in: Self.priorityRange, "", "priority")
+        try Rendition.check(maxAttempts, in: Self.attemptsRange, "", "maxAttempts")
         if let timeout, !Self.timeoutRange.contains(timeout) {
             throw refuse("timeout", "must be between 1 and 3600 seconds, not \(timeout)")
         }
@@ -188,13 +184,9 @@ extension ThumbnailRequest {
             guard let text, !Self.isName(text) else { continue }
             throw refuse(field, "must be 1 to 200 characters without control characters")
         }
-        if let concurrencyLimit {
-            let range = Self.concurrencyLimitRange
-            guard range.contains(concurrencyLimit) else {
-                let reason = "must be between \(range.lowerBound) and \(range.upperBound), not \(concurrencyLimit)"
-                throw refuse("concurrencyLimit", reason)
-            }
-            guard concurrencyKey != nil else { throw refuse("concurrencyLimit", "needs a concurrencyKey") }
+        try Rendition.check(concurrencyLimit, in: Self.concurrencyLimitRange, "", "concurrencyLimit")
+        guard concurrencyLimit == nil || concurrencyKey != nil else {
+            throw refuse("concurrencyLimit", "needs a concurrencyKey")
         }
     }
 
@@ -333,20 +325,12 @@ package enum HeaderRules {
         var seen: Set<String> = []
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "\(path).\(name)", reason: reason) }
-            guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else { throw refuse("is not an HTTP header name") }
+            guard MediaType.isToken(name) else { throw refuse("is not an HTTP header name") }
             guard !forbidden.contains(name.lowercased()) else { throw refuse("may not be set") }
             guard seen.insert(name.lowercased()).inserted else { throw refuse("appears twice") }
             guard value.utf8.count <= 8_192, value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
                 throw refuse("has a value over 8192 bytes or with a control character")
             }
-        }
-    }
-
-    /// Whether a header name may contain the byte (RFC 9110, section 5.6.2).
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
 }

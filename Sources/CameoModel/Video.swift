@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// What is known of a video beyond the size of its frames.
 ///
 /// JSON form: `proto-json/job.schema.json#/$defs/video`.
@@ -49,12 +47,7 @@ package enum VideoContainer: String, CaseIterable, Sendable {
     }
 
     /// Nil for everything else, pictures included, and if the file cannot be read.
-    package init?(sniffing file: OpenFile) {
-        var start = [UInt8](repeating: 0, count: Self.sniffedBytes)
-        var count: Int
-        repeat { count = pread(file.descriptor, &start, start.count, 0) } while count < 0 && errno == EINTR
-        self.init(sniffing: start.prefix(max(0, count)))
-    }
+    package init?(sniffing file: OpenFile) { self.init(sniffing: file.start(Self.sniffedBytes)) }
 
     /// The bytes of a packet of a transport stream (ISO/IEC 13818-1), and before it in some recordings.
     private static let (packet, stamp) = (188, 4)

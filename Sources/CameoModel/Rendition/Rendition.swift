@@ -188,7 +188,7 @@ extension Rendition {
     }
 
     static func refusal(_ path: String, _ field: String, _ reason: String) -> InvalidRequest {
-        InvalidRequest(path: "\(path).\(field)", reason: reason)
+        InvalidRequest(path: path.isEmpty ? field : "\(path).\(field)", reason: reason)
     }
 
     static func check<Number: Comparable>(
