@@ -118,6 +118,32 @@ package enum FilePaths {
         return text
     }
 
+    /// The names in a folder but `.` and `..`, sorted, and their types (`d_type`) as far as the file system has them there.
+    ///
+    /// - Throws: `Errno`, including `ENOTDIR` for a link to a folder.
+    package static func entries(in folder: String) throws(Errno) -> [(name: String, type: Int)] {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Errno() }
+        guard let stream = fdopendir(descriptor) else {
+            let error = Errno()
+            close(descriptor)
+            throw error
+        }
+        defer { closedir(stream) }
+        var entries: [(name: String, type: Int)] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw Errno() }
+                return entries.sorted { $0.name < $1.name }
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { entries.append((name, Int(entry.pointee.d_type))) }
+        }
+    }
+
     private static func workingDirectory() -> [UInt8] {
         guard let path = getcwd(nil, 0) else { return [] }
         defer { free(path) }

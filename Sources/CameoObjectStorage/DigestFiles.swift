@@ -41,7 +41,8 @@ final class DigestFiles: Sendable {
         if isMarked { return }
         // Another host may be creating it too.
         let known: Set = [Self.mark, Self.owner, "tmp", "lost+found", ".snapshot"]
-        guard try FolderListing.names(in: folder).allSatisfy({ known.contains($0) || $0.hasPrefix(".nfs") }) else {
+        guard try FilePaths.entries(in: folder).allSatisfy({ known.contains($0.name) || $0.name.hasPrefix(".nfs") })
+        else {
             throw Errno(ENOTEMPTY)
         }
         try makeFolder(unfinished)
@@ -187,7 +188,7 @@ extension DigestFiles {
     func page(after cursor: String, limit: Int) throws(Errno) -> StoredObjectPage {
         var page = StoredObjectPage()
         var (last, examined) = (cursor, 0)
-        for name in try FolderListing.names(in: folder) where ![Self.mark, Self.owner, "tmp"].contains(name) {
+        for (name, _) in try FilePaths.entries(in: folder) where ![Self.mark, Self.owner, "tmp"].contains(name) {
             guard let entries = try entries(of: name) else {
                 if cursor.isEmpty { page.foreign.append(name) }
                 continue
@@ -210,7 +211,7 @@ extension DigestFiles {
     private func entries(of name: String) throws(Errno) -> [String]? {
         guard BlobDigest(hex: name + String(repeating: "0", count: 62)) != nil else { return nil }
         do throws(Errno) {
-            return try FolderListing.names(in: "\(folder)/\(name)")
+            return try FilePaths.entries(in: "\(folder)/\(name)").map(\.name)
         } catch {
             guard error.code == ENOTDIR else { throw error }
             return nil
@@ -235,7 +236,7 @@ extension DigestFiles {
     /// Removes unfinished files that were last written before a time, and returns their number.
     func removeUnfinished(before time: Date) throws(Errno) -> Int {
         var removed = 0
-        for name in try FolderListing.names(in: unfinished) where UUID(uuidString: name) != nil {
+        for (name, _) in try FilePaths.entries(in: unfinished) where UUID(uuidString: name) != nil {
             let path = "\(unfinished)/\(name)"
             var status = stat()
             // One that is gone was finished, or removed by another host.
@@ -253,35 +254,6 @@ extension DigestFiles {
 extension stat {
     fileprivate var modifiedAt: Date {
         Date(timeIntervalSince1970: Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9)
-    }
-}
-
-/// The contents of folders.
-enum FolderListing {
-    /// The names in a folder but `.` and `..`, sorted.
-    ///
-    /// - Throws: `Errno`, including `ENOTDIR` for a link to a folder.
-    static func names(in path: String) throws(Errno) -> [String] {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Errno() }
-        guard let stream = fdopendir(descriptor) else {
-            let error = Errno()
-            close(descriptor)
-            throw error
-        }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                if errno != 0 { throw Errno() }
-                return names.sorted()
-            }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
     }
 }
 

@@ -243,27 +243,7 @@ struct FolderEntry: Hashable, Sendable {
     ///
     /// - Throws: `Errno`, including `ENOTDIR` for a link to a folder.
     static func all(in path: String) throws(Errno) -> [FolderEntry] {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Errno() }
-        guard let stream = fdopendir(descriptor) else {
-            let error = Errno()
-            close(descriptor)
-            throw error
-        }
-        defer { closedir(stream) }
-        var entries: [FolderEntry] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                if errno != 0 { throw Errno() }
-                return entries.sorted { $0.name < $1.name }
-            }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard name != ".", name != ".." else { continue }
-            entries.append(FolderEntry(name: name, kind: kind(Int(entry.pointee.d_type), "\(path)/\(name)")))
-        }
+        try FilePaths.entries(in: path).map { FolderEntry(name: $0.name, kind: kind($0.type, "\(path)/\($0.name)")) }
     }
 
     private static func kind(_ type: Int, _ path: String) -> Kind {
