@@ -80,7 +80,7 @@ package struct Export {
         }
         let file = OpenFile(adopting: descriptor)
         do {
-            try data.withUnsafeBytes { try file.write($0) }
+            try file.write(data)
         } catch {
             unlinkat(directory.descriptor, name, 0)
             throw ExportError(path: name, reason: "\(error)")
@@ -157,7 +157,7 @@ struct ExportManifest {
         guard descriptor >= 0 else { throw ExportError(path: Self.name, reason: "\(Errno())") }
         do {
             let file = OpenFile(adopting: descriptor)
-            try Data(text.utf8).withUnsafeBytes { try file.write($0) }
+            try file.write(Data(text.utf8))
             guard renameat(directory.descriptor, unfinished, directory.descriptor, Self.name) == 0 else {
                 throw Errno()
             }
@@ -190,12 +190,6 @@ package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
     package let job: Int64
     package let thumbnail: RequestedThumbnail
     package let reason: StoreError
-
-    package init(job: Int64, thumbnail: RequestedThumbnail, reason: StoreError) {
-        self.job = job
-        self.thumbnail = thumbnail
-        self.reason = reason
-    }
 
     package var description: String {
         "\(thumbnail.name) of job \(job) (\(thumbnail.uri)) cannot be read: \(reason)"

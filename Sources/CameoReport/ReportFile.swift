@@ -15,7 +15,7 @@ package enum ReportFile {
         let file = OpenFile(adopting: descriptor)
         do throws(Errno) {
             guard ftruncate(file.descriptor, 0) == 0 else { throw Errno() }
-            try write(data, to: file)
+            try file.write(data)
         } catch {
             throw ExportError(path: path, reason: "\(error)")
         }
@@ -31,7 +31,7 @@ package enum ReportFile {
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
         do throws(Errno) {
-            try write(data, to: OpenFile(adopting: descriptor))
+            try OpenFile(adopting: descriptor).write(data)
             guard rename(new, path) == 0 else { throw Errno() }
         } catch {
             unlink(new)
@@ -50,13 +50,5 @@ package enum ReportFile {
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw ExportError(path: path, reason: "it exists and is not a regular file")
         }
-    }
-
-    private static func write(_ data: Data, to file: OpenFile) throws(Errno) {
-        let failure = data.withUnsafeBytes { bytes -> Errno? in
-            do throws(Errno) { try file.write(bytes) } catch { return error }
-            return nil
-        }
-        if let failure { throw failure }
     }
 }

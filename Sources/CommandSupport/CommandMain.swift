@@ -163,12 +163,10 @@ enum SettingsFile {
         for arguments: [String],
         prefix: String
     ) throws -> [String: String] {
-        if let path = path(arguments) {
-            return environment.merging(try variables(at: path, prefix: prefix)) { $1 }
-        }
-        guard let path = environment["\(prefix)SETTINGS"], FileManager.default.fileExists(atPath: path) else {
-            return environment
-        }
+        let option = path(arguments)
+        guard let path = option ?? environment["\(prefix)SETTINGS"],
+            option != nil || FileManager.default.fileExists(atPath: path)
+        else { return environment }
         return environment.merging(try variables(at: path, prefix: prefix)) { $1 }
     }
 
@@ -231,6 +229,18 @@ package struct CommandFailure: Error {
     package init(_ messages: [String], _ status: ExitStatus) {
         self.messages = messages
         self.status = status
+    }
+
+    /// Runs the body. If it throws, what was asked for cannot be used: these words and the reason say so.
+    package static func naming<Value, Reason: Error>(
+        _ words: String,
+        _ body: () throws(Reason) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(Reason) {
+            return try body()
+        } catch {
+            throw CommandFailure("\(words): \(error)", .usage)
+        }
     }
 }
 

@@ -22,7 +22,7 @@ package struct WaitOptions: ParsableArguments {
     }
 }
 
-/// Waits until jobs have ended, with a progress bar.
+/// Waits until jobs, or all of a batch, have ended, with a progress bar.
 package struct JobWait {
     let store: any Store
     /// The longest wait, or nil for no limit.
@@ -57,12 +57,9 @@ package struct JobWait {
             }
             if watched.isOver { continue }
             while try await store.version() == version {
-                if let timeout, started.duration(to: .now) >= timeout {
-                    throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
-                }
                 try await standstill.look(at: store)
                 watched.show(in: &progress, standstill.reason)
-                try await Task.sleep(for: .milliseconds(20))
+                try await pause(since: started, for: .milliseconds(20))
             }
         }
     }
@@ -118,20 +115,10 @@ private struct WatchedJobs {
     }
 }
 
-/// Waits until all jobs of a batch have ended, with a progress bar.
-package struct BatchWait {
-    let store: any Store
-    /// The longest wait, or nil for no limit.
-    let timeout: Duration?
-
-    package init(store: any Store, timeout: Duration?) {
-        self.store = store
-        self.timeout = timeout
-    }
-
+extension JobWait {
     /// - Returns: the first report with no unfinished jobs.
     /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out; ``StoreError/noSuch(_:_:)``.
-    package func untilFinished(_ name: String) async throws -> BatchReport {
+    package func untilFinished(batch name: String) async throws -> BatchReport {
         let started = ContinuousClock.now
         var progress = ProgressBar()
         defer { progress.finish() }

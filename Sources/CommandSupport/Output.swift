@@ -20,6 +20,11 @@ package enum Output {
         line(String(decoding: try WireFormat.encode(message), as: UTF8.self))
     }
 
+    /// Prints a message of the wire contract as JSON, or as lines for people.
+    package static func answer(_ message: some Encodable, asJSON: Bool, _ text: @autoclosure () -> [String]) throws {
+        if asJSON { try self.message(message) } else { lines(text()) }
+    }
+
     /// Writes to standard output. If that fails, ends the program: silently if the reader is gone, else with the
     /// reason.
     package static func bytes(_ data: Data) {

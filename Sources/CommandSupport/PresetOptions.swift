@@ -27,6 +27,17 @@ package struct PresetOptions: ParsableArguments {
 
     package init() {}
 
+    /// Refuses renditions of the same name, each with the option that requested it.
+    package static func requireDistinctNames(of renditions: [(Rendition, String)]) throws {
+        var origins: [String: String] = [:]
+        for (rendition, origin) in renditions {
+            guard let earlier = origins.updateValue(origin, forKey: rendition.name) else { continue }
+            throw ValidationError(
+                "\(origin): its rendition \"\(rendition.name)\" has the same name as one of \(earlier)"
+            )
+        }
+    }
+
     package var given: [String] { (preset.isEmpty ? [] : ["--preset"]) + (presets == nil ? [] : ["--presets"]) }
 
     /// The built-in presets, and those of the file.
@@ -46,17 +57,8 @@ package enum Presets {
         let builtIn = try PresetFile.builtIn()
         guard let path = option ?? environment[variable].flatMap({ $0.isEmpty ? nil : $0 }) else { return builtIn }
         let origin = "\(option == nil ? variable : "--presets") \(path)"
-        let data: Data
-        do throws(Errno) {
-            data = try InputFile.read(path)
-        } catch {
-            throw CommandFailure("\(origin): cannot be read: \(error)", .usage)
-        }
-        do throws(InvalidRequest) {
-            return builtIn.replaced(by: try PresetFile(parsing: data))
-        } catch {
-            throw CommandFailure("\(origin): \(error)", .usage)
-        }
+        let data = try InputFile.read(path, of: origin)
+        return builtIn.replaced(by: try CommandFailure.naming(origin) { try PresetFile(parsing: data) })
     }
 
     /// Completes the names of presets, including those of the file that the words typed so far name.

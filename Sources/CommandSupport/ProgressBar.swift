@@ -29,6 +29,30 @@ package struct ProgressBar {
     }
 }
 
+/// A line on standard error about work that takes longer than two seconds, redrawn five times a second; silent if standard
+/// error is not a terminal.
+package struct StatusLine {
+    private let isShown = Output.errorIsTerminal
+    private let begun = ContinuousClock.now
+    private var drawn: ContinuousClock.Instant?
+
+    package init() {}
+
+    package mutating func show(_ text: @autoclosure () -> String) {
+        let now = ContinuousClock.now
+        guard isShown, begun.duration(to: now) > .seconds(2),
+            drawn.map({ $0.duration(to: now) > .milliseconds(200) }) ?? true
+        else { return }
+        drawn = now
+        Output.drawStatusLine(text())
+    }
+
+    /// Leaves the last line on the terminal.
+    package func finish() {
+        if drawn != nil { Output.endStatusLine() }
+    }
+}
+
 /// The recent rate of progress: over the last minute, as in `cameo-status batch`, excluding what was done before the
 /// first observation.
 struct Pace {

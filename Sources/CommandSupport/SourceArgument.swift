@@ -55,11 +55,8 @@ package struct SourceArgument: Sendable {
 
     /// The entries of the list, taken literally: none is an option, a pattern or another list.
     private static func list(_ separator: ListSeparator) throws(CommandFailure) -> [SourceArgument] {
-        let data: Data
-        do throws(Errno) {
-            data = try InputFile.standardInput(atMost: 1 << 30)
-        } catch {
-            throw CommandFailure("the list on standard input cannot be read: \(error)", .usage)
+        let data = try CommandFailure.naming("the list on standard input cannot be read") { () throws(Errno) in
+            try InputFile.standardInput(atMost: 1 << 30)
         }
         var sources: [SourceArgument] = []
         for (index, entry) in data.split(separator: separator.byte, omittingEmptySubsequences: false).enumerated() {
@@ -152,6 +149,11 @@ package enum InputFile {
         guard descriptor >= 0 else { throw Errno() }
         let file = OpenFile(adopting: descriptor)
         return try read(file.descriptor, atMost: usualLimit)
+    }
+
+    /// All bytes of the file that an option names; `origin` is the option with the file's name.
+    package static func read(_ path: String, of origin: String) throws(CommandFailure) -> Data {
+        try CommandFailure.naming("\(origin): cannot be read") { () throws(Errno) in try read(path) }
     }
 
     private static func read(_ descriptor: Int32, atMost limit: Int) throws(Errno) -> Data {

@@ -106,13 +106,7 @@ struct BackfillCommand: AsyncParsableCommand {
     private func renditions() throws -> (wanted: [Rendition], listed: [Rendition]) {
         let file = try presets.load()
         let wanted = try file.renditions(of: presets.preset)
-        var origins: [String: String] = [:]
-        for (rendition, origin) in wanted {
-            guard let earlier = origins.updateValue(origin, forKey: rendition.name) else { continue }
-            throw ValidationError(
-                "\(origin): its rendition \"\(rendition.name)\" has the same name as one of \(earlier)"
-            )
-        }
+        try PresetOptions.requireDistinctNames(of: wanted)
         guard wanted.count <= ThumbnailRequest.maximumRenditions else {
             throw ValidationError(
                 "--preset: \(wanted.count) renditions are more than the \(ThumbnailRequest.maximumRenditions) of a job"

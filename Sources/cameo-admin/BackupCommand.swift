@@ -44,14 +44,10 @@ struct BackupCommand: AsyncParsableCommand {
         let bar = ByteProgressBar()
         defer { bar.finish() }
         let report = try await store.backUp(to: directory, in: turn) { bar.show($0) }
-        if json {
-            try Output.message(report)
-        } else {
-            Output.line(
-                "\(AmountText.count(report.jobs, "job")), \(AmountText.count(report.blobs, "blob")), "
-                    + "\(AmountText.count(report.bytes, "byte")) in \(FilePaths.absolute(directory))"
-            )
-        }
+        let text =
+            "\(AmountText.count(report.jobs, "job")), \(AmountText.count(report.blobs, "blob")), "
+            + "\(AmountText.count(report.bytes, "byte")) in \(FilePaths.absolute(directory))"
+        try Output.answer(report, asJSON: json, [text])
         guard report.damaged.isEmpty else {
             throw CommandFailure(
                 "the copy lacks \(AmountText.count(report.damaged.count, "damaged blob")) of the store, the first of them "

@@ -71,13 +71,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func tell(_ findings: [CheckFinding]) throws {
         for finding in findings {
-            if json {
-                try Output.message(finding)
-            } else {
-                Output.line(
-                    "\(finding.severity.rawValue)\t\(finding.subject): \(TerminalText.escaped(finding.message))"
-                )
-            }
+            let text = "\(finding.severity.rawValue)\t\(finding.subject): \(TerminalText.escaped(finding.message))"
+            try Output.answer(finding, asJSON: json, [text])
         }
     }
 
@@ -85,13 +80,8 @@ struct CheckCommand: AsyncParsableCommand {
         let store = try storeOptions.open(creating: false)
         let bar = ByteProgressBar()
         defer { bar.finish() }
-        do {
-            let fixed = try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store)) { bar.show($0) }
-            await store.finish()
-            return fixed
-        } catch {
-            await store.finish()
-            throw error
+        return try await store.finishing {
+            try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store)) { bar.show($0) }
         }
     }
 

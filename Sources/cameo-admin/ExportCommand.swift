@@ -56,28 +56,13 @@ struct ExportCommand: AsyncParsableCommand {
 
 /// The line on a terminal that says how far an export or import has come.
 final class TransferProgress: Sendable {
-    private struct State {
-        let started = ContinuousClock.now
-        var drawn: ContinuousClock.Instant?
-    }
-
-    private let state = Mutex(State())
-    private let isShown = Output.errorIsTerminal
+    private let line = Mutex(StatusLine())
 
     func show(_ summary: ExportSummary) {
-        let isDue = state.withLock { state in
-            guard isShown, state.started.duration(to: .now) > .seconds(2),
-                state.drawn.map({ $0.duration(to: .now) > .milliseconds(200) }) ?? true
-            else { return false }
-            state.drawn = .now
-            return true
-        }
-        if isDue { Output.drawStatusLine("\(summary.kind.rawValue): \(Self.text(summary))") }
+        line.withLock { $0.show("\(summary.kind.rawValue): \(Self.text(summary))") }
     }
 
-    func finish() {
-        if state.withLock({ $0.drawn != nil }) { Output.endStatusLine() }
-    }
+    func finish() { line.withLock { $0.finish() } }
 
     static func text(_ summary: ExportSummary) -> String {
         "\(AmountText.count(summary.records, "record")) "

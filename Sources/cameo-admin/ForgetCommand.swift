@@ -49,7 +49,13 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
             let forgotten = try await store.forgetSource(source, thumbnails ? .originalsAndThumbnails : .originals)
             if forgotten.isNothing { missing += 1 }
             if json {
-                try Output.message(Line(source, forgotten))
+                try Output.message(
+                    [
+                        "source": .string(source), "originals": .integer(Int64(forgotten.originals)),
+                        "failures": .integer(Int64(forgotten.failures)), "bytes": .integer(Int64(forgotten.bytes)),
+                        "thumbnails": .integer(Int64(forgotten.thumbnails)),
+                    ] as JSONValue
+                )
             } else if forgotten.isNothing {
                 Output.error("cameo-admin: nothing is stored for \(TerminalText.escaped(SourceName.of(source)))")
             } else {
@@ -65,21 +71,5 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
             "\(name): \(AmountText.count(forgotten.originals, "original")) (\(AmountText.count(forgotten.bytes, "byte"))), "
             + "\(AmountText.count(forgotten.failures, "failure")), "
             + AmountText.count(forgotten.thumbnails, "thumbnail")
-    }
-
-    private struct Line: Encodable {
-        let source: String
-        let originals: Int
-        let failures: Int
-        let bytes: Int
-        let thumbnails: Int
-
-        init(_ source: String, _ forgotten: ForgottenSource) {
-            self.source = source
-            originals = forgotten.originals
-            failures = forgotten.failures
-            bytes = forgotten.bytes
-            thumbnails = forgotten.thumbnails
-        }
     }
 }

@@ -52,11 +52,8 @@ struct HookRetryCommand: AsyncParsableCommand {
         let store = try storeOptions.open(creating: false)
         let choice: DeliveryChoice = all ? .all : hook.map { .hook($0) } ?? .ids(id)
         let count = try await store.retryDeliveries(choice)
-        if json {
-            try Output.message(["retried": count])
-        } else {
-            Output.line("\(count) \(count == 1 ? "delivery is" : "deliveries are") due again")
-        }
+        let text = "\(count) \(count == 1 ? "delivery is" : "deliveries are") due again"
+        try Output.answer(["retried": count], asJSON: json, [text])
         let missing = Set(id).count - count
         guard missing > 0 else { return }
         Output.error("cameo-admin: \(missing) of these deliveries do not wait and have not failed, or do not exist")

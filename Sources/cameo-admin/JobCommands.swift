@@ -47,7 +47,7 @@ extension ChosenJobs {
     func change(by change: BulkChange, done: String, one: (any Store, Int64) async throws -> String) async throws {
         let store = try storeOptions.open(creating: false)
         guard !id.isEmpty else { return try await changeMany(in: store, by: change, done: done) }
-        try await store.changeEach(id, answering: json ? .json : .text) { id in try await one(store, id) }
+        try await store.changeEach(id, asJSON: json) { id in try await one(store, id) }
     }
 
     /// Changes all jobs of the selection. Matching none is no failure.
@@ -62,7 +62,8 @@ extension ChosenJobs {
         filter.limit = limit ?? .max
         guard !dryRun else {
             let progress = BulkProgress(matched: try await store.count(filter))
-            return try tell(progress, "\(AmountText.count(progress.matched, "job")) would be \(done)")
+            let text = "\(AmountText.count(progress.matched, "job")) would be \(done)"
+            return try Output.answer(progress, asJSON: json, [text])
         }
         var bar = ProgressBar()
         defer { bar.finish() }
@@ -71,38 +72,20 @@ extension ChosenJobs {
             bar.show(done: done, of: max(progress.matched, done))
         }
         let passed = progress.passed > 0 ? "; \(progress.passed) changed by themselves before their turn" : ""
-        try tell(
-            progress,
-            "\(AmountText.count(progress.changed, "job")) \(progress.changed == 1 ? "is" : "are") \(done)\(passed)"
-        )
+        let jobs = "\(AmountText.count(progress.changed, "job")) \(progress.changed == 1 ? "is" : "are")"
+        try Output.answer(progress, asJSON: json, ["\(jobs) \(done)\(passed)"])
     }
-
-    private func tell(_ progress: BulkProgress, _ text: String) throws {
-        if json { try Output.message(progress) } else { Output.line(text) }
-    }
-}
-
-/// How a command prints its results.
-enum AnswerForm {
-    case text, json
 }
 
 extension ReaderStore {
     /// Changes every job of a list of ids, and fails at the end if one does not exist. Prints what `change` returns, or
     /// the job after the change.
-    func changeEach(
-        _ ids: [Int64],
-        answering form: AnswerForm,
-        _ change: (Int64) async throws -> String
-    ) async throws {
+    func changeEach(_ ids: [Int64], asJSON: Bool, _ change: (Int64) async throws -> String) async throws {
         var missing = 0
         for id in ids {
             do {
                 let text = try await change(id)
-                switch form {
-                case .text: Output.line(text)
-                case .json: try Output.message(try await job(id))
-                }
+                if asJSON { try Output.message(try await job(id)) } else { Output.line(text) }
             } catch StoreError.noSuchJob {
                 Output.error("cameo-admin: there is no job \(id)")
                 missing += 1
@@ -219,7 +202,7 @@ struct SnoozeCommand: AsyncParsableCommand {
         let store = try storeOptions.open(creating: false)
         let length = duration?.seconds ?? 0
         let time = until.flatMap(WireFormat.date(from:)) ?? Date.now.addingTimeInterval(length)
-        try await store.changeEach(id, answering: json ? .json : .text) { id in
+        try await store.changeEach(id, asJSON: json) { id in
             let before = try await store.snooze(id, until: time)
             return before.isFinal || before == .running
                 ? "job \(id) is \(before.rawValue): only a waiting job can be snoozed"

@@ -37,10 +37,10 @@ struct LimitCommand: AsyncParsableCommand {
             valueName: "number"
         )
     )
-    var maxRunning: RunningLimit?
+    var maxRunning: Limit<Int>?
 
-    @Option(parsing: .unconditional, help: RateLimit.help)
-    var rate: RateLimit?
+    @Option(parsing: .unconditional, help: Limit<StartRate>.help)
+    var rate: Limit<StartRate>?
 
     @Flag(
         help: """
@@ -60,7 +60,7 @@ struct LimitCommand: AsyncParsableCommand {
             throw ValidationError("--key: must be 1 to 200 characters without control characters, as in a request")
         }
         let range = ThumbnailRequest.concurrencyLimitRange
-        if let limit = maxRunning?.limit, !range.contains(limit) {
+        if let limit = maxRunning?.value, !range.contains(limit) {
             throw ValidationError(
                 "--max-running \(limit): must be between \(range.lowerBound) and \(range.upperBound)"
             )
@@ -72,13 +72,13 @@ struct LimitCommand: AsyncParsableCommand {
         let store = try storeOptions.open(creating: false)
         var lines: [String] = []
         if let maxRunning {
-            let hasChanged = try await store.limit(key: key, to: maxRunning.limit)
-            let limit = maxRunning.limit.map { "at most \($0) at once" } ?? "without an operator's limit"
+            let hasChanged = try await store.limit(key: key, to: maxRunning.value)
+            let limit = maxRunning.value.map { "at most \($0) at once" } ?? "without an operator's limit"
             lines.append(hasChanged ? "runs \(limit)" : "had no operator's limit")
         }
         if let rate {
-            try await store.limit(key: key, toRate: rate.rate)
-            lines.append(rate.rate.map { "starts at most \($0)" } ?? "starts without a rate")
+            try await store.limit(key: key, toRate: rate.value)
+            lines.append(rate.value.map { "starts at most \($0)" } ?? "starts without a rate")
         }
         guard !json else { return try Output.message(try await store.concurrencyLimit(of: key)) }
         for line in lines { Output.line("key \(TerminalText.escaped(key)) \(line)") }
@@ -86,43 +86,32 @@ struct LimitCommand: AsyncParsableCommand {
 
     private func list() async throws {
         for limit in try await storeOptions.openReading().concurrencyLimits() {
-            if json {
-                try Output.message(limit)
-            } else {
-                var text = "\(limit.running) of at most \(limit.maxRunning)"
-                if limit.isFixed { text += ", set by an operator" }
-                if let rate = limit.rate { text += ", starts at most \(rate)" }
-                Output.line("\(TerminalText.escaped(limit.key))\t\(text)")
-            }
+            var text = "\(limit.running) of at most \(limit.maxRunning)"
+            if limit.isFixed { text += ", set by an operator" }
+            if let rate = limit.rate { text += ", starts at most \(rate)" }
+            try Output.answer(limit, asJSON: json, ["\(TerminalText.escaped(limit.key))\t\(text)"])
         }
     }
 }
 
-/// The number of jobs that may start within a time, or `none`.
-struct RateLimit: ExpressibleByArgument {
-    /// The rate, or nil for no limit.
-    let rate: StartRate?
+/// A limit, or `none` to remove it.
+struct Limit<Value: LosslessStringConvertible>: ExpressibleByArgument {
+    /// Nil for none.
+    let value: Value?
 
+    init?(argument: String) {
+        value = Value(argument)
+        guard argument == "none" || value != nil else { return nil }
+    }
+}
+
+extension StartRate: LosslessStringConvertible {}
+
+extension Limit<StartRate> {
     static let help = ArgumentHelp(
         "Jobs that may start within a time (10/s, 300/m, 5/30s), or none for no limit.",
         valueName: "rate"
     )
-
-    init?(argument: String) {
-        rate = StartRate(argument)
-        guard argument == "none" || rate != nil else { return nil }
-    }
-}
-
-/// The number of jobs that may run at once, or `none`.
-struct RunningLimit: ExpressibleByArgument {
-    /// The number, or nil for no limit.
-    let limit: Int?
-
-    init?(argument: String) {
-        limit = Int(argument)
-        guard argument == "none" || limit != nil else { return nil }
-    }
 }
 
 struct PauseCommand: AsyncParsableCommand {

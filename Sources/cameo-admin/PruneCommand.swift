@@ -51,11 +51,7 @@ struct PruneCommand: AsyncParsableCommand {
 
     private func prune() async throws -> Pruned {
         let store = try storeOptions.open(creating: false)
-        let pruned: Result<Pruned, any Error>
-        do { pruned = .success(try await prune(store)) } catch { pruned = .failure(error) }
-        // Gives the maintenance lock back.
-        await store.finish()
-        return try pruned.get()
+        return try await store.finishing { try await prune(store) }
     }
 
     private func prune(_ store: any Store) async throws -> Pruned {
@@ -71,16 +67,15 @@ struct PruneCommand: AsyncParsableCommand {
     }
 
     private func tell(_ pruned: Pruned, _ verb: String) throws {
-        guard !json else { return try Output.message(pruned) }
-        Output.line(
+        let text =
             "\(pruned.completed) completed, \(pruned.cancelled) cancelled and "
-                + "\(AmountText.count(pruned.discarded, "discarded job")), "
-                + "\(AmountText.count(pruned.thumbnails, "thumbnail")), "
-                + "\(AmountText.count(pruned.sourceFailures, "remembered failure")), "
-                + "\(AmountText.count(pruned.concurrencyKeys, "concurrency key")), "
-                + "\(AmountText.count(pruned.queues, "queue")), \(AmountText.count(pruned.blobs, "blob")) of "
-                + "\(AmountText.count(pruned.blobBytes, "byte")) \(verb)"
-        )
+            + "\(AmountText.count(pruned.discarded, "discarded job")), "
+            + "\(AmountText.count(pruned.thumbnails, "thumbnail")), "
+            + "\(AmountText.count(pruned.sourceFailures, "remembered failure")), "
+            + "\(AmountText.count(pruned.concurrencyKeys, "concurrency key")), "
+            + "\(AmountText.count(pruned.queues, "queue")), \(AmountText.count(pruned.blobs, "blob")) of "
+            + "\(AmountText.count(pruned.blobBytes, "byte")) \(verb)"
+        try Output.answer(pruned, asJSON: json, [text])
     }
 }
 
@@ -119,11 +114,8 @@ struct AdoptCommand: AsyncParsableCommand {
         let store = try storeOptions.open(creating: false)
         let others = try await store.adoptBytes()
         await store.finish()
-        if json {
-            try Output.message(Adoption(adopted: others != nil, owner: others?.owner))
-        } else {
-            Output.line(others.map { "took \($0.location) over from \($0.owner)" } ?? "the bytes were this store's")
-        }
+        let text = others.map { "took \($0.location) over from \($0.owner)" } ?? "the bytes were this store's"
+        try Output.answer(Adoption(adopted: others != nil, owner: others?.owner), asJSON: json, [text])
     }
 
     private struct Adoption: Encodable {
@@ -183,14 +175,19 @@ struct VacuumCommand: AsyncParsableCommand {
         try await store.vacuum(in: turn)
         let after = try await store.databaseSize()
         store.close()
-        if json {
-            try Output.message(Result(before: before, after: after))
-        } else {
-            Output.line(
-                "the database had \(AmountText.count(before.bytes, "byte")), \(before.freeBytes) of them free; it now has "
-                    + "\(after.bytes)"
-            )
-        }
+        let free = "\(before.freeBytes) of them free"
+        let text = "the database had \(AmountText.count(before.bytes, "byte")), \(free); it now has \(after.bytes)"
+        try Output.answer(Result(before: before, after: after), asJSON: json, [text])
+    }
+}
+
+extension ProducerStore {
+    /// Finishes the store after the body, however that ends, which gives the maintenance lock back.
+    func finishing<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        await finish()
+        return try result.get()
     }
 }
 

@@ -38,10 +38,10 @@ struct QueueCommand: AsyncParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp("Jobs that may run at once, 1 or more, or none for no limit.", valueName: "number")
     )
-    var maxRunning: RunningLimit?
+    var maxRunning: Limit<Int>?
 
-    @Option(parsing: .unconditional, help: RateLimit.help)
-    var rate: RateLimit?
+    @Option(parsing: .unconditional, help: Limit<StartRate>.help)
+    var rate: Limit<StartRate>?
 
     @Option(help: ArgumentHelp("The name of a hook, or none for no hook.", valueName: "name"))
     var hook: String?
@@ -58,7 +58,7 @@ struct QueueCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let limit = maxRunning?.limit, limit < 1 {
+        if let limit = maxRunning?.value, limit < 1 {
             throw ValidationError("--max-running \(limit): must be at least 1, or none")
         }
         guard !changes || name != nil else {
@@ -78,8 +78,8 @@ struct QueueCommand: AsyncParsableCommand {
     func run() async throws {
         if let name, changes {
             let store = try storeOptions.open(creating: false)
-            if let maxRunning { try await store.limit(queue: name, to: maxRunning.limit, unknown: naming.unknown) }
-            if let rate { try await store.limit(queue: name, toRate: rate.rate, unknown: naming.unknown) }
+            if let maxRunning { try await store.limit(queue: name, to: maxRunning.value, unknown: naming.unknown) }
+            if let rate { try await store.limit(queue: name, toRate: rate.value, unknown: naming.unknown) }
             if let background {
                 try await store.setBackground(background, queue: name, unknown: naming.unknown)
             }
@@ -91,11 +91,7 @@ struct QueueCommand: AsyncParsableCommand {
         let store = try storeOptions.openReading()
         let queues = if let name { [try await store.queue(name)] } else { try await store.queues() }
         for queue in queues {
-            if json {
-                try Output.message(queue)
-            } else {
-                Output.line(QueueText.line(queue, escape: TerminalText.escaped))
-            }
+            try Output.answer(queue, asJSON: json, [QueueText.line(queue, escape: TerminalText.escaped)])
         }
     }
 }

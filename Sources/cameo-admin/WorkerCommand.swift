@@ -34,11 +34,7 @@ struct WorkerListCommand: AsyncParsableCommand {
 
     func run() async throws {
         for worker in try await storeOptions.openReading().status().workers {
-            if json {
-                try Output.message(worker)
-            } else {
-                Output.line(WorkerText.line(worker, escape: TerminalText.escaped))
-            }
+            try Output.answer(worker, asJSON: json, [WorkerText.line(worker, escape: TerminalText.escaped)])
         }
     }
 }
@@ -112,7 +108,6 @@ struct WorkerStopCommand: AsyncParsableCommand {
     }
 
     private func tell(_ worker: StatusReport.Worker) throws {
-        guard !json else { return try Output.message(worker) }
         let ending =
             // The store decides: a drain does not override an earlier now.
             switch worker.stopping {
@@ -120,7 +115,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
             case .drain, nil: "finishes its running jobs and ends"
             case .now: "returns its running jobs and ends"
             }
-        Output.line("worker \(worker.id) \(ending)")
+        try Output.answer(worker, asJSON: json, ["worker \(worker.id) \(ending)"])
     }
 
     private func untilEnded(_ ids: [String], in store: any Store) async throws {

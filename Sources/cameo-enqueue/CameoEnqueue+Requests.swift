@@ -41,17 +41,9 @@ extension CameoEnqueue {
     }
 
     private func readRequest(_ path: String) throws -> ThumbnailRequest {
-        let data: Data
-        do throws(Errno) {
-            data = try InputFile.read(path)
-        } catch {
-            throw CommandFailure("the request \(path) cannot be read: \(error)", .usage)
-        }
-        let request: ThumbnailRequest
-        do throws(InvalidRequest) {
-            request = try ThumbnailRequest(parsing: data)
-        } catch {
-            throw CommandFailure("the request \(path) is invalid: \(error)", .usage)
+        let data = try CommandFailure.naming("the request \(path) cannot be read") { try InputFile.read(path) }
+        let request = try CommandFailure.naming("the request \(path) is invalid") {
+            try ThumbnailRequest(parsing: data)
         }
         try check([request.source], as: "source")
         return request
@@ -97,11 +89,8 @@ extension CameoEnqueue {
     private static let namedFaults = 20
 
     func readData() throws -> Data {
-        let data: Data
-        do throws(Errno) {
-            data = try InputFile.standardInput()
-        } catch {
-            throw CommandFailure("--data: standard input cannot be read: \(error)", .usage)
+        let data = try CommandFailure.naming("--data: standard input cannot be read") {
+            try InputFile.standardInput()
         }
         guard !data.isEmpty else { throw CommandFailure("--data: standard input is empty", .usage) }
         return data

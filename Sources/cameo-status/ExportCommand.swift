@@ -59,20 +59,16 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func export(from store: any Store) async throws -> Summary {
         if let batch { _ = try await store.batch(batch) }
-        do {
-            var export = try Export(to: directory, from: store)
-            try await ThumbnailListing(store: store, batch: batch).forEach { try await export.write($0) }
-            try export.finish()
-            Output.errors(of: export.unreadable)
-            return Summary(
-                written: export.written,
-                kept: export.kept,
-                skipped: export.skipped,
-                unreadable: export.unreadable.map(\.thumbnail.uri.text)
-            )
-        } catch let error as ExportError {
-            throw CommandFailure(error.description, .failed)
-        }
+        var export = try Export(to: directory, from: store)
+        try await ThumbnailListing(store: store, batch: batch).forEach { try await export.write($0) }
+        try export.finish()
+        Output.errors(of: export.unreadable)
+        return Summary(
+            written: export.written,
+            kept: export.kept,
+            skipped: export.skipped,
+            unreadable: export.unreadable.map(\.thumbnail.uri.text)
+        )
     }
 }
 
@@ -118,15 +114,12 @@ struct SheetCommand: AsyncParsableCommand {
         if let batch { _ = try await store.batch(batch) }
         let (sheet, unreadable) = try await html(from: store)
         Output.errors(of: unreadable)
-        do {
-            if file == "-" {
-                Output.bytes(sheet)
-            } else {
-                try ReportFile.write(sheet, to: file, store: store)
-                try tell(Summary(file: FilePaths.absolute(file), unreadable: unreadable.map(\.thumbnail.uri.text)))
-            }
-        } catch let error as ExportError {
-            throw CommandFailure(error.description, .failed)
+        if file == "-" {
+            Output.bytes(sheet)
+        } else {
+            try ReportFile.write(sheet, to: file, store: store)
+            let summary = Summary(file: FilePaths.absolute(file), unreadable: unreadable.map(\.thumbnail.uri.text))
+            try Output.answer(summary, asJSON: json, [summary.file])
         }
         if !unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
     }
@@ -135,10 +128,6 @@ struct SheetCommand: AsyncParsableCommand {
         var sheet = ContactSheet(store: store)
         try await ThumbnailListing(store: store, batch: batch).forEachJob { await sheet.add($0) }
         return (sheet.html(title: batch ?? "Cameo"), sheet.unreadable)
-    }
-
-    private func tell(_ summary: Summary) throws {
-        if json { try Output.message(summary) } else { Output.line(summary.file) }
     }
 }
 

@@ -48,15 +48,10 @@ struct HealthCommand: AsyncParsableCommand {
     func run() async throws {
         let status = try await storeOptions.openReading().status()
         let report = HealthReport(status, workers: workers, maxLag: maxLag?.duration)
-        if json {
-            try Output.message(report)
-        } else {
-            Output.lines(
-                report.checks.map {
-                    "\($0.isHealthy ? "ok" : "failed")\t\($0.name.rawValue)\t\(TerminalText.escaped($0.detail))"
-                }
-            )
+        let lines = report.checks.map {
+            "\($0.isHealthy ? "ok" : "failed")\t\($0.name.rawValue)\t\(TerminalText.escaped($0.detail))"
         }
+        try Output.answer(report, asJSON: json, lines)
         guard report.isHealthy else { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 }
@@ -93,11 +88,7 @@ struct MetricsCommand: AsyncParsableCommand {
         let store = try storeOptions.openReading()
         let text = try await MetricsText(of: store, by: "cameo-status").text(in: .prometheus)
         guard let output else { return Output.bytes(Data(text.utf8)) }
-        do {
-            try ReportFile.replace(output, with: Data(text.utf8), store: store)
-        } catch let error as ExportError {
-            throw CommandFailure(error.description, .failed)
-        }
+        try ReportFile.replace(output, with: Data(text.utf8), store: store)
     }
 }
 
@@ -136,11 +127,7 @@ struct HooksCommand: AsyncParsableCommand {
     func run() async throws {
         let reports = try await storeOptions.openReading().hooks(failures: failures)
         for report in reports {
-            if json {
-                try Output.message(report)
-            } else {
-                Output.lines(HookText.lines(report, escape: TerminalText.escaped))
-            }
+            try Output.answer(report, asJSON: json, HookText.lines(report, escape: TerminalText.escaped))
         }
         if reports.contains(where: { $0.failed > 0 }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }

@@ -39,11 +39,7 @@ struct JobCommand: AsyncParsableCommand {
             _ = try await JobWait(store: store, timeout: waiting.timeout).untilFinished([id])
             job = try await store.jobInPlace(of: id)
         }
-        if json {
-            try Output.message(job.withoutSecrets)
-        } else {
-            Output.lines(JobText.lines(job, escape: TerminalText.escaped))
-        }
+        try Output.answer(job.withoutSecrets, asJSON: json, JobText.lines(job, escape: TerminalText.escaped))
         if job.state == .discarded || job.state == .cancelled { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 }
@@ -146,16 +142,9 @@ struct BatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.openReading()
-        let report = waiting.wait ? try await finished(in: store) : try await store.batch(name)
-        if json {
-            try Output.message(report)
-        } else {
-            Output.lines(BatchText.lines(report, escape: TerminalText.escaped))
-        }
+        let wait = JobWait(store: store, timeout: waiting.timeout)
+        let report = waiting.wait ? try await wait.untilFinished(batch: name) : try await store.batch(name)
+        try Output.answer(report, asJSON: json, BatchText.lines(report, escape: TerminalText.escaped))
         if report.count(.discarded) + report.count(.cancelled) > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
-    }
-
-    private func finished(in store: any Store) async throws -> BatchReport {
-        try await BatchWait(store: store, timeout: waiting.timeout).untilFinished(name)
     }
 }

@@ -29,7 +29,7 @@ struct PictureTree {
         leavingOut store: [UInt8],
         entering enter: ([UInt8]) throws -> Void = { _ in }
     ) throws {
-        var progress = WalkProgress()
+        var progress = StatusLine()
         defer { progress.finish() }
         var folders = [folder]
         while let next = folders.popLast() {
@@ -49,7 +49,7 @@ struct PictureTree {
                 case .nothing: break
                 }
             }
-            progress.show(pictures: pictures.count, files: pictures.count + otherFiles)
+            progress.show("looking for pictures: \(pictures.count) in \(pictures.count + otherFiles) files")
         }
         pictures.sort { $0.lexicographicallyPrecedes($1) }
     }
@@ -79,24 +79,5 @@ struct PictureTree {
 
     private static func failure(_ folder: [UInt8], _ error: Errno) -> CommandFailure {
         CommandFailure("the folder \(FilePaths.readable(folder)) cannot be read: \(error)", .usage)
-    }
-}
-
-/// A status line that counts the files of a walk, shown from its third second on.
-private struct WalkProgress {
-    private let begun = ContinuousClock.now
-    private var drawn: ContinuousClock.Instant?
-
-    mutating func show(pictures: Int, files: Int) {
-        let now = ContinuousClock.now
-        guard Output.errorIsTerminal, begun.duration(to: now) > .seconds(2),
-            drawn.map({ $0.duration(to: now) > .milliseconds(200) }) ?? true
-        else { return }
-        drawn = now
-        Output.drawStatusLine("looking for pictures: \(pictures) in \(files) files")
-    }
-
-    func finish() {
-        if drawn != nil { Output.endStatusLine() }
     }
 }

@@ -25,13 +25,7 @@ struct RenditionOptions: ParsableArguments {
         }
         let texts = named.isEmpty && geometry.size.isEmpty ? [SizeArgument.standard] : geometry.size
         let all = named + zip(try sized(texts.map(SizeArgument.init)), texts).map { ($0, "--size \($1)") }
-        var origins: [String: String] = [:]
-        for (rendition, origin) in all {
-            guard let earlier = origins.updateValue(origin, forKey: rendition.name) else { continue }
-            throw ValidationError(
-                "\(origin): its rendition \"\(rendition.name)\" has the same name as one of \(earlier)"
-            )
-        }
+        try PresetOptions.requireDistinctNames(of: all)
         return all.map(\.0)
     }
 
