@@ -59,17 +59,23 @@ package final class ByteBudget: Sendable {
         for purpose: FetchPurpose = .source,
         _ clock: WorkClock
     ) async throws -> ByteReservation {
-        if purpose == .overlay { return take(bytes) }
-        clock.beginWait()
-        defer { clock.endWait() }
-        guard await acquire(bytes) else { throw CancellationError() }
+        if purpose == .overlay {
+            state.withLock { $0.used += bytes }
+        } else {
+            clock.beginWait()
+            defer { clock.endWait() }
+            guard await acquire(bytes) else { throw CancellationError() }
+        }
         return ByteReservation(of: self, bytes)
     }
 
-    /// Reserves bytes regardless of the limit.
-    private func take(_ bytes: Int) -> ByteReservation {
-        state.withLock { $0.used += bytes }
-        return ByteReservation(of: self, bytes)
+    /// Runs an operation that takes one of the budget, as soon as there is room. The wait is reported to `clock`.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled while it waits, or what the operation throws.
+    package func run<Value: Sendable>(_ clock: WorkClock, _ operation: () async throws -> Value) async throws -> Value {
+        let place = try await reserve(1, clock)
+        defer { place.shrink(to: 0) }
+        return try await operation()
     }
 
     private func acquire(_ bytes: Int) async -> Bool {

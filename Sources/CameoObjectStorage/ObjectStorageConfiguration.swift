@@ -1,3 +1,4 @@
+internal import CameoModel
 package import CameoStore
 package import Foundation
 
@@ -63,8 +64,8 @@ package struct RetryRules: Hashable, Sendable {
     ///   - random: evenly distributed between 0 and 1.
     /// - Returns: the pause.
     func pause(after failures: Int, elapsed: Duration, asked: Duration?, random: Double) -> Duration? {
-        let longest = min(longestPause, firstPause * (1 << min(failures - 1, 16)))
-        let pause = max(longest * random, min(asked ?? .zero, longestPause))
+        let policy = RetryPolicy(base: firstPause, cap: longestPause, jitter: 1)
+        let pause = max(policy.delay(afterFailures: failures, chance: random), min(asked ?? .zero, longestPause))
         return elapsed + pause < patience ? pause : nil
     }
 }

@@ -25,6 +25,7 @@ struct RendererSlot: ~Copyable {
     static let idleBeforeSpare: Int32 = 1_000
     /// The number of consecutive failed starts after which pictures fail for lack of a renderer.
     static let startsBeforeBroken = 3
+    private static let pauses = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
 
     init(index: Int, configuration: RendererConfiguration, desk: JobDesk) {
         self.index = index
@@ -215,8 +216,7 @@ extension RendererSlot {
         let isBroken = failedStarts >= Self.startsBeforeBroken
         desk.slot(index, became: isBroken ? .broken(reason: details.joined(separator: ", ")) : .starting)
 
-        let pause = min(.milliseconds(100) * (1 << min(failedStarts - 1, 10)), Duration.seconds(5))
-        let deadline = Deadline(after: pause)
+        let deadline = Deadline(after: Self.pauses.delay(afterFailures: failedStarts, chance: 0))
         while !desk.isShuttingDown, !deadline.hasPassed {
             var watch = Watch()
             watch.add(doorbell.descriptor)

@@ -7,11 +7,11 @@ package struct WebConfiguration: Sendable {
     /// The prefix of every path: empty, or for example `/cameo`.
     package var basePath = ""
     /// The access tokens, which may be replaced while the server runs.
-    package let liveTokens = LiveTokens()
+    package let liveTokens = Live(AccessTokens())
     /// The access tokens; if empty, anyone may read and nobody may write.
     package var tokens: AccessTokens {
-        get { liveTokens.current }
-        nonmutating set { liveTokens.replace(by: newValue) }
+        get { liveTokens.value }
+        nonmutating set { liveTokens.value = newValue }
     }
     /// The names, besides those of loopback, that a server without tokens answers to.
     package var hosts: Set<HostName> = []

@@ -11,7 +11,8 @@ internal import Logging
 /// Runs one attempt of a job, and records how it ended.
 struct JobRunner: Sendable {
     let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
-    let fetchers: CurrentFetcher
+    /// The fetcher for jobs that begin from now on. A running job keeps the fetcher that it began with.
+    let fetcher: Live<Fetcher>
     let renderer: RendererPool
     /// Nil if videos are not pictures to this worker.
     var frames: VideoFrames?
@@ -219,7 +220,7 @@ struct JobRunner: Sendable {
     private var sources: SourceResolver {
         SourceResolver(
             store: store,
-            fetcher: fetchers.fetcher,
+            fetcher: fetcher.value,
             limiter: fetchLimiter,
             budget: configuration.budget,
             maximumBytes: configuration.maximumSourceBytes

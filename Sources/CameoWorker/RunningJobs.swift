@@ -56,10 +56,13 @@ final class RunningJobs: Sendable {
 
 /// What is known about an attempt so far. It lives outside the attempt's task, so that a failure can report how far the
 /// attempt came.
+@dynamicMemberLookup
 final class AttemptProgress: Sendable {
-    private struct State {
+    struct State {
         var source: String?
+        /// How the source came; nil until it has arrived.
         var arrival: SourceArrival?
+        /// The retry settings of the request; nil for the worker's own.
         var retry: RetryOverride?
         var timings = AttemptTimings()
     }
@@ -67,26 +70,9 @@ final class AttemptProgress: Sendable {
     private let state = Mutex(State())
     let clock = WorkClock()
 
-    var source: String? {
-        get { state.withLock { $0.source } }
-        set { state.withLock { $0.source = newValue } }
-    }
-
-    /// How the source came; nil until it has arrived.
-    var arrival: SourceArrival? {
-        get { state.withLock { $0.arrival } }
-        set { state.withLock { $0.arrival = newValue } }
-    }
-
-    /// The retry settings of the request; nil for the worker's own.
-    var retry: RetryOverride? {
-        get { state.withLock { $0.retry } }
-        set { state.withLock { $0.retry = newValue } }
-    }
-
-    var timings: AttemptTimings {
-        get { state.withLock { $0.timings } }
-        set { state.withLock { $0.timings = newValue } }
+    subscript<Value: Sendable>(dynamicMember fact: WritableKeyPath<State, Value>) -> Value {
+        get { state.withLock { $0[keyPath: fact] } }
+        set { state.withLock { $0[keyPath: fact] = newValue } }
     }
 
     /// Runs a step and records how long it worked, even if it fails.
@@ -95,19 +81,19 @@ final class AttemptProgress: Sendable {
         _ body: () async throws -> Value
     ) async throws -> Value {
         let before = clock.worked
-        defer { timings[keyPath: step] = max(.zero, clock.worked - before).milliseconds }
+        defer { self.timings[keyPath: step] = max(.zero, clock.worked - before).milliseconds }
         return try await body()
     }
 
     /// Runs the rendering, and records how long it waited for a renderer and how long it worked, even if it fails.
     func timedRendering<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         let before = clock.waited
-        defer { timings.queueMilliseconds = (clock.waited - before).milliseconds }
+        defer { self.timings.queueMilliseconds = (clock.waited - before).milliseconds }
         return try await timed(\.renderMilliseconds, body)
     }
 
     /// Records how long the attempt has waited for anything but a renderer.
     func noteWaiting() {
-        timings.throttledMilliseconds = max(0, clock.waited.milliseconds - (timings.queueMilliseconds ?? 0))
+        self.timings.throttledMilliseconds = max(0, clock.waited.milliseconds - (self.timings.queueMilliseconds ?? 0))
     }
 }

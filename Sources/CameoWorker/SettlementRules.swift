@@ -35,6 +35,8 @@ struct SettlementRules: Sendable {
     /// How long a worker that is about to end repeats a write.
     let patience: Duration
 
+    private static let pauses = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
+
     /// Whether the worker is about to end. A service that goes on waits for its store as long as it takes.
     private var isEnding: Bool { drains || isStopping }
 
@@ -80,8 +82,7 @@ struct SettlementRules: Sendable {
         refusals: Int,
         lasting: Duration
     ) -> SettlementAction {
-        // 100 ms, twice that after every further refusal, 5 s at most.
-        let pause = min(.milliseconds(100) * (1 << min(refusals - 1, 6)), .seconds(5))
+        let pause = Self.pauses.delay(afterFailures: refusals, chance: 0)
         let again = SettlementAction.write(write, after: pause, refusals: refusals)
         return switch (error, write) {
         case (.leaseLost, _): .end(.leaseLost)

@@ -2,7 +2,6 @@ internal import CameoFetch
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
-internal import Synchronization
 
 /// Opens every source that a request names: `cameo:` sources from the store, all others with the fetcher. `initials:`
 /// sources have no bytes to fetch.
@@ -106,16 +105,5 @@ extension FetchedSource {
     }
 }
 
-/// The fetcher for jobs that begin from now on. A running job keeps the fetcher that it began with.
-final class CurrentFetcher: Sendable {
-    private let current: Mutex<Fetcher>
-
-    init(_ fetcher: Fetcher) {
-        current = Mutex(fetcher)
-    }
-
-    var fetcher: Fetcher {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
-    }
-}
+/// Limits how many operations run at once: a budget of which each takes one. They begin in the order in which they came.
+typealias Limiter = ByteBudget

@@ -94,7 +94,7 @@ extension Worker {
         let held = running.tokens
         let sweep = try await store.sweep(for: id)
         if !sweep.isInPlace {
-            phase.loseStore()
+            phase.hasLostStore = true
             wake.yield()
         }
         // First, because a worker that an operator has stopped ends without an error, even if the store is a newer

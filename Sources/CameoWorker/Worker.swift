@@ -21,7 +21,7 @@ package final class Worker: Service {
     private let runner: JobRunner
     let renderer: RendererPool
     private let frames: VideoFrames?
-    private let fetchers: CurrentFetcher
+    private let fetcher: Live<Fetcher>
     let hooks: HookDeliverer?
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
@@ -50,7 +50,7 @@ package final class Worker: Service {
         self.store = store
         self.renderer = renderer
         self.frames = frames
-        fetchers = CurrentFetcher(fetcher)
+        self.fetcher = Live(fetcher)
         self.hooks = hooks
         self.logger = logger
         self.observe = observe
@@ -60,7 +60,7 @@ package final class Worker: Service {
         let (running, cadence) = (running, cadence)
         runner = JobRunner(
             store: store,
-            fetchers: fetchers,
+            fetcher: self.fetcher,
             renderer: renderer,
             frames: frames,
             fetchLimiter: Limiter(limit: configuration.fetchConcurrency),
@@ -113,7 +113,7 @@ package final class Worker: Service {
     package var hasDrained: Bool { phase.hasDrained }
 
     /// Makes jobs that begin from now on use another fetcher.
-    package func fetch(with fetcher: Fetcher) { fetchers.fetcher = fetcher }
+    package func fetch(with fetcher: Fetcher) { self.fetcher.value = fetcher }
 
     private func stop() {
         phase.stop(grace: configuration.grace)
@@ -189,7 +189,7 @@ package final class Worker: Service {
             // Jobs that wait for quiet hours are left, like those that are scheduled.
             let isDrained =
                 try await store.unfinishedJobs(queues: configuration.queues, background: backgroundJobs) == 0
-            if isDrained { phase.noteDrained() }
+            if isDrained { phase.hasDrained = true }
             return isDrained
         } catch {
             if case .newerSchema = error {

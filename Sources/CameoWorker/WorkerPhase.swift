@@ -2,19 +2,27 @@ internal import CameoStore
 internal import Synchronization
 
 /// Where a worker stands between its start and its end; shared by its loop, its jobs and the shutdown.
+@dynamicMemberLookup
 final class WorkerPhase: Sendable {
-    private struct State {
-        var isStopping = false
-        var giveBackAt: ContinuousClock.Instant?
+    struct State {
+        /// Whether the worker claims nothing more.
+        fileprivate(set) var isStopping = false
+        fileprivate var giveBackAt: ContinuousClock.Instant?
+        /// Why the end of an attempt could not be recorded; nil unless that happened.
         var unrecorded: String?
-        var failingSince: ContinuousClock.Instant?
-        var lastRefusal: String?
+        fileprivate var failingSince: ContinuousClock.Instant?
+        fileprivate var lastRefusal: String?
+        /// Whether a drain has found nothing left to do.
         var hasDrained = false
+        /// Whether the store's folder was removed or replaced under the worker.
         var hasLostStore = false
-        var retirement: StoreError?
+        /// Why the worker retired; nil unless it did.
+        fileprivate(set) var retirement: StoreError?
+        /// Whether a poison job has waited so long that it goes before all others. Looked up now and then, because the
+        /// claim of every job would pay for it.
         var hasOverduePoisonJob = false
-        var look: (at: ContinuousClock.Instant, used: Duration)?
-        var thawedAt: ContinuousClock.Instant?
+        fileprivate var look: (at: ContinuousClock.Instant, used: Duration)?
+        fileprivate var thawedAt: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
@@ -22,6 +30,15 @@ final class WorkerPhase: Sendable {
 
     init(time: WorkerTime) {
         self.time = time
+    }
+
+    subscript<Value: Sendable>(dynamicMember fact: KeyPath<State, Value>) -> Value {
+        state.withLock { $0[keyPath: fact] }
+    }
+
+    subscript<Value: Sendable>(dynamicMember fact: WritableKeyPath<State, Value>) -> Value {
+        get { state.withLock { $0[keyPath: fact] } }
+        set { state.withLock { $0[keyPath: fact] = newValue } }
     }
 
     /// How long nothing of a process runs before it counts as frozen.
@@ -46,9 +63,6 @@ final class WorkerPhase: Sendable {
         look()
         return state.withLock { $0.thawedAt.map { $0 >= begun } ?? false }
     }
-
-    /// Whether the worker claims nothing more.
-    var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// Ends the claiming. Jobs that still run after `grace` are to be given back; with nil they may run to their end. If
     /// called repeatedly, the earliest deadline wins.
@@ -78,38 +92,8 @@ final class WorkerPhase: Sendable {
         return isNews
     }
 
-    /// Why the worker retired; nil unless it did.
-    var retirement: StoreError? { state.withLock { $0.retirement } }
-
     /// Whether the grace is over and jobs that still run are to be given back.
     var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= self.time.now() } ?? false } }
-
-    /// Why the end of an attempt could not be recorded; nil unless that happened.
-    var unrecorded: String? {
-        get { state.withLock { $0.unrecorded } }
-        set { state.withLock { $0.unrecorded = newValue } }
-    }
-
-    /// Whether the store's folder was removed or replaced under the worker.
-    var hasLostStore: Bool { state.withLock { $0.hasLostStore } }
-
-    func loseStore() {
-        state.withLock { $0.hasLostStore = true }
-    }
-
-    /// Whether a poison job has waited so long that it goes before all others. Looked up now and then, because the claim
-    /// of every job would pay for it.
-    var hasOverduePoisonJob: Bool {
-        get { state.withLock { $0.hasOverduePoisonJob } }
-        set { state.withLock { $0.hasOverduePoisonJob = newValue } }
-    }
-
-    /// Whether a drain has found nothing left to do.
-    var hasDrained: Bool { state.withLock { $0.hasDrained } }
-
-    func noteDrained() {
-        state.withLock { $0.hasDrained = true }
-    }
 
     /// Notes that the store refused a call. Returns how long it has done so, and whether the reason has changed since the
     /// last refusal.

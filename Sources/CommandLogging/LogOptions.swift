@@ -1,9 +1,8 @@
 package import ArgumentParser
-internal import CameoModel
+package import CameoModel
 internal import CommandSupport
 internal import Foundation
 package import Logging
-internal import Synchronization
 
 /// The format and level of the log.
 package struct LogOptions: ParsableArguments {
@@ -38,9 +37,9 @@ package struct LogOptions: ParsableArguments {
     /// The level that was given, or the default; `quiet` is true if a progress bar uses the same terminal.
     package func level(quiet: Bool) -> Logger.Level { logLevel?.level ?? (quiet ? .error : .info) }
 
-    /// Makes a logger in the chosen format; `label` is the command's name. From then on neither work nor shutdown waits for
-    /// whoever reads the log.
-    package func logger(_ level: LiveLevel, label: String) -> Logger {
+    /// Makes a logger in the chosen format whose copies share the level; `label` is the command's name. From then on neither
+    /// work nor shutdown waits for whoever reads the log.
+    package func logger(_ level: Live<Logger.Level>, label: String) -> Logger {
         let logger = Logger(label: label) { _ in LineLogHandler(logFormat, level) }
         Output.neverWaitForReaders { lines in
             logger.warning("log lines were dropped, because nobody read them", metadata: ["lines": "\(lines)"])
@@ -49,33 +48,19 @@ package struct LogOptions: ParsableArguments {
     }
 }
 
-/// A log level that all copies of a logger share and that can be changed at run time.
-package final class LiveLevel: Sendable {
-    private let current: Mutex<Logger.Level>
-
-    package init(_ level: Logger.Level) {
-        current = Mutex(level)
-    }
-
-    package var level: Logger.Level {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
-    }
-}
-
 /// Logs each event as a line: for people `12:00:00.000 warning  will retry  job=7 code=source.timeout …`, or as JSON an
 /// object with `time`, `level`, `message` and the metadata as numbers and strings.
 struct LineLogHandler: LogHandler {
     let format: LogOptions.Format
-    let live: LiveLevel
+    let live: Live<Logger.Level>
     private var own: Logger.Level?
     var logLevel: Logger.Level {
-        get { own ?? live.level }
+        get { own ?? live.value }
         set { own = newValue }
     }
     var metadata: Logger.Metadata = [:]
 
-    init(_ format: LogOptions.Format, _ live: LiveLevel) {
+    init(_ format: LogOptions.Format, _ live: Live<Logger.Level>) {
         (self.format, self.live) = (format, live)
     }
 

@@ -86,7 +86,7 @@ struct AccessOptions: ParsableArguments {
             }
         )
         configuration.signingKeys = try signKey.map { path in
-            var secret = [UInt8](try Self.read(path, "--sign-key"))
+            var secret = [UInt8](try InputFile.read(path, of: "--sign-key \(path)"))
             if secret.last == UInt8(ascii: "\n") {
                 secret.removeLast()
                 if secret.last == UInt8(ascii: "\r") { secret.removeLast() }
@@ -98,55 +98,24 @@ struct AccessOptions: ParsableArguments {
         }
         configuration.allowsUnsigned = unsigned
         if let imgproxy {
-            let text = String(decoding: try Self.read(imgproxy, "--imgproxy"), as: UTF8.self)
-            do throws(ImgproxyKey.Malformed) {
-                configuration.imgproxyKeys = try ImgproxyKey.all(parsing: text)
-            } catch {
-                throw CommandFailure("--imgproxy \(imgproxy): \(error)", .usage)
+            let text = String(decoding: try InputFile.read(imgproxy, of: "--imgproxy \(imgproxy)"), as: UTF8.self)
+            configuration.imgproxyKeys = try CommandFailure.naming("--imgproxy \(imgproxy)") {
+                try ImgproxyKey.all(parsing: text)
             }
             guard !configuration.imgproxyKeys.isEmpty else {
                 throw CommandFailure("--imgproxy \(imgproxy): contains no keys", .usage)
             }
             configuration.answersImgproxy = true
         }
-        configuration.presets = try PresetFile.builtIn()
-        if let presets {
-            do throws(InvalidRequest) {
-                let file = try PresetFile(parsing: try Self.presets(presets))
-                configuration.presets = configuration.presets.replaced(by: file)
-            } catch {
-                throw CommandFailure("--presets \(presets): \(error)", .usage)
-            }
-        }
+        configuration.presets = try Presets.load(presets, environment: [:])
     }
 
     /// - Throws: ``CommandFailure`` that names the option.
     func readTokens() throws -> AccessTokens {
         guard let tokens else { return AccessTokens() }
-        let text = String(decoding: try Self.read(tokens, "--tokens"), as: UTF8.self)
-        let parsed: AccessTokens
-        do throws(AccessTokens.Malformed) {
-            parsed = try AccessTokens(parsing: text)
-        } catch {
-            throw CommandFailure("--tokens \(tokens): \(error)", .usage)
-        }
+        let text = String(decoding: try InputFile.read(tokens, of: "--tokens \(tokens)"), as: UTF8.self)
+        let parsed = try CommandFailure.naming("--tokens \(tokens)") { try AccessTokens(parsing: text) }
         guard !parsed.isEmpty else { throw CommandFailure("--tokens \(tokens): contains no tokens", .usage) }
         return parsed
-    }
-
-    private static func presets(_ path: String) throws(InvalidRequest) -> Data {
-        do throws(Errno) {
-            return try InputFile.read(path)
-        } catch {
-            throw InvalidRequest(path: "", reason: "cannot be read: \(error)")
-        }
-    }
-
-    private static func read(_ path: String, _ option: String) throws -> Data {
-        do throws(Errno) {
-            return try InputFile.read(path)
-        } catch {
-            throw CommandFailure("\(option) \(path): cannot be read: \(error)", .usage)
-        }
     }
 }

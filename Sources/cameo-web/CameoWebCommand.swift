@@ -59,7 +59,7 @@ struct WebApp {
         signal(SIGPIPE, SIG_IGN)
         // Each connection is one.
         ProcessPriority.allowOpenFiles(65_536)
-        let logger = command.log.logger(LiveLevel(command.log.level(quiet: false)), label: "cameo-web")
+        let logger = command.log.logger(Live(command.log.level(quiet: false)), label: "cameo-web")
         var configuration = try configuration
         let store = try command.storeOptions.open()
         configuration.redirects = try command.server.redirects(of: store)
@@ -73,12 +73,8 @@ struct WebApp {
                 logger.info("serving", metadata: ["store": "\(store.location)", "url": "\(url)"])
             }
         )
-        do {
-            let reload = TokenReload(options: command.access, tokens: configuration.liveTokens, logger: logger)
-            try await group([reload, server], logger).run()
-        } catch let error as WebServer.CannotListen {
-            throw CommandFailure("\(error)", .failed)
-        }
+        let reload = TokenReload(options: command.access, tokens: configuration.liveTokens, logger: logger)
+        try await group([reload, server], logger).run()
         await store.finish()
         store.close()
         logger.info("ended")
@@ -120,13 +116,13 @@ struct WebApp {
 /// Rereads the tokens at SIGHUP. A file that cannot be read leaves the tokens as they are.
 private struct TokenReload: Service {
     let options: AccessOptions
-    let tokens: LiveTokens
+    let tokens: Live<AccessTokens>
     let logger: Logger
 
     func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             do {
-                tokens.replace(by: try options.readTokens())
+                tokens.value = try options.readTokens()
                 logger.notice("tokens reread")
             } catch {
                 logger.error("tokens not reread", metadata: ["reason": "\(error)"])

@@ -72,16 +72,9 @@ struct HookOptions: ParsableArguments {
 
     func settings() throws -> HookSettings {
         guard let path = hooks else { return .none }
-        let data: Data
-        do throws(Errno) {
-            data = try InputFile.read(path)
-        } catch {
-            throw CommandFailure("--hooks \(path): cannot be read: \(error)", .usage)
-        }
-        do throws(InvalidRequest) {
-            return try HookSettings(try HookFile(parsing: data)) { path throws(Errno) in try InputFile.read(path) }
-        } catch {
-            throw CommandFailure("--hooks \(path): \(error)", .usage)
+        let data = try InputFile.read(path, of: "--hooks \(path)")
+        return try CommandFailure.naming("--hooks \(path)") {
+            try HookSettings(try HookFile(parsing: data)) { path throws(Errno) in try InputFile.read(path) }
         }
     }
 }

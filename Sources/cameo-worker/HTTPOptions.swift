@@ -60,17 +60,8 @@ struct HTTPOptions: ParsableArguments {
 
     private func headersOfTheFile() throws -> [HostHeader] {
         guard let path = hostHeaders else { return [] }
-        let data: Data
-        do throws(Errno) {
-            data = try InputFile.read(path)
-        } catch {
-            throw CommandFailure("--host-headers \(path): cannot be read: \(error)", .usage)
-        }
-        do throws(FetchConfigurationError) {
-            return try HostHeader.list(parsing: data)
-        } catch {
-            throw CommandFailure("--host-headers \(path): \(error)", .usage)
-        }
+        let data = try InputFile.read(path, of: "--host-headers \(path)")
+        return try CommandFailure.naming("--host-headers \(path)") { try HostHeader.list(parsing: data) }
     }
 }
 

@@ -18,12 +18,12 @@ struct WorkerApp {
     let command: CameoWorkerCommand
     private let budget: ByteBudget
 
-    private let level: LiveLevel
+    private let level: Live<Logger.Level>
 
     init(_ command: CameoWorkerCommand) {
         self.command = command
         budget = ByteBudget(limit: command.sources.bytesInFlight)
-        level = LiveLevel(command.log.level(quiet: Self.showsProgress(command)))
+        level = Live(command.log.level(quiet: Self.showsProgress(command)))
     }
 
     /// The same worker with other options.
@@ -121,7 +121,7 @@ struct WorkerApp {
             let settings = try fresh.hooks.settings()
             worker.fetch(with: try WorkerApp(fresh, like: self).makeFetcher(store, logger))
             hooks.use(settings)
-            level.level = fresh.log.level(quiet: Self.showsProgress(fresh))
+            level.value = fresh.log.level(quiet: Self.showsProgress(fresh))
             logger.notice("reloaded")
         } catch {
             let reason =
@@ -203,7 +203,7 @@ struct WorkerApp {
     }
 
     /// A logger that is never quiet: warnings come before the progress bar.
-    var warnings: Logger { command.log.logger(LiveLevel(command.log.level(quiet: false)), label: "cameo-worker") }
+    var warnings: Logger { command.log.logger(Live(command.log.level(quiet: false)), label: "cameo-worker") }
 
     private func warnOfUnknownVariables() throws {
         let options = try EnvironmentOptions.variables(of: CameoWorkerCommand.self, prefix: CameoVariables.prefix)
@@ -296,13 +296,7 @@ struct WorkerApp {
         return configuration
     }
 
-    private func makeRenderer() throws -> RendererPool {
-        do {
-            return try RendererPool(rendererConfiguration())
-        } catch let error as RendererUnavailable {
-            throw CommandFailure("\(error)", .failed)
-        }
-    }
+    private func makeRenderer() throws -> RendererPool { try RendererPool(rendererConfiguration()) }
 
     /// An id that sorts by start time and is unique among all workers that the store ever had.
     private static func freshID() -> String {

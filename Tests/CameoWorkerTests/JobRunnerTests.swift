@@ -1,3 +1,4 @@
+import CameoFetch
 import CameoModel
 import CameoRenderer
 import CameoSQLite
@@ -29,7 +30,7 @@ struct JobRunnerTests {
         configure(&configuration)
         return JobRunner(
             store: bench.store,
-            fetchers: CurrentFetcher(bench.fetcher),
+            fetcher: Live(bench.fetcher),
             renderer: renderer,
             fetchLimiter: Limiter(limit: 1),
             configuration: configuration,

@@ -1,3 +1,4 @@
+import CameoFetch
 import CameoModel
 import Synchronization
 import Testing

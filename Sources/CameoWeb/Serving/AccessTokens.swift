@@ -1,16 +1,6 @@
 internal import CameoModel
 internal import HTTPTypes
 internal import Hummingbird
-internal import Synchronization
-
-/// Access tokens that can be replaced while requests use them.
-package final class LiveTokens: Sendable {
-    private let tokens = Mutex(AccessTokens())
-
-    package var current: AccessTokens { tokens.withLock { $0 } }
-
-    package func replace(by tokens: AccessTokens) { self.tokens.withLock { $0 = tokens } }
-}
 
 /// Bearer tokens from a file, and their scopes (RFC 6750).
 ///
