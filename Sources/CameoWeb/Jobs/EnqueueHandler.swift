@@ -21,7 +21,7 @@ struct EnqueueHandler {
                 "by": "\(name)", "job": .stringConvertible(receipt.id ?? 0), "outcome": "\(receipt.outcome.rawValue)",
             ]
         )
-        var response = Response(json: try ReceiptView(receipt, site).json, status: .created)
+        var response = Response(json: try ServedMessage.receipt(receipt, site), status: .created)
         if let id = receipt.id { response.headers[.location] = "\(site.configuration.basePath)/jobs/\(id)" }
         return response
     }
@@ -101,7 +101,9 @@ struct PictureOptions: Sendable {
 
     let request: ThumbnailRequest
     let cacheKey: CacheKey?
+}
 
+extension PictureOptions {
     init(_ query: QueryItems, _ presets: PresetFile) throws {
         try query.allow(Self.names)
         try self.init(presets) { query[$0] }
@@ -138,11 +140,6 @@ struct PictureOptions: Sendable {
             request: try ThumbnailRequest(json: .object(members)),
             cacheKey: try form["key"].map { try CacheKey(String(decoding: $0, as: UTF8.self)) }
         )
-    }
-
-    private init(request: ThumbnailRequest, cacheKey: CacheKey?) {
-        self.request = request
-        self.cacheKey = cacheKey
     }
 
     private init(_ presets: PresetFile, _ value: (String) -> String?) throws {

@@ -61,7 +61,7 @@ struct JobsHandler {
         }
         let job: Job
         if let found = ended ?? nil { job = found } else { job = try await store.jobInPlace(of: id) }
-        return Response(json: try JobView(job, site).json)
+        return Response(json: try ServedMessage.job(job, site))
     }
 
     private func list() async throws -> Response {
@@ -74,7 +74,7 @@ struct JobsHandler {
         let isFull = jobs.count == filter.limit
         return Response(
             json: [
-                "jobs": .array(try jobs.map { try JobView($0, site).json }),
+                "jobs": .array(try jobs.map { try ServedMessage.job($0, site) }),
                 "cursor": isFull ? jobs.last.map { .integer($0.id) } ?? .null : .null,
             ]
         )
@@ -114,7 +114,7 @@ struct JobsHandler {
                     try sorted.map { code, entry in
                         [
                             "code": .string(code.rawValue), "count": .integer(Int64(entry.count)),
-                            "example": try JobView(entry.newest, site).json,
+                            "example": try ServedMessage.job(entry.newest, site),
                         ]
                     }
                 ),
@@ -142,7 +142,7 @@ struct JobsHandler {
         guard site.configuration.tokens.allow(.read, to: request) else {
             return Response(json: ["id": .integer(job.id), "state": .string(job.state.rawValue)])
         }
-        return Response(json: try JobView(job, site).json)
+        return Response(json: try ServedMessage.job(job, site))
     }
 
     /// Changes all jobs that match the query's filter.
@@ -192,14 +192,26 @@ extension BulkChange {
     }
 }
 
-/// A job as served over HTTP: the wire format without secrets, with this server's paths added to each thumbnail.
-struct JobView {
-    let json: JSONValue
+/// Messages as served over HTTP: the wire format, with this server's paths added to each thumbnail.
+enum ServedMessage {
+    /// A job without secrets.
+    static func job(_ job: Job, _ site: Site) throws -> JSONValue {
+        try message(job.withoutSecrets, job.thumbnails, of: job.id, site)
+    }
 
-    init(_ job: Job, _ site: Site) throws {
-        var members = try Self.members(of: job.withoutSecrets)
-        members["thumbnails"] = .array(try job.thumbnails.map { try Self.thumbnail($0, of: job.id, site) })
-        json = .object(members)
+    static func receipt(_ receipt: EnqueueReceipt, _ site: Site) throws -> JSONValue {
+        try message(receipt, receipt.thumbnails, of: receipt.id, site)
+    }
+
+    private static func message(
+        _ message: some Encodable,
+        _ thumbnails: [RequestedThumbnail],
+        of job: Int64?,
+        _ site: Site
+    ) throws -> JSONValue {
+        var members = try members(of: message)
+        members["thumbnails"] = .array(try thumbnails.map { try thumbnail($0, of: job, site) })
+        return .object(members)
     }
 
     static func members(of message: some Encodable) throws -> [String: JSONValue] {
@@ -208,7 +220,7 @@ struct JobView {
     }
 
     /// Adds this server's paths. The `url` of a thumbnail not made yet names its job, so that it can report a failure.
-    static func thumbnail(_ thumbnail: RequestedThumbnail, of job: Int64?, _ site: Site) throws -> JSONValue {
+    private static func thumbnail(_ thumbnail: RequestedThumbnail, of job: Int64?, _ site: Site) throws -> JSONValue {
         var members = try members(of: thumbnail)
         let isPending = thumbnail.blob == nil
         let query = isPending ? job.map { "?job=\($0)" } ?? "" : ""
@@ -218,19 +230,6 @@ struct JobView {
             members["placeholderURL"] = .string("\(site.configuration.basePath)/placeholder/\(id)")
         }
         return .object(members)
-    }
-}
-
-/// An enqueue receipt as served over HTTP: the wire format, with this server's paths added to each thumbnail.
-struct ReceiptView {
-    let json: JSONValue
-
-    init(_ receipt: EnqueueReceipt, _ site: Site) throws {
-        var members = try JobView.members(of: receipt)
-        members["thumbnails"] = .array(
-            try receipt.thumbnails.map { try JobView.thumbnail($0, of: receipt.id, site) }
-        )
-        json = .object(members)
     }
 }
 
@@ -269,7 +268,7 @@ struct BatchesHandler {
         let cursor = try target.query.integer("cursor", in: 1...Int64.max)
         let page = try await site.store.batches(before: cursor, limit: Int(limit))
         var members: [String: JSONValue] = [
-            "batches": .array(try page.batches.map { .object(try JobView.members(of: $0)) })
+            "batches": .array(try page.batches.map { .object(try ServedMessage.members(of: $0)) })
         ]
         if let next = page.next { members["next"] = .integer(next) }
         return Response(json: .object(members))

@@ -38,7 +38,7 @@ struct QueuesHandler {
         try target.query.allow()
         try site.configuration.tokens.demand(.read, of: request)
         let queues = try await site.store.queues()
-        return Response(json: ["queues": .array(try queues.map { .object(try JobView.members(of: $0)) })])
+        return Response(json: ["queues": .array(try queues.map { .object(try ServedMessage.members(of: $0)) })])
     }
 
     private func apply(_ change: Change, to queue: String) async throws -> Response {
