@@ -32,9 +32,9 @@ package struct SourceRequest: Sendable {
     package let headers: [String: String]
     /// The start of the fetch. Without a ticket, the fetch is not shared and bypasses the cache.
     package let ticket: FetchTicket?
-    package let purpose: FetchPurpose
+    package var purpose: FetchPurpose
     /// The clock that is told about every wait for a slot.
-    package let clock: WorkClock
+    package var clock: WorkClock
 }
 
 /// The bytes of a source, ready for a renderer.

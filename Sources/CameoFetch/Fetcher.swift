@@ -145,13 +145,7 @@ struct DataSource: SourceProvider {
                 }
                 if let failure { throw failure }
             }
-            let body = try download.finish()
-            return FetchedSource(
-                sealed: body.file,
-                bytes: body.bytes,
-                digest: body.digest,
-                mediaType: picture.mediaType
-            )
+            return FetchedSource(try download.finish(), mediaType: picture.mediaType)
         } catch {
             throw .fetch(name, lacking: error)
         }

@@ -92,12 +92,7 @@ package struct PostTarget: Sendable {
         do throws(HTTPURL.ParsingError) {
             url = try HTTPURL(parsing: text)
         } catch {
-            let reason =
-                switch error {
-                case .malformed(let reason): reason
-                case .scheme(let scheme): "its scheme is \(scheme)"
-                }
-            throw InvalidRequest(path: "", reason: "is not an http: or https: URL: \(reason)")
+            throw InvalidRequest(path: "", reason: "is not an http: or https: URL: \(error.reason)")
         }
     }
 }

@@ -190,12 +190,12 @@ struct VaryingFields: Hashable {
     init?(of answers: [HTTPFields]) {
         let members = answers.flatMap { $0.values(of: "Vary") }.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
         let names = Set(members.map { String(decoding: $0.trimmed, as: UTF8.self).asciiLowercased }).subtracting([""])
-        guard names.count <= Self.most, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
+        guard names.count <= Self.most, names.allSatisfy({ $0 != "*" && MediaType.isToken($0) }) else { return nil }
         self.names = names.sorted()
     }
 
     init?(names: [String]) {
-        guard !names.isEmpty, names.allSatisfy(\.isToken) else { return nil }
+        guard !names.isEmpty, names.allSatisfy(MediaType.isToken) else { return nil }
         self.names = names
     }
 

@@ -135,9 +135,6 @@ extension StringProtocol {
 
     /// The text without surrounding optional white space (RFC 9110, section 5.6.3).
     var trimmed: String { String(decoding: Substring(self).utf8.trimmed, as: UTF8.self) }
-
-    /// Whether the text is a token (RFC 9110, section 5.6.2), as every field name is.
-    var isToken: Bool { !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter) }
 }
 
 extension BidirectionalCollection<UInt8> {
@@ -156,11 +153,4 @@ extension UInt8 {
 
     /// The value of a decimal digit, nil for any other byte.
     var digit: Int? { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) ? Int(self) - 0x30 : nil }
-
-    var isTokenCharacter: Bool {
-        switch asciiLowercased {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
-    }
 }

@@ -4,6 +4,7 @@ internal import Synchronization
 
 /// The exchange where tasks submit tickets and slots fetch them. All state is under one lock; doorbells are rung and
 /// continuations resumed outside it.
+@dynamicMemberLookup
 final class JobDesk: Sendable {
     private let state: Mutex<DeskState>
     private let doorbells: [Doorbell]
@@ -24,17 +25,11 @@ final class JobDesk: Sendable {
 
     func expectEnd() { state.withLock { $0.isEnding = true } }
 
-    var isEnding: Bool { state.withLock { $0.isEnding } }
-
-    var isReady: Bool { state.withLock { $0.isReady } }
-
-    var brokenReason: String? { state.withLock { $0.brokenReason } }
-
-    var greeting: HelloMessage? { state.withLock { $0.greeting } }
-
     func note(_ greeting: HelloMessage) { state.withLock { $0.greeting = greeting } }
 
-    var isShuttingDown: Bool { state.withLock { $0.isShuttingDown } }
+    subscript<Value: Sendable>(dynamicMember path: KeyPath<DeskState, Value>) -> Value {
+        state.withLock { $0[keyPath: path] }
+    }
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { state.withLock { $0.isCancelled(id) } }
 

@@ -9,17 +9,11 @@ struct ReplyExpectation {
     private let configuration: RendererConfiguration?
 
     /// An expectation that accepts no picture, only a hello or a refusal.
-    static let noPicture = ReplyExpectation()
-
-    private init() {
-        renditions = []
-        sourceFormat = nil
-        configuration = nil
-    }
+    static let noPicture = ReplyExpectation([], of: nil, nil)
 
     /// The source's format is what the worker itself detects from the first bytes; if that is nil, no picture is
     /// accepted.
-    init(_ renditions: [Rendition], of sourceFormat: PictureFormat?, _ configuration: RendererConfiguration) {
+    init(_ renditions: [Rendition], of sourceFormat: PictureFormat?, _ configuration: RendererConfiguration?) {
         self.renditions = renditions
         self.sourceFormat = sourceFormat
         self.configuration = configuration

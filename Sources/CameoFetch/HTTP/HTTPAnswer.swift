@@ -48,7 +48,7 @@ struct HTTPAnswer: Sendable {
 
     /// The failure for a status other than 200.
     func failure(at route: HTTPRoute) -> JobFailure {
-        let failure = HTTPStatus(head.status).failure(of: route, retryAfter: head.retryAfter)
+        let failure = failure(for: head.status, of: route)
         guard route.stop.dropsCredentials else { return failure }
         return failure.saying("\(failure.message); the credentials in the redirect were not sent to another origin")
     }
@@ -158,22 +158,16 @@ extension HTTPAnswer {
     }
 }
 
-/// A final status that is neither 200 nor a followed redirect.
-struct HTTPStatus {
-    private let code: Int
-
-    init(_ code: Int) {
-        self.code = code
-    }
-
-    /// `retryAfter` is ignored for a failure that is not retryable.
-    func failure(of route: HTTPRoute, retryAfter: Duration?) -> JobFailure {
+extension HTTPAnswer {
+    /// The failure for a final status that is neither 200 nor a followed redirect.
+    private func failure(for code: Int, of route: HTTPRoute) -> JobFailure {
         let name = Self.phrases[code].map { "\(code) \($0)" } ?? "\(code)"
         let message = "GET \(route.description) answered \(name)"
         switch code {
         case 401, 403: return .fetch(.sourceForbidden, message)
         case 404, 410: return .fetch(.sourceNotFound, message)
         case 408, 425, 429, 500...:
+            let retryAfter = head.retryAfter
             let wish = retryAfter.map { wait in
                 wait < CacheableResponse.mostRetryAfter ? "\(wait.components.seconds) seconds" : "for years"
             }

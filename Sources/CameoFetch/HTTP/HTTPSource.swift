@@ -34,15 +34,9 @@ final class HTTPSource: SourceProvider {
     /// Fetches again a response whose stored version serves the request meanwhile. Like a job, it asks no server that has just
     /// failed.
     func refresh(_ request: SourceRequest, _ key: SourceKey) {
-        let again = SourceRequest(
-            uri: request.uri,
-            target: request.target,
-            headers: request.headers,
-            ticket: request.ticket,
-            purpose: .source,
-            clock: WorkClock()
-        )
-        refreshes.begin(key) { _ = try? await self.open(again, .validated) }
+        var again = request
+        (again.purpose, again.clock) = (.source, WorkClock())
+        refreshes.begin(key) { [again] in _ = try? await self.open(again, .validated) }
     }
 
     /// `use` is that of a request whose ticket does not ask for more.

@@ -129,10 +129,6 @@ struct TransferResult: Sendable {
     var wasConnected = false
     var elapsed: Duration = .zero
 
-    init(code: CURLcode) {
-        self.code = code
-    }
-
     /// Whether the server sent a part other than the one that was requested, or said that there is none (416).
     var refusesRest: Bool {
         if case .longerRest = stop { return true }

@@ -10,13 +10,6 @@ struct TIFFEntry {
     /// The bytes of one value by type, 1 (BYTE) to 12 (DOUBLE).
     fileprivate static let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
 
-    init(tag: Int, type: Int, count: Int, value: [UInt8]) {
-        self.tag = tag
-        self.type = type
-        self.count = count
-        self.value = value
-    }
-
     static func short(_ tag: Int, _ number: Int, _ order: ByteReader.Order) -> TIFFEntry {
         var value: [UInt8] = []
         value.append(number, count: 2, order)

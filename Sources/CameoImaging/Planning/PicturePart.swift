@@ -21,7 +21,7 @@ struct PicturePart: Hashable {
     ) throws(ImagingError) {
         let canvas = trimmed.map { format.isVector ? $0.frame : canvas } ?? canvas
         self.canvas = canvas
-        var area = trimmed?.area(in: canvas) ?? PixelArea(whole: canvas)
+        var area = trimmed?.area(in: canvas) ?? .whole(canvas)
         if let crop = rendition.crop { area = try area.cropped(to: Self.scaled(crop, from: source, to: canvas)) }
         self.area = area
         turned = rendition.rotate.isSideways ? area.size.turned : area.size

@@ -45,15 +45,7 @@ struct PixelArea: Hashable {
     var top: Int
     var size: PixelSize
 
-    init(left: Int, top: Int, size: PixelSize) {
-        self.left = left
-        self.top = top
-        self.size = size
-    }
-
-    init(whole size: PixelSize) {
-        self.init(left: 0, top: 0, size: size)
-    }
+    static func whole(_ size: PixelSize) -> PixelArea { PixelArea(left: 0, top: 0, size: size) }
 
     /// The part of this area that a request names. A fraction that rounds to nothing becomes one pixel.
     ///

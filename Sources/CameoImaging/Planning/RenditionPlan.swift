@@ -76,7 +76,7 @@ struct RenditionPlan {
         self.rendition = rendition
         self.overlay = overlay
         self.geometry = geometry
-        resized = shared.kept ?? PixelArea(whole: geometry.resized)
+        resized = shared.kept ?? .whole(geometry.resized)
         sourceFormat = shared.format
         region = part.area.scaled(from: part.canvas, to: shared.frameSize)
         metadata = shared.metadata

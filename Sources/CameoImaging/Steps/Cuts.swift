@@ -65,7 +65,7 @@ enum Crop: RenditionStep {
 
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         let area = plan.region
-        guard area != PixelArea(whole: PixelSize(picture.width, picture.height)) else { return picture }
+        guard area != PixelArea.whole(PixelSize(picture.width, picture.height)) else { return picture }
         return picture.cropped(left: area.left, top: area.top, width: area.size.width, height: area.size.height)
     }
 }

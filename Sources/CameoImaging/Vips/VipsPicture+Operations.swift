@@ -72,15 +72,15 @@ extension VipsPicture {
 
     /// The same pixels without any removable header field.
     func withoutMetadata() -> VipsPicture? {
-        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
-        guard let fields = vips_image_get_fields(copy.image) else { return nil }
+        guard let fields = vips_image_get_fields(image) else { return nil }
         defer { g_strfreev(fields) }
-        var index = 0
-        while let field = fields[index] {
-            vips_image_remove(copy.image, field)
-            index += 1
+        return copied { copy in
+            var index = 0
+            while let field = fields[index] {
+                vips_image_remove(copy, field)
+                index += 1
+            }
         }
-        return copy
     }
 
     func addingAlpha() -> VipsPicture? { VipsPicture { cameo_vips_add_alpha(image, $0) } }
@@ -124,7 +124,7 @@ extension VipsPicture {
                 return false
             }
             func rowDiffers(_ y: Int) -> Bool { (0..<width).contains { differs($0, y) } }
-            let whole = PixelArea(whole: PixelSize(width, height))
+            let whole = PixelArea.whole(PixelSize(width, height))
             guard let top = (0..<height).first(where: rowDiffers), let bottom = (top..<height).last(where: rowDiffers)
             else { return whole }
             func columnDiffers(_ x: Int) -> Bool { (top...bottom).contains { differs(x, $0) } }

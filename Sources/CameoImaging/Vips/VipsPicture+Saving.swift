@@ -86,12 +86,12 @@ extension VipsPicture {
     ///
     /// The GIF saver rounds delays to hundredths of a second, the unit of that format.
     func timed(_ animation: Animation) -> VipsPicture? {
-        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
         let delays = animation.delays.map { Int32(clamping: $0) }
-        vips_image_set_int(copy.image, "page-height", Int32(height / animation.frames))
-        vips_image_set_array_int(copy.image, "delay", delays, Int32(delays.count))
-        vips_image_set_int(copy.image, "loop", Int32(clamping: animation.loop))
-        return copy
+        return copied { copy in
+            vips_image_set_int(copy, "page-height", Int32(height / animation.frames))
+            vips_image_set_array_int(copy, "delay", delays, Int32(delays.count))
+            vips_image_set_int(copy, "loop", Int32(clamping: animation.loop))
+        }
     }
 }
 

@@ -37,6 +37,13 @@ struct VipsPicture: ~Copyable {
         self.image = image
     }
 
+    /// The same pixels with a header of their own, which `change` may change.
+    func copied(_ change: (UnsafeMutablePointer<VipsImage>) -> Void) -> VipsPicture? {
+        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
+        change(copy.image)
+        return copy
+    }
+
     deinit { g_object_unref(image) }
 }
 
@@ -61,13 +68,10 @@ extension VipsPicture {
     func rolled(frames: Int) -> VipsPicture? {
         guard frames > 0, height.isMultiple(of: frames) else { return nil }
         let delays = [Int32](repeating: 500, count: frames)
-        return VipsPicture { out in
-            let result = cameo_vips_copy(image, out)
-            guard result == 0 else { return result }
-            vips_image_set_int(out.pointee, "page-height", Int32(height / frames))
-            vips_image_set_int(out.pointee, "n-pages", Int32(frames))
-            vips_image_set_array_int(out.pointee, "delay", delays, Int32(frames))
-            return 0
+        return copied { copy in
+            vips_image_set_int(copy, "page-height", Int32(height / frames))
+            vips_image_set_int(copy, "n-pages", Int32(frames))
+            vips_image_set_array_int(copy, "delay", delays, Int32(frames))
         }
     }
 
@@ -288,18 +292,10 @@ extension VipsPicture {
     }
 
     /// The same pixels for operations that are to read them from top to bottom, once: they keep rows that they need again.
-    func inRowOrder() -> VipsPicture? {
-        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
-        vips_image_set_int(copy.image, VIPS_META_SEQUENTIAL, 1)
-        return copy
-    }
+    func inRowOrder() -> VipsPicture? { copied { vips_image_set_int($0, VIPS_META_SEQUENTIAL, 1) } }
 
     /// The same pixels for operations that may read them in any order: they must be in memory.
-    func inAnyOrder() -> VipsPicture? {
-        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
-        vips_image_remove(copy.image, VIPS_META_SEQUENTIAL)
-        return copy
-    }
+    func inAnyOrder() -> VipsPicture? { copied { vips_image_remove($0, VIPS_META_SEQUENTIAL) } }
 }
 
 extension VipsPicture {
@@ -337,9 +333,7 @@ extension VipsPicture {
         {
             return sharingReference()
         }
-        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
-        vips_image_remove(copy.image, MetadataField.profile.rawValue)
-        return copy
+        return copied { vips_image_remove($0, MetadataField.profile.rawValue) }
     }
 
     /// The bytes of a profile's header (ICC.1:2022, 7.2).
@@ -371,16 +365,12 @@ extension VipsPicture {
 
     /// Converts to 8-bit sRGB by this profile, ignoring the picture's own.
     func converted(byProfile profile: Data) -> VipsPicture? {
-        guard let copy = VipsPicture({ cameo_vips_copy(image, $0) }) else { return nil }
-        profile.withUnsafeBytes { bytes in
-            vips_image_set_blob_copy(
-                copy.image,
-                MetadataField.profile.rawValue,
-                bytes.baseAddress,
-                bytes.count
-            )
+        let labelled = copied { copy in
+            profile.withUnsafeBytes {
+                vips_image_set_blob_copy(copy, MetadataField.profile.rawValue, $0.baseAddress, $0.count)
+            }
         }
-        return copy.convertedByProfile()
+        return labelled?.convertedByProfile()
     }
 }
 
