@@ -7,22 +7,14 @@
 import base64
 import hashlib
 import json
+import pathlib
 import re
 import sys
 import urllib.parse
 
-CORNERS = ["topLeft", "topRight", "bottomRight", "bottomLeft"]
-METADATA = ["copyright", "exif", "gps", "icc", "xmp"]
-
-# Version 1, frozen.
-DEFAULTS = {
-    "fit": "inside", "withoutEnlargement": True, "gravity": "center", "dpr": 1, "page": 0, "time": "auto",
-    "accurate": False, "rotate": 0, "corners": CORNERS, "brightness": 1, "contrast": 1, "saturation": 1,
-    "grayscale": False, "format": "auto", "lossless": False, "nearLossless": False, "borderColor": "#000000ff",
-    "progressive": False, "palette": False, "animated": False, "keepProfile": False, "keep": [],
-}
-CROP_DEFAULTS = {"left": 0, "top": 0, "unit": "pixels"}
-OVERLAY_DEFAULTS = {"gravity": "southeast", "opacity": 1, "margin": 0}
+# The defaults are version 1, frozen.
+with open(pathlib.Path(__file__).with_name("thumbnail-request.schema.json"), encoding="utf-8") as file:
+    SCHEMA = json.load(file)["$defs"]
 
 # What a picture in plain base64 begins with, and at which byte. Frozen too.
 BEGINNINGS = [
@@ -99,23 +91,28 @@ def color(text):
     return "#" + (digits + "ff")[:8]
 
 
-def without_defaults(fields, defaults):
-    return {name: value for name, value in fields.items() if name not in defaults or defaults[name] != value}
+def normalised(value, kind):
+    """Colours in one spelling, lists of words in the schema's order, objects without their defaults."""
+    if kind.get("$ref") == "#/$defs/color":
+        return color(value)
+    if "enum" in kind.get("items", {}):
+        return [word for word in kind["items"]["enum"] if word in value]
+    if kind.get("$ref", "").startswith("#/$defs/") and isinstance(value, dict):
+        return without_defaults(value, SCHEMA[kind["$ref"].split("/")[-1]]["properties"])
+    return value
+
+
+def without_defaults(fields, kinds):
+    fields = {name: normalised(value, kinds[name]) for name, value in fields.items()}
+    return {name: value for name, value in fields.items() if "default" not in kinds[name] or kinds[name]["default"] != value}
 
 
 def definition(rendition):
-    fields = {name: value for name, value in rendition.items() if name != "name"}
-    for name, order in {"corners": CORNERS, "keep": METADATA}.items():
-        if name in fields:
-            fields[name] = [word for word in order if word in fields[name]]
-    for name in {"background", "borderColor", "tint"} & fields.keys():
-        fields[name] = color(fields[name])
-    if "crop" in fields:
-        fields["crop"] = without_defaults(fields["crop"], CROP_DEFAULTS)
+    fields = without_defaults(rendition, SCHEMA["rendition"]["properties"])
+    fields.pop("name", None)
     if "overlay" in fields:
-        overlay = without_defaults(fields["overlay"], OVERLAY_DEFAULTS)
-        fields["overlay"] = {**overlay, "source": source_text(overlay["source"])}
-    return without_defaults(fields, DEFAULTS)
+        fields["overlay"] = {**fields["overlay"], "source": source_text(fields["overlay"]["source"])}
+    return fields
 
 
 def canonical_texts(request):

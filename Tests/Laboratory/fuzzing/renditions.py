@@ -1,7 +1,11 @@
 """Random valid renditions with all options."""
 
+import json
+import pathlib
+
 from fuzzing.fixtures import VIDEO_WEIGHTS
 
+SCHEMA = pathlib.Path(__file__).parents[3] / "proto-json/thumbnail-request.schema.json"
 PLACES = ["center", "north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest"]
 
 OPTIONS = {  # field: formats that have it; `source` takes all
@@ -12,15 +16,29 @@ OPTIONS = {  # field: formats that have it; `source` takes all
     "keep": {"auto", "jpeg", "png", "webp", "avif", "source"},
 }
 
+# Other fields, of which the schema says enough, are drawn as it says.
 DRAWN = {
     "name", "width", "height", "fit", "withoutEnlargement", "gravity", "dpr", "page", "time", "accurate", "storyboard",
     "trim", "crop", "rotate", "flip", "background", "cornerRadius", "corners", "border", "borderColor", "blur", "sharpen",
-    "grayscale", "tint", "brightness", "saturation", "contrast", "overlay", "format", "quality", "maxBytes", *OPTIONS,
+    "brightness", "saturation", "contrast", "overlay", "format", "quality", "maxBytes", *OPTIONS,
 }
+PLAIN = {field: kind for field, kind in json.loads(SCHEMA.read_text())["$defs"]["rendition"]["properties"].items()
+         if field not in DRAWN}
 
 
 def color(rng):
     return "#" + rng.randbytes(rng.choice([3, 4])).hex()
+
+
+def plain_value(rng, kind):
+    """A value of a flag, a number, a colour or a choice; the others need a draw of their own."""
+    if kind.get("$ref") == "#/$defs/color":
+        return color(rng)
+    if "enum" in kind:
+        return rng.choice(kind["enum"])
+    if kind["type"] == "boolean":
+        return True
+    return (rng.randint if kind["type"] == "integer" else rng.uniform)(kind["minimum"], kind["maximum"])
 
 
 def edge(rng):
@@ -73,8 +91,8 @@ def rendition(rng, index, format, overlays, plain):
         sometimes(0.5, "borderColor", lambda: color(rng))
     sometimes(0.07, "blur", lambda: near(0.3, 100, 6))
     sometimes(0.07, "sharpen", lambda: near(0.1, 10, 2))
-    sometimes(0.07, "grayscale", lambda: True)
-    sometimes(0.06, "tint", lambda: color(rng))
+    for field, kind in PLAIN.items():
+        sometimes(0.07, field, lambda: plain_value(rng, kind))
     for factor in ["brightness", "saturation", "contrast"]:
         sometimes(0.06, factor, lambda: near(0, 10, 2))
     if overlays and rng.random() < 0.06:
