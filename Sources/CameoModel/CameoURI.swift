@@ -57,8 +57,9 @@ public struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter text: 32 lower-case hexadecimal digits; anything else returns nil.
     public init?(_ text: some StringProtocol) {
+        let text = String(text)
         guard text.utf8.count == 32, text.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
-        self.text = String(text)
+        self.text = text
     }
 
     /// Takes the first 128 bits of SHA-256 over the RFC 8785 form of

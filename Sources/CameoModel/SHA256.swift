@@ -47,8 +47,10 @@ public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter hex: 64 lower-case hexadecimal digits; anything else returns nil.
     public init?(hex: some StringProtocol) {
+        // As a String from here on: in a generic type each byte costs a call.
+        let hex = String(hex)
         guard hex.utf8.count == 64, hex.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
-        self.hex = String(hex)
+        self.hex = hex
     }
 
     init(bytes: [UInt8]) {
