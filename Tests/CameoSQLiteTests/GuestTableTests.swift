@@ -126,4 +126,17 @@ struct GuestTableTests {
         let finding = try #require(try await fixture.store.check().first { $0.subject == "schema" })
         #expect(finding.severity == .error && finding.message.hasPrefix("job_is_kept is missing"))
     }
+
+    /// One bit of a rule was flipped on the disk: no worker can be registered any more, though the schema is valid SQL.
+    @Test func aCheckReportsChangedDefinitions() async throws {
+        let fixture = try StoreFixture()
+        let change = """
+            .dbconfig defensive off
+            PRAGMA writable_schema=ON;
+            UPDATE sqlite_schema SET sql = replace(sql, 'a worker''s id', 'a vorker''s id') WHERE name = 'worker';
+            """
+        _ = try await sql(change, fixture.path)
+        let finding = try #require(try await fixture.store.check().first { $0.subject == "schema" })
+        #expect(finding.severity == .error && finding.message.hasPrefix("worker is not defined as by Cameo"))
+    }
 }

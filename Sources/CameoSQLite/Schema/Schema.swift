@@ -55,14 +55,22 @@ enum Schema {
     /// Excludes SQLite's internal objects.
     static let namedByPrograms = "name NOT GLOB 'sqlite_*'"
 
-    /// The names of all of Cameo's tables, indexes, triggers and views.
-    static func ownNames() throws -> Set<String> {
-        let model = try DatabaseQueue()
-        return try model.write { db in
+    /// The statements that define all of Cameo's tables, indexes, triggers and views, by name.
+    static func ownDefinitions() throws -> [String: String] {
+        try DatabaseQueue().write { db in
             for script in scripts { try db.execute(sql: script) }
-            return try String.fetchSet(db, sql: "SELECT name FROM sqlite_schema WHERE \(namedByPrograms)")
+            return try definitions(in: db)
         }
     }
+
+    static func definitions(in db: Database) throws -> [String: String] {
+        let find = "SELECT CAST(name AS TEXT), CAST(sql AS TEXT) FROM sqlite_schema WHERE sql NOTNULL"
+        return try Row.fetchAll(db, sql: "\(find) AND \(namedByPrograms)")
+            .reduce(into: [:]) { $0[$1[0] as String] = $1[1] as String }
+    }
+
+    /// The names of all of Cameo's tables, indexes, triggers and views.
+    static func ownNames() throws -> Set<String> { Set(try ownDefinitions().keys) }
 
     /// Whether the file has all tables and is in WAL mode. Another program may have turned WAL off while the store was
     /// closed (`PRAGMA journal_mode` is stored in the file); then no wake-ups would come, and readers and writers would

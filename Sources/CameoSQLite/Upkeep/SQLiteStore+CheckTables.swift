@@ -8,12 +8,16 @@ extension SQLiteStore {
     private static let guestPrefix = "app_"
 
     static func ownTables(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let names = try String.fetchSet(db.sqlite, sql: "SELECT name FROM sqlite_schema")
+        let found = try Schema.definitions(in: db.sqlite)
+        let problems = try Schema.ownDefinitions().sorted { $0.key < $1.key }.compactMap { name, definition in
+            guard let other = found[name] else { return "\(name) is missing" }
+            return other == definition ? nil : "\(name) is not defined as by Cameo"
+        }
         return CheckFinding(
             "schema",
-            try Schema.ownNames().subtracting(names).sorted().map { "\($0) is missing" },
+            problems,
             ok: "all tables, indexes, triggers and views of version \(Schema.currentVersion) are there",
-            advice: "Another program dropped it. Restore a backup"
+            advice: "Another program, or a fault of the disk, changed the schema. Restore a backup"
         )
     }
 
