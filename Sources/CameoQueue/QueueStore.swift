@@ -23,6 +23,7 @@ package protocol QueueStore: Store {
     associatedtype Transaction: QueueTransaction
 
     var readings: Readings { get }
+    var acceptances: Acceptances { get }
     var isReadOnly: Bool { get }
 
     /// Runs a read in a snapshot. Like a commit, it is not cancelled with the calling task.
@@ -244,6 +245,13 @@ extension QueueStore {
     /// Accepts all jobs that other programs have inserted.
     package func acceptAll() async throws(StoreError) { while try await acceptPage() {} }
 
+    /// Accepts some of them, unless others have just done that.
+    package func acceptBesideWork() async throws(StoreError) {
+        if !acceptances.isResting { try await acceptPage() }
+    }
+
+    package func takeRefused() -> [LostJob] { acceptances.takeRefused() }
+
     package func settle(
         _ claim: Claim,
         as end: AttemptEnd,
@@ -407,7 +415,7 @@ extension QueueStore {
     /// what other programs have inserted before, but does not wait for a backlog of theirs.
     private func madeThumbnails(of new: [CheckedRequest]) async throws(StoreError) -> MadeThumbnails {
         let (found, hasArrivals) = try await read { db in (try db.answerable(new), try db.hasArrivals()) }
-        if hasArrivals { try await acceptPage() }
+        if hasArrivals { try await acceptBesideWork() }
         return MadeThumbnails(
             answered: Set(found.map(\.index)),
             damaged: try await damaged(Set(found.flatMap(\.blobs)))

@@ -42,7 +42,10 @@ extension QueueStore {
         try await numberChanges()
         let now = try await read { db in db.now }
         // What a request references is known only once it is accepted.
-        while try await acceptPage() { try Task.checkCancellation() }
+        while try await acceptPage() {
+            try Task.checkCancellation()
+            while pause > .zero, acceptances.isResting { try await Task.sleep(for: acceptances.rest) }
+        }
         var steps = PruneSteps(self, in: turn, pause: pause, report: report)
         try await giveUpUnclaimedDeliveries(&steps)
         for state in Retention.states {

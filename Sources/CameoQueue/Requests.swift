@@ -1,6 +1,7 @@
 package import CameoModel
 package import CameoStore
 internal import Foundation
+internal import Synchronization
 
 /// An accepted request with the task that it becomes.
 package struct NewTask: Sendable {
@@ -12,6 +13,8 @@ package struct NewTask: Sendable {
 package struct Arrival: Sendable {
     /// The limits of a page: rows, bytes of requests, and the time of parsing.
     package static let page = (rows: 500, bytes: 4 * 1_048_576, time: Duration.milliseconds(50))
+    /// The maximum number of rows that a claim accepts beside jobs that can be claimed.
+    package static let rowsBesideWork = 50
 
     package let id: Int64
     package let createdAt: Int64
@@ -20,6 +23,41 @@ package struct Arrival: Sendable {
     package init(id: Int64, createdAt: Int64, request: some Sequence<UInt8>) {
         (self.id, self.createdAt) = (id, createdAt)
         reading = Result { () throws(InvalidRequest) in try NewJob(ThumbnailRequest(parsing: request)) }
+    }
+}
+
+/// What a process has accepted of the jobs that other programs inserted.
+///
+/// However many there are, those who accept some of them beside other work take a tenth of the time together: after a page
+/// of many they rest nine times as long as it took.
+package final class Acceptances: Sendable {
+    private let state = Mutex((refused: [LostJob](), restsUntil: ContinuousClock.now))
+
+    package init() {}
+
+    package var isResting: Bool { rest > .zero }
+    package var rest: Duration { ContinuousClock.now.duration(to: state.withLock { $0.restsUntil }) }
+
+    package func rest(for duration: Duration) {
+        state.withLock { $0.restsUntil = .now + duration }
+    }
+
+    package func measuring<Value>(_ count: Int, _ accepting: () throws -> Value) rethrows -> Value {
+        let started = ContinuousClock.now
+        defer { if count >= Arrival.rowsBesideWork { rest(for: started.duration(to: .now) * 9) } }
+        return try accepting()
+    }
+
+    package func note(_ refused: [LostJob]) {
+        state.withLock { $0.refused += refused }
+    }
+
+    /// The jobs that this process has refused since the last call.
+    func takeRefused() -> [LostJob] {
+        state.withLock { state in
+            defer { state.refused = [] }
+            return state.refused
+        }
     }
 }
 

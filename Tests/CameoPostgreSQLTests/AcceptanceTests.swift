@@ -91,6 +91,21 @@ struct AcceptanceTests {
         try await expectSound()
     }
 
+    /// Many rows of another program do not slow the jobs down that wait already.
+    @Test func fewRowsAreAcceptedBesideJobsThatWait() async throws {
+        try await fixture.enqueue(3)
+        try await insert((0..<700).map { Self.request("other\($0)") })
+        #expect(try await store.claim(limit: 1, for: "w1").count == 1)
+        let first = try await arrivals()
+        #expect(first >= 650)
+        store.acceptances.rest(for: .seconds(3_600))
+        #expect(try await store.claim(limit: 1, for: "w1").count == 1)
+        #expect(try await arrivals() == first)
+        var claimed = 2
+        while case let count = try await store.claim(limit: 100, for: "w1").count, count > 0 { claimed += count }
+        #expect(claimed == 703)
+    }
+
     @Test func anEnqueuersJobsAreAcceptedAtOnce() async throws {
         try await fixture.enqueue(3)
         #expect(try await arrivals() == 0)

@@ -30,8 +30,7 @@ package final class PostgreSQLStore: Sendable {
     let collector: HeldTransactions
     /// The descriptions of this process's workers, by id.
     let registrations = Mutex<[String: WorkerDescription]>([:])
-    /// Jobs that this process has refused and not yet reported.
-    let refused = Mutex<[LostJob]>([])
+    package let acceptances = Acceptances()
     package let readings = Readings()
     let claimHistory = ClaimHistory()
     /// What calls have left for after their return.

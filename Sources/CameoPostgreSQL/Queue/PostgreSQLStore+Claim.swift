@@ -13,37 +13,45 @@ extension PostgreSQLStore {
         for worker: String
     ) async throws(StoreError) -> [ClaimedJob] {
         guard limit > 0 else { return [] }
+        let acceptances = acceptances
+        var isIdle = false
         while true {
             var page: [Arrival] = []
+            var hasArrivals = false
             let looks = !claimHistory.isPromising
             let look = ClaimOutlook.looking(for: worker, limit, background, queues, now: serverClock.supplied)
             if looks {
-                let looked = try await read { db in
+                let wasIdle = isIdle
+                (page, hasArrivals, isIdle) = try await read { db in
                     let outlook = try ClaimOutlook(db.query(look.sql, look.values))
-                    let page = try outlook.hasArrivals ? Arrival.page(db) : []
-                    return (page, try page.isEmpty && !Self.mayClaim(outlook, kind, queues, background, db))
+                    let isIdle = try wasIdle || !Self.mayClaim(outlook, kind, queues, background, db)
+                    guard outlook.hasArrivals, isIdle || !acceptances.isResting else {
+                        return ([], outlook.hasArrivals, isIdle)
+                    }
+                    let page = try Arrival.page(db, atMost: isIdle ? Arrival.page.rows : Arrival.rowsBesideWork)
+                    return (page, true, isIdle)
                 }
-                page = looked.0
-                if looked.1 { return [] }
+                if isIdle, page.isEmpty { return [] }
             }
             let arrivals = page
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let claimed = try await submit(to: claims, .claim, nil, after: arrivals.isEmpty ? look : nil) {
                 db -> (accepted: Acceptance, jobs: [ClaimedJob])? in
-                let accepted = try db.accept(arrivals)
+                let accepted = try acceptances.measuring(arrivals.count) { try db.accept(arrivals) }
                 // What was accepted is in its lane.
                 try db.flush()
                 let outlook = try ClaimOutlook(db.takeLook()?.rows ?? db.query(look.sql, look.values, prepared: true))
                 // Rows that SQL inserted may come before those that wait.
-                if !looks, outlook.hasArrivals { return nil }
+                if !looks, outlook.hasArrivals, !acceptances.isResting { return nil }
                 let (jobs, lost) = try db.claim(limit, background, kind, queues, for: worker, outlook)
                 return (Acceptance(count: accepted.count, refused: accepted.refused + lost), jobs)
             }
             claimHistory.note(found: claimed.map { !$0.jobs.isEmpty } ?? false)
             guard let (accepted, jobs) = claimed else { continue }
-            refused.withLock { $0 += accepted.refused }
+            acceptances.note(accepted.refused)
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
-            guard jobs.isEmpty, !looks || accepted.count > 0 else { return jobs }
+            guard jobs.isEmpty, !looks || accepted.count > 0 || (hasArrivals && !isIdle) else { return jobs }
+            if hasArrivals { isIdle = true }
         }
     }
 

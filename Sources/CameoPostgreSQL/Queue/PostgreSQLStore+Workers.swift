@@ -68,13 +68,6 @@ extension PostgreSQLStore {
         return sweep
     }
 
-    package func takeRefused() -> [LostJob] {
-        refused.withLock { refused in
-            defer { refused = [] }
-            return refused
-        }
-    }
-
     package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
         let candidates = try await read { db in try db.lostWorkers(except: own) }
         guard !candidates.isEmpty else { return RescueReport() }

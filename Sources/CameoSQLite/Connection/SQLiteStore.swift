@@ -18,8 +18,7 @@ package final class SQLiteStore: QueueStore {
     package let readings = Readings()
     /// The registrations of this process's workers, by id.
     let registrations = Mutex<[String: WorkerRegistration]>([:])
-    /// Jobs that this process has refused and not yet reported.
-    let refused = Mutex<[LostJob]>([])
+    package let acceptances = Acceptances()
     private let writer: DatabaseQueue?
     private let reader: DatabaseQueue
     /// The connection that sees other processes' commits, opened for its first use: most commands need none.

@@ -8,9 +8,9 @@ internal import Synchronization
 // DESIGN. A row inserted into `job` by SQL is only a request. The next Cameo process accepts it: the strict parser
 // decides once, and the row either gets a task or ends at once as `request.invalid`. Rows are accepted in id order, one
 // page at a time: read and parsed without a lock, then written in one transaction, each in its own savepoint, so that
-// an error of one row does not stop another. Beside jobs that can be claimed, a claim accepts a few rows for each job that
-// it takes, and the sweeps of the workers accept the rest, so that many rows slow nobody down. `accepted` in the table
-// `sequence` records the progress. Cameo's own enqueuers write both rows in one transaction, so acceptance skips theirs.
+// an error of one row does not stop another. Beside jobs that can be claimed, a process spends a tenth of its time on this,
+// so that many rows slow nobody down. `accepted` in the table `sequence` records the progress. Cameo's own enqueuers write
+// both rows in one transaction, so acceptance skips theirs.
 extension SQLiteStore {
     /// A page of unaccepted rows, and the last id that it covers; 0 if there is none.
     struct Arrivals: Sendable {
@@ -25,8 +25,11 @@ extension SQLiteStore {
     package func acceptPage() async throws(StoreError) -> Bool {
         let page = try await arrivals()
         guard page.last > 0 else { return false }
-        let refusals = try await commit { db in try Self.accept(page, db) }
-        refused.withLock { $0 += refusals }
+        let acceptances = acceptances
+        let refused = try await commit { db in
+            try acceptances.measuring(page.rows.count) { try Self.accept(page, db) }
+        }
+        acceptances.note(refused)
         return true
     }
 

@@ -22,7 +22,8 @@ extension SQLiteStore {
     ) async throws(StoreError) -> [ClaimedJob] {
         guard let claimTurn else { throw .readOnly(path: directory.path) }
         guard limit > 0 else { return [] }
-        let since = cameo_monotonic_ms()
+        let (since, acceptances) = (cameo_monotonic_ms(), acceptances)
+        var isIdle = false
         while true {
             let (hasArrivals, mayClaim) = try await read { db in
                 (try db.hasArrivals(), try Self.mayClaim(db, kind, queues, background))
@@ -35,18 +36,23 @@ extension SQLiteStore {
             let hasTurn = needsTurn && claimTurn.take()
             if needsTurn, !hasTurn, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
             defer { if hasTurn { claimTurn.end() } }
-            let rows = mayClaim ? min(Arrival.page.rows, max(20, 8 * limit)) : Arrival.page.rows
-            let page = hasArrivals ? try await arrivals(atMost: rows) : Arrivals(rows: [], last: 0)
+            if !mayClaim { isIdle = true }
+            let accepts = hasArrivals && (isIdle || !acceptances.isResting)
+            let page =
+                accepts
+                ? try await arrivals(atMost: isIdle ? Arrival.page.rows : Arrival.rowsBesideWork)
+                : Arrivals(rows: [], last: 0)
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let (lost, jobs) = try await commit { db in
-                var lost = try Self.accept(page, db)
+                var lost = try acceptances.measuring(page.rows.count) { try Self.accept(page, db) }
                 let jobs = try Self.claim(limit, background, kind, queues, for: worker, &lost, db)
                 return (lost, jobs)
             }
             claimTurn.note(found: !jobs.isEmpty)
-            refused.withLock { $0 += lost }
+            acceptances.note(lost)
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
-            guard jobs.isEmpty, page.last > 0 else { return jobs }
+            guard jobs.isEmpty, hasArrivals else { return jobs }
+            isIdle = true
         }
     }
 

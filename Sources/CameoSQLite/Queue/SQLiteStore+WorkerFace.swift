@@ -2,7 +2,6 @@ package import CameoModel
 package import CameoQueue
 package import CameoStore
 package import Foundation
-internal import Synchronization
 
 // Calls of ``WorkerStore`` that combine several others.
 extension SQLiteStore {
@@ -19,15 +18,8 @@ extension SQLiteStore {
             )
         }
         // The claims run into the same trouble with the store, and report it.
-        if sweep.refusal == nil, isInPlace { _ = try? await acceptPage() }
+        if sweep.refusal == nil, isInPlace { try? await acceptBesideWork() }
         return sweep
-    }
-
-    package func takeRefused() -> [LostJob] {
-        refused.withLock { refused in
-            defer { refused = [] }
-            return refused
-        }
     }
 }
 
