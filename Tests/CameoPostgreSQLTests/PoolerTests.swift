@@ -139,7 +139,7 @@ struct PoolerConformanceTests {
         return (server: server, pooler: try await PgBouncer(before: server, size: 3))
     }
 
-    @Test(arguments: ConformanceCase.main)
+    @Test(arguments: TestLength.few(ConformanceCase.main, whole: 20))
     func keeps(_ promise: ConformanceCase) async throws {
         let (server, pooler) = try await Self.started.value
         let engine = PostgreSQLEngine(server: server) { clock in

@@ -20,7 +20,7 @@ struct ColorTests {
 
     @Test(
         arguments: TestLength.few(["jpg", "webp", "png", "tif"]),
-        TestLength.few([[120, 120], [479, 320], [700, 700]], 1)
+        TestLength.few([[120, 120], [479, 320], [700, 700]], 1, whole: 1)
     )
     func pixelsMatchVipsthumbnail(_ ending: String, box: [Int]) async throws {
         let path = try await Pictures.photo(ending)

@@ -38,7 +38,7 @@ struct ContainerTests {
         }
     }
 
-    @Test(arguments: table)
+    @Test(arguments: TestLength.few(table, whole: 4))
     func theFrameIsTheOneThatIsShownAtTheTime(ending: String, codecs: [VideoFacts.Codec]) async throws {
         try await Videos.with { pools in
             for codec in codecs {

@@ -9,7 +9,7 @@ import Testing
 struct EarlyCutTests {
     private static let gravities: [Rendition.Gravity] = [.center, .northwest, .southeast]
 
-    @Test(arguments: TestLength.few(1...8, 1))
+    @Test(arguments: TestLength.few(1...8, 1, whole: 3))
     func cutIsThatOfTheWholePicture(_ orientation: Int) async throws {
         let jpeg = try Data(contentsOf: URL(filePath: await Pictures.photo("jpg")))
         let turned = Pictures.withEXIF(jpeg, orientation: orientation)

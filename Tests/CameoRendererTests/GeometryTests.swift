@@ -119,7 +119,7 @@ struct GeometryTests {
 
     @Test(
         arguments: ["jpg", "png", "webp"],
-        TestLength.few([[100, 100], [333, 77], [77, 333], [500, 500], [641, 450], [959, 600]], 1)
+        TestLength.few([[100, 100], [333, 77], [77, 333], [500, 500], [641, 450], [959, 600]], 1, whole: 3)
     )
     func sizesMatchVipsthumbnail(_ ending: String, box: [Int]) async throws {
         let path = try await Pictures.photo(ending)

@@ -87,7 +87,7 @@ struct PartialVideoTests {
         )
     }
 
-    @Test(arguments: kinds)
+    @Test(arguments: TestLength.few(kinds, whole: 4))
     func thePictureIsThatOfTheWholeVideo(kind: Kind) async throws {
         let path = try await video(kind)
         var sheet = Videos.rendition("auto")

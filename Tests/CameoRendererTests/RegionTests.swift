@@ -49,7 +49,7 @@ struct RegionTests {
             // Turned first, then mirrored.
             (.quarter, .horizontal, [.red, .blue, .green, .white]),
         ] as [(Rendition.Rotation, Rendition.Flip?, [Tile])],
-        TestLength.few([1, 6, 5], 1)
+        TestLength.few([1, 6, 5], 1, whole: 2)
     )
     func turnsTheUprightPicture(
         _ turn: (Rendition.Rotation, Rendition.Flip?, [Tile]),

@@ -33,7 +33,7 @@ struct VideoPictureTests {
     ]
 
     /// A frame is made as small as its renditions need. The result is as if it had been decoded as a whole.
-    @Test(arguments: kinds)
+    @Test(arguments: TestLength.few(kinds, whole: 6))
     func aSmallPictureHasTheColorsOfTheWholeFrame(kind: Videos.Kind) async throws {
         let options = kind.options.split(separator: " ").map(String.init)
         let path = try await Videos.make(Self.scene + options, as: kind.file, in: folder)

@@ -39,7 +39,7 @@ struct VideoTests {
         Kind(file: "prores.mov", encoder: "prores_ks", codec: .prores),
     ]
 
-    @Test(arguments: kinds)
+    @Test(arguments: TestLength.few(kinds, whole: 8))
     func theFrameIsOfTheKeyframeNearestToTheTime(kind: Kind) async throws {
         let path = try await Videos.clip(kind.encoder, kind.options, as: kind.file, in: folder)
         try await Videos.with { pools in

@@ -52,7 +52,7 @@ extension EndToEnd {
             }
         }
 
-        @Test(arguments: TestLength.few(Damage.allCases, 1))
+        @Test(arguments: TestLength.few(Damage.allCases, 1, whole: 2))
         func aContactSheetAndAnExportGoOnWithoutWhatCannotBeRead(damage: Damage) async throws {
             let (deployment, jobs) = try await deployment(with: damage)
             let uri = jobs[1].thumbnails[0].uri.text
@@ -76,7 +76,7 @@ extension EndToEnd {
             #expect(!names.contains { $0.hasPrefix("second") })
         }
 
-        @Test(arguments: TestLength.few(Damage.allCases, 1))
+        @Test(arguments: TestLength.few(Damage.allCases, 1, whole: 2))
         func aDamagedPictureIsNoSourceOfAFurtherJob(damage: Damage) async throws {
             let (deployment, jobs) = try await deployment(with: damage)
             let thumbnail = jobs[1].thumbnails[0]
@@ -113,7 +113,10 @@ extension EndToEnd {
         }
 
         /// Without damage no job would be needed: a drawing cannot change, and nothing new is requested.
-        @Test(arguments: TestLength.few(Damage.allCases, 1), TestLength.few(["if-changed", "never"], 1))
+        @Test(
+            arguments: TestLength.few(Damage.allCases, 1, whole: 2),
+            TestLength.few(["if-changed", "never"], 1, whole: 1)
+        )
         func aDamagedThumbnailIsHealedByTheSameRequestAgain(damage: Damage, refresh: String) async throws {
             let deployment = try Deployment()
             let size = damage == .rowIsChanged ? "32x32:png" : "2400x2400:png"
@@ -128,7 +131,7 @@ extension EndToEnd {
         }
 
         /// The source still exists, so its thumbnail is made again.
-        @Test(arguments: TestLength.few(Damage.allCases, 1))
+        @Test(arguments: TestLength.few(Damage.allCases, 1, whole: 2))
         func aDamagedThumbnailIsHealedByAnotherJobForIt(damage: Damage) async throws {
             let (deployment, jobs) = try await deployment(with: damage)
             let check = try await deployment.command("cameo-admin", ["check"])

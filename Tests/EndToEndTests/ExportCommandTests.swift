@@ -93,7 +93,7 @@ extension EndToEnd {
             _ = try await deployment.enqueue("pictures/*", "--size", "64x64:cover:webp", "--size", "600x:png")
             #expect(try await deployment.drain().exitStatus == 0)
             // Waiting jobs of several pages, by SQL.
-            let count = TestLength.rounds(10_000, full: 100_000)
+            let count = TestLength.rounds(4_000, full: 100_000)
             _ = try await deployment.sql(
                 """
                 INSERT INTO job(request)

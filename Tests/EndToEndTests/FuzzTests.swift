@@ -10,7 +10,7 @@ extension EndToEnd {
         func damagedSourcesEndNoWorkerAndFailByName(options: [String]) async throws {
             let folder = try TemporaryFolder()
             let commands = URL(filePath: try Deployment.executable("cameo-worker")).deletingLastPathComponent().path
-            let inputs = "\(TestLength.rounds(100, full: 2_000))"
+            let inputs = "\(TestLength.rounds(50, full: 2_000))"
             let result = try await run(
                 Repository.file("deploy/fuzz").path,
                 ["30", "--inputs", inputs, "--seed", "1", "--json", "--bin", commands, "--keep", folder.path] + options,
@@ -31,7 +31,7 @@ extension EndToEnd {
         @Test func aFlippedBitOfAStoreEndsNoCommand() async throws {
             let folder = try TemporaryFolder()
             let commands = URL(filePath: try Deployment.executable("cameo-worker")).deletingLastPathComponent().path
-            let rounds = "\(TestLength.rounds(TestLength.isWhole ? 12 : 3, full: 2_000))"
+            let rounds = "\(TestLength.rounds(TestLength.isWhole ? 6 : 3, full: 2_000))"
             let result = try await run(
                 Repository.file("deploy/fuzz").path,
                 ["store", "--inputs", rounds, "--seed", "1", "--json", "--bin", commands, "--keep", folder.path],

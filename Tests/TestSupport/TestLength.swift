@@ -9,7 +9,7 @@ package enum TestLength {
     /// Whether `deploy/test --long` runs them.
     package static let isFull = isSet("CAMEO_TEST_LONG")
 
-    /// Whether `deploy/test --all` runs them, or some of them by name: every case and every test.
+    /// Whether `deploy/test --all` runs them, or some of them by name: every test, and every case but of the longest tables.
     package static let isWhole = isFull || isSet("CAMEO_TEST_ALL")
 
     private static func isSet(_ name: String) -> Bool { ProcessInfo.processInfo.environment[name] == "1" }
@@ -22,9 +22,9 @@ package enum TestLength {
         isFull ? cases : stride(from: 0, to: cases.count, by: every).map { cases[$0] }
     }
 
-    /// At most so many cases of a table, evenly spread, unless every case is to run.
-    package static func few<Case>(_ cases: some Collection<Case>, _ count: Int = 2) -> [Case] {
-        let all = Array(cases)
-        return isWhole || all.count <= count ? all : (0..<count).map { all[$0 * all.count / count] }
+    /// At most so many cases of a table, evenly spread; `whole` of them with `--all`, and all with `--long`.
+    package static func few<Case>(_ cases: some Collection<Case>, _ count: Int = 2, whole: Int = .max) -> [Case] {
+        let (all, count) = (Array(cases), isFull ? .max : isWhole ? whole : count)
+        return all.count <= count ? all : (0..<count).map { all[$0 * all.count / count] }
     }
 }

@@ -15,7 +15,8 @@ extension EndToEnd {
                     "write EIO -wal", "sync EIO -wal", "write ENOSPC -wal", "write SHORT -wal",
                     "write EIO /blobs/", "sync EIO /blobs/", "write ENOSPC /blobs/", "write SHORT /blobs/",
                 ],
-                2
+                2,
+                whole: 4
             )
         )
         func aDiskThatFailsNowAndThenCostsNoJob(rule: String) async throws {

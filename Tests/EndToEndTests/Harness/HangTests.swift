@@ -232,7 +232,10 @@ extension EndToEnd {
             case theDiskIsMended, theJobIsCancelled
         }
 
-        @Test(arguments: TestLength.few(["write ENOSPC -wal", "write EIO -wal", "sync EIO -wal"], 1), Relief.allCases)
+        @Test(
+            arguments: TestLength.few(["write ENOSPC -wal", "write EIO -wal", "sync EIO -wal"], 1, whole: 2),
+            Relief.allCases
+        )
         func aSettlementIsRetriedUntilItIsCommittedOrTheClaimIsLost(rule: String, relief: Relief) async throws {
             let deployment = try Deployment()
             let disk = try await FaultyDisk(in: deployment)

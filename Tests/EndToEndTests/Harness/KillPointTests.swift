@@ -14,7 +14,7 @@ extension EndToEnd {
         /// Lease expiry is disabled: jobs must be freed by the death itself, or this test does not end.
         private static let longLease: [String: String?] = ["CAMEO_TEST_LEASE_MS": "3600000"]
 
-        @Test(arguments: TestLength.few(KillPoint.allCases, 3), TestLength.few([1, 8], 1))
+        @Test(arguments: TestLength.few(KillPoint.allCases, 3), TestLength.few([1, 8], 1, whole: 1))
         func aDeathThereLosesNothingDoublesNothingAndChargesNobody(point: KillPoint, concurrency: Int) async throws {
             let deployment = try Deployment()
             let heir = try await deployment.startFrozenWorker("--log-level", "error", environment: Self.longLease)

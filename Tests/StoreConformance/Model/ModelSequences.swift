@@ -8,8 +8,8 @@ import Testing
 /// `CAMEO_MODEL_SEED=7` runs one sequence again; `CAMEO_MODEL_SEEDS=5000` runs as many.
 package enum ModelSequences {
     private static let steps = 500
-    /// The number of sequences in which the rarest pair occurs about five times.
-    package static let enough = 40
+    /// The number of sequences in which the rarest pair occurs about three times.
+    package static let enough = 24
     /// The number of concurrent sequences.
     private static let width = 2
 
