@@ -11,11 +11,12 @@ not synced, and the copy must have every acknowledged job.
 One worker is never attacked: its memory, its descriptors and the write-ahead log must not grow after the first fifth of
 the run. Prints one table. Exits with 1 if anything was lost, stuck, duplicated, damaged or grew, otherwise with 0.
 
-With --fleet, three workers with clocks of their own, two of them an hour off, share a PostgreSQL server, its standby and
-an S3 server, all of this run alone; run by root, each worker has a network namespace. Workers are killed or frozen beyond
-their lease, renderers are killed; connections are killed or used up; the server restarts, crashes, or is replaced by a
-standby that misses its last commits; cables are pulled, links to it and to the bucket are cut, stalled and slow; the S3
-server is killed. The table has the time of each kind of recovery.
+With --fleet, three workers with clocks of their own, two of them an hour off, share a PostgreSQL server, its standby
+and an S3 server, all of this run alone; run by root, each worker has a network namespace. Workers are killed or frozen
+beyond their lease, renderers are killed; connections are killed or used up, advisory locks squatted, the role's
+settings changed; many thumbnails are equal; the server restarts, crashes, or is replaced by a standby that misses its
+last commits; cables are pulled, links to it and to the bucket are cut, stalled and slow; the S3 server is killed. The
+table has the time of each kind of recovery.
 """
 import contextlib
 import pathlib

@@ -126,6 +126,26 @@ def transaction_left_idle(run):
     run.jobs_end_again("a transaction was left idle")
 
 
+def advisory_locks_squatted(run):
+    """A stranger holds advisory locks of Cameo's classes for five seconds: what is in use now, and others at random."""
+    family = int.from_bytes(b"Came", "big")
+    run.database.leave_idle(
+        f"""SELECT count(pg_try_advisory_xact_lock(class, key)) FROM (
+              SELECT {family} + one % 3 AS class, (random() * 4e9 - 2e9)::integer AS key FROM generate_series(1, 2000) AS one
+              UNION SELECT classid::bigint::integer, (objid::bigint << 32 >> 32)::integer FROM pg_locks
+                WHERE locktype = 'advisory' AND classid::bigint < 2147483648 AND objid::bigint < 2147483648) AS wanted""", 5)
+    run.jobs_end_again("advisory locks were squatted")
+
+
+def settings_changed(run):
+    """Of the role, for connections that begin from now on."""
+    settings = {"standard_conforming_strings": "off", "array_nulls": "off", "bytea_output": "escape", "synchronous_commit": "off",
+                "statement_timeout": "'5s'"}
+    run.database.ask("; ".join(f"ALTER ROLE cameo SET {name} = {value}" for name, value in settings.items()))
+    connections_killed(run)
+    run.database.ask("ALTER ROLE cameo RESET ALL")
+
+
 def unfinished_jobs_deleted(run):
     """As people clear what seems stuck. All of it has to be refused."""
     some = "SELECT id FROM task UNION SELECT id FROM arrival"
@@ -145,7 +165,7 @@ def unfinished_jobs_deleted(run):
 
 
 ATTACKS = [
-    unfinished_jobs_deleted, worker_killed, all_workers_killed, worker_frozen_beyond_its_lease, renderers_killed,
+    unfinished_jobs_deleted, advisory_locks_squatted, settings_changed, worker_killed, all_workers_killed, worker_frozen_beyond_its_lease, renderers_killed,
     connections_killed, backend_killed, server_restarted, server_crashed, failover_that_loses_the_tail,
     link_to_the_server_cut, link_to_the_server_stalled, link_to_the_server_slow,
     bucket_unreachable, bucket_slow, bucket_server_killed, connections_exhausted, transaction_left_idle,
