@@ -254,7 +254,7 @@ struct OpeningTests {
     @Test func settingsOfARoleChangeNothing() async throws {
         let settings = [
             "standard_conforming_strings=off", "array_nulls=off", "bytea_output=escape", "extra_float_digits=-3",
-            "synchronous_commit=off",
+            "synchronous_commit=off", "statement_timeout=20s", "lock_timeout=20s",
         ]
         let options = PercentEncoding.encoded(settings.map { "-c \($0)" }.joined(separator: " "))
         let name = try await PostgreSQLServer.shared().newURL() + "&options=\(options)"
