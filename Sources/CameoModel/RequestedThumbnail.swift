@@ -16,6 +16,8 @@ public struct RequestedThumbnail: Hashable, Codable, Sendable {
         public let isAnimated: Bool
         /// What is known of a video; nil for pictures.
         public let video: VideoFacts?
+        /// The parts of the source that the thumbnail leaves out: `animation`, `colorProfile`, …; nil if there are none.
+        public let omitted: [String]?
 
         init(_ facts: PictureFacts) {
             format = facts.format.rawValue
@@ -25,6 +27,7 @@ public struct RequestedThumbnail: Hashable, Codable, Sendable {
             hasAlpha = facts.hasAlpha
             isAnimated = facts.isAnimated
             video = facts.video
+            omitted = facts.omitted.isEmpty ? nil : facts.omitted.map(\.rawValue)
         }
     }
 

@@ -74,6 +74,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let oldestWaitingSeconds: Double?
         /// Whether the queue is paused: its waiting jobs are not claimed.
         public let paused: Bool
+        /// Since when it is paused; nil if it is not, or was paused by an older version.
+        public let pausedAt: Date?
         /// The number of jobs that may run at once, over all workers; nil if unlimited.
         public let maxRunning: Int?
         /// How many jobs may start per period, e.g. `10/s`; nil if unlimited.
@@ -93,12 +95,14 @@ public struct StatusReport: Hashable, Codable, Sendable {
             maxRunning: Int?,
             rate: String? = nil,
             hook: String? = nil,
-            isBackground: Bool = false
+            isBackground: Bool = false,
+            pausedAt: Date? = nil
         ) {
             self.name = name
             self.jobs = jobs.complete
             self.oldestWaitingSeconds = oldestWaitingSeconds
             self.paused = paused
+            self.pausedAt = pausedAt
             self.maxRunning = maxRunning
             self.rate = rate
             self.hook = hook
@@ -145,8 +149,23 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let queues: [String]?
         /// What the worker's host cannot do, such as `write:avif`; nil: nothing.
         public let lacks: [String]?
+        /// Why the store has not taken what the worker has for it; nil if it has.
+        public let trouble: Trouble?
         /// The jobs that the worker has run longest, at most 4.
         public let current: [RunningJob]
+
+        /// What keeps a worker from claiming jobs or from recording their ends.
+        public struct Trouble: Hashable, Codable, Sendable {
+            /// The store's latest refusal, for people to read.
+            public let reason: String
+            /// When the first of what is still refused was.
+            public let since: Date
+
+            package init(reason: String, since: Date) {
+                self.reason = reason
+                self.since = since
+            }
+        }
 
         package init(
             id: String,
@@ -162,6 +181,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
             quietHours: String? = nil,
             queues: [String]? = nil,
             lacks: [String]? = nil,
+            trouble: Trouble? = nil,
             current: [RunningJob] = []
         ) {
             self.id = id
@@ -177,6 +197,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.quietHours = quietHours
             self.queues = queues
             self.lacks = lacks
+            self.trouble = trouble
             self.current = current
         }
     }

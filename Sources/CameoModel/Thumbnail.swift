@@ -125,16 +125,32 @@ package struct PictureFacts: Hashable, Sendable {
     package let hasAlpha: Bool
     /// Set if the source is a video, of which `width` and `height` are a frame's.
     package var video: VideoFacts?
+    /// What renditions leave out, sorted by name.
+    package var omitted: [Part]
     /// Whether the pages are frames in time and there is more than one.
     package var isAnimated: Bool { format.isAnimatable && pages > 1 }
 
-    package init(format: PictureFormat, width: Int, height: Int, pages: Int, hasAlpha: Bool, video: VideoFacts? = nil) {
+    /// A part of a source that cannot be shown, or that does not fit the rest.
+    package enum Part: String, CaseIterable, Sendable {
+        case animation, colorProfile, foreignObject, pictures, script, styles
+    }
+
+    package init(
+        format: PictureFormat,
+        width: Int,
+        height: Int,
+        pages: Int,
+        hasAlpha: Bool,
+        video: VideoFacts? = nil,
+        omitted: [Part] = []
+    ) {
         self.format = format
         self.width = width
         self.height = height
         self.pages = pages
         self.hasAlpha = hasAlpha
         self.video = video
+        self.omitted = omitted
     }
 }
 

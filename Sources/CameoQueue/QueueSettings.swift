@@ -71,7 +71,8 @@ extension QueueTransaction {
     /// Returns whether that is news.
     fileprivate func setPaused(_ isPaused: Bool, _ queue: String, _ unknown: UnknownQueue) throws -> Bool {
         let id = try require(queue, unknown)
-        return try execute("UPDATE queue SET paused = ?2 WHERE id = ?1 AND paused <> ?2", [id, isPaused]) == 1
+        let change = "UPDATE queue SET paused = ?2, paused_at = ?3 WHERE id = ?1 AND paused <> ?2"
+        return try execute(change, [id, isPaused, isPaused ? now : nil]) == 1
     }
 }
 

@@ -79,7 +79,7 @@ extension QueueTransaction {
             """
             SELECT name, paused, max_running, rate_count, rate_period, hook, background, CASE WHEN available > 0 THEN
               (SELECT min(due) FROM task \(dialect.indexed(by: "task_waiting")) WHERE task.queue = queue.id AND state = 1) END,
-              \(states.map(\.rawValue).joined(separator: ", "))
+              paused_at, \(states.map(\.rawValue).joined(separator: ", "))
             FROM queue JOIN \(dialect.queueCounts) AS counts ON counts.queue = queue.id
             """
         )
@@ -89,7 +89,7 @@ extension QueueTransaction {
             let name: String = try row[0]
             let more = arrivals.removeValue(forKey: ExactText(name))
             var jobs = more?.jobs ?? [:]
-            for (index, state) in states.enumerated() { jobs[state, default: 0] += try row[8 + index] }
+            for (index, state) in states.enumerated() { jobs[state, default: 0] += try row[9 + index] }
             let oldest: Int64? = try row[7]
             return StatusReport.Queue(
                 name: name,
@@ -99,7 +99,8 @@ extension QueueTransaction {
                 maxRunning: try row[2],
                 rate: try (row[3] as Int?).map { try StartRate(count: $0, period: row[4]).description },
                 hook: try row[5],
-                isBackground: try row[6]
+                isBackground: try row[6],
+                pausedAt: try (row[8] as Int64?).map(Date.init(milliseconds:))
             )
         }
         queues += arrivals.map { name, waiting in
@@ -259,7 +260,7 @@ extension QueueTransaction {
     package func workers(only id: String?) throws -> [StatusReport.Worker] {
         let rows = try query(
             """
-            SELECT id, host, pid, version, started_at, lease_until, concurrency, stop_mode, renderer_version, quiet_hours,
+            SELECT id, host, pid, version, started_at, lease_until, concurrency, stop_mode, renderer_version, quiet_hours, trouble,
               \(dialect.isSQLite ? "queues" : "array_to_json(queues)") AS queues,
               (SELECT count(*) FROM task \(dialect.indexed(by: "task_running"))
                 WHERE state = 2 AND task.worker = worker.id) AS running,
@@ -286,6 +287,8 @@ extension QueueTransaction {
                 queues: (row["queues"] as String?)
                     .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) },
                 lacks: (row["lacks"] as String?)?.split(separator: "\n").map(String.init),
+                trouble: (row["trouble"] as String?)
+                    .flatMap { try? WireFormat.decode(StatusReport.Worker.Trouble.self, from: Data($0.utf8)) },
                 current: running[row["id"]] ?? []
             )
         }

@@ -7,8 +7,8 @@ extension QueueTransaction {
         """
         thumbnail.id AS id, thumbnail.blob AS blob, thumbnail.source_digest AS source_digest, format, width, height,
           updated_at, has_alpha, frames, thumb_hash, blur_hash, dominant_color, source_format, source_width,
-          source_height, source_pages, source_has_alpha, is_truncated, source_video, blob.size AS size,
-          CASE WHEN source_video IS NOT NULL THEN rendition ->> 'storyboard' END AS storyboard
+          source_height, source_pages, source_has_alpha, is_truncated, source_video, source_omitted, blob.size AS size,
+          storyboard
         """
     }
 
@@ -16,7 +16,8 @@ extension QueueTransaction {
     package func thumbnail(_ id: ThumbnailID) throws -> Thumbnail? {
         try row(
             """
-            SELECT \(columns) FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE thumbnail.id = ?1
+            SELECT \(columns) FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob
+            WHERE thumbnail.id = ?1
             """,
             [id.text]
         )
@@ -38,7 +39,7 @@ extension QueueTransaction {
         }
         let rows = try query(
             """
-            SELECT \(columns) FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob
+            SELECT \(columns) FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob
             WHERE thumbnail.id \(dialect.isIn("?1", .texts))
             """,
             [ids.map(\.text)]
@@ -193,7 +194,10 @@ extension Thumbnail {
                     hasAlpha: try row["source_has_alpha"],
                     video: try (row["source_video"] as String?).map {
                         try WireFormat.decode(VideoFacts.self, from: Data($0.utf8))
-                    }
+                    },
+                    omitted: try (row["source_omitted"] as String?).map {
+                        try WireFormat.decode([String].self, from: Data($0.utf8)).compactMap(PictureFacts.Part.init)
+                    } ?? []
                 ),
                 isTruncated: try row["is_truncated"]
             ),
@@ -210,9 +214,9 @@ extension RenderedThumbnail {
         INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, overlay_digest,
           source_seen, renderer_version, job_id, created_at, updated_at, has_alpha, frames, thumb_hash, blur_hash,
           dominant_color, source_format, source_width, source_height, source_pages, source_has_alpha,
-          source_is_animated, is_truncated, source_video)
+          source_is_animated, is_truncated, source_video, source_omitted)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-          ?22, ?23, ?24, ?25, ?26)
+          ?22, ?23, ?24, ?25, ?26, ?27)
         ON CONFLICT (id) DO UPDATE SET
           \(replacement)
         WHERE excluded.source_seen >= thumbnail.source_seen
@@ -223,7 +227,7 @@ extension RenderedThumbnail {
         "blob", "width", "height", "format", "source_digest", "overlay_digest", "source_seen", "renderer_version",
         "job_id", "updated_at", "has_alpha", "frames", "thumb_hash", "blur_hash", "dominant_color", "source_format",
         "source_width", "source_height", "source_pages", "source_has_alpha", "source_is_animated", "is_truncated",
-        "source_video",
+        "source_video", "source_omitted",
     ]
     .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
@@ -245,6 +249,8 @@ extension RenderedThumbnail {
             encoded.placeholder.dominantColorText, source.format.rawValue, source.width, source.height, source.pages,
             source.hasAlpha, source.isAnimated, provenance.isTruncated,
             try source.video.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) },
+            source.omitted.isEmpty
+                ? nil : JSONValue.array(source.omitted.map { .string($0.rawValue) }).canonicalText,
         ]
         return own + facts
     }

@@ -91,8 +91,16 @@ extension PictureFacts {
             height: try reader.integer("height", in: 1...10_000_000),
             pages: try reader.integer("pages", in: 1...10_000_000),
             hasAlpha: try reader.bool("hasAlpha"),
-            video: try reader.optional("video").map { json throws(MalformedMessage) in try VideoFacts(json: json) }
+            video: try reader.optional("video").map { json throws(MalformedMessage) in try VideoFacts(json: json) },
+            omitted: try reader.array("omitted", maximumCount: Part.allCases.count).map(Self.part)
         )
+    }
+
+    private static func part(_ json: JSONValue) throws(MalformedMessage) -> Part {
+        guard case .string(let name) = json, let part = Part(rawValue: name) else {
+            throw MalformedMessage("omitted must name parts of a picture")
+        }
+        return part
     }
 
     var json: JSONValue {
@@ -102,6 +110,7 @@ extension PictureFacts {
             "height": .integer(Int64(height)),
             "pages": .integer(Int64(pages)),
             "hasAlpha": .bool(hasAlpha),
+            "omitted": .array(omitted.map { .string($0.rawValue) }),
         ]
         if let video { members["video"] = video.json }
         return .object(members)

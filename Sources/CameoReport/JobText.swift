@@ -95,6 +95,7 @@ enum PictureText {
         if source.hasAlpha { words.append("alpha") }
         if source.pages > 1 { words.append("\(source.pages) \(source.isAnimated ? "frames" : "pages")") }
         if thumbnail.truncated == true { words.append("truncated") }
+        if let omitted = thumbnail.source?.omitted { words.append("without \(omitted.joined(separator: ", "))") }
         return words.joined(separator: ", ")
     }
 

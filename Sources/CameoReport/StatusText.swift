@@ -98,7 +98,7 @@ package struct StatusText {
             isAll ? report.queues : report.queues.sorted { ($0.jobs[.available] ?? 0) > ($1.jobs[.available] ?? 0) }
         for queue in fullest.prefix(Self.most.queues) {
             let limits = [
-                queue.paused ? "paused" : nil, queue.isBackground ? "background" : nil,
+                queue.paused ? QueueText.paused(queue.pausedAt) : nil, queue.isBackground ? "background" : nil,
                 queue.opensAt.map(QueueText.opening), queue.maxRunning.map { "runs at most \($0)" },
                 queue.rate.map { "starts at most \($0)" },
             ]
@@ -214,12 +214,14 @@ extension HealthReport {
 
     private static func workers(_ status: StatusReport, _ wanted: Int) -> Check {
         let alive = status.workers.filter { $0.isAlive && $0.stopping == nil }
-        let lacks = alive.compactMap { worker in WorkerText.lacks(worker).map { "; \(worker.host) \($0)" } }
+        let remarks = alive.flatMap { worker in
+            [WorkerText.lacks(worker), WorkerText.trouble(worker)].compactMap { $0.map { "; \(worker.host) \($0)" } }
+        }
         return Check(
             name: .workers,
-            isHealthy: alive.count >= wanted,
+            isHealthy: alive.count { $0.trouble == nil } >= wanted,
             detail: "\(AmountText.count(alive.count, "worker")) alive, at least \(wanted) wanted"
-                + Set(lacks).sorted().joined()
+                + Set(remarks).sorted().joined()
         )
     }
 
@@ -250,8 +252,13 @@ package enum QueueText {
         if let rate = queue.rate { parts.append("starts at most \(rate)") }
         if queue.isBackground { parts.append("background") }
         if let time = queue.opensAt { parts.append(opening(time)) }
-        if queue.paused { parts.append("paused") }
+        if queue.paused { parts.append(paused(queue.pausedAt)) }
         return escape(queue.name).padded(to: 12) + " " + parts.joined(separator: ", ")
+    }
+
+    /// That a queue is paused, and since when if that is known.
+    static func paused(_ since: Date?) -> String {
+        since.map { "paused since \(WireFormat.text(of: $0))" } ?? "paused"
     }
 
     /// That a queue waits for quiet hours, and until when.
@@ -270,12 +277,17 @@ package enum WorkerText {
         let state = worker.isAlive ? "runs \(worker.running) of \(worker.concurrency) jobs" : "dead"
         let quiet = worker.quietHours.map { ", background jobs \($0)" } ?? ""
         let queues = worker.queues.map { ", of \($0.joined(separator: ", "))" } ?? ""
-        let lacks = lacks(worker).map { ", \($0)" } ?? ""
+        let lacks = [lacks(worker), trouble(worker)].compactMap { $0.map { ", \($0)" } }.joined()
         switch worker.stopping {
         case .drain: return "\(state), was asked to finish and end"
         case .now: return "\(state), was asked to end now"
         case nil: return state + queues + quiet + lacks
         }
+    }
+
+    /// What the store refuses: `waits for the store since …: …`.
+    static func trouble(_ worker: StatusReport.Worker) -> String? {
+        worker.trouble.map { "waits for the store since \(WireFormat.text(of: $0.since)): \($0.reason)" }
     }
 
     /// What the worker's host cannot do: `cannot write AVIF`. What a newer version reported is shown as it stands.

@@ -36,15 +36,6 @@ final class History: Sendable {
         let stages: [Stage]
     }
 
-    /// A queue that is paused.
-    struct Pause: Encodable, Sendable {
-        let queue: String
-        /// When it was first seen so.
-        let since: Date
-        /// Whether it was so when this server started, which does not know since when.
-        let isOlder: Bool
-    }
-
     private struct Reading {
         let at: ContinuousClock.Instant
         let counters: StoreCounters
@@ -54,16 +45,9 @@ final class History: Sendable {
         var last: Reading?
         var minutes: [Minute] = []
         var most = (waiting: 0, running: 0)
-        /// By queue; nil before the first look.
-        var pauses: [String: Pause]?
 
-        mutating func note(_ queues: [StatusReport.Queue], at now: Date) {
+        mutating func note(_ queues: [StatusReport.Queue]) {
             most = (max(most.waiting, queues.waiting), max(most.running, queues.running))
-            let isFirst = pauses == nil
-            pauses = queues.filter(\.paused).reduce(into: [:]) { paused, queue in
-                paused[queue.name] =
-                    pauses?[queue.name] ?? Pause(queue: queue.name, since: now, isOlder: isFirst)
-            }
         }
     }
 
@@ -85,9 +69,6 @@ final class History: Sendable {
         return state.withLock { $0.minutes.filter { $0.at > start } }
     }
 
-    /// The queues that are paused, by name.
-    var pauses: [Pause] { state.withLock { ($0.pauses ?? [:]).values.sorted { $0.queue < $1.queue } } }
-
     /// Reads the counters at once and then every minute, and looks at the queues in between, until its task is cancelled.
     func run() async {
         var next = ContinuousClock.now
@@ -102,8 +83,7 @@ final class History: Sendable {
 
     private func look() async throws(StoreError) {
         let queues = try await store.queues()
-        let now = store.clock.now()
-        state.withLock { $0.note(queues, at: now) }
+        state.withLock { $0.note(queues) }
     }
 
     private func read() async throws(StoreError) {
@@ -111,7 +91,7 @@ final class History: Sendable {
         let reading = Reading(at: .now, counters: counters)
         let end = store.clock.now()
         state.withLock { state in
-            state.note(queues, at: end)
+            state.note(queues)
             defer { (state.last, state.most) = (reading, (queues.waiting, queues.running)) }
             guard let last = state.last, last.at.duration(to: reading.at) < .seconds(Self.hour) else { return }
             let minute = Minute(
@@ -166,12 +146,11 @@ struct HistoryHandler {
 
     private struct Answer: Encodable {
         let minutes: [History.Minute]
-        let paused: [History.Pause]
     }
 
     func answer() throws -> Response {
         try target.query.allow()
         try site.configuration.tokens.demand(.read, of: request)
-        return try Response(message: Answer(minutes: site.history.minutes, paused: site.history.pauses))
+        return try Response(message: Answer(minutes: site.history.minutes))
     }
 }

@@ -34,6 +34,7 @@ struct Settler: Sendable {
             )
         }
         var begun = time.now()
+        defer { phase.refusedEnd(of: job.claim, nil) }
         while true {
             switch action {
             case .end(let outcome): return outcome
@@ -45,6 +46,7 @@ struct Settler: Sendable {
                 } catch {
                     let lasting = begun.duration(to: time.now())
                     action = rules.action(after: error, of: write, refusals: refusals + 1, lasting: lasting)
+                    phase.refusedEnd(of: job.claim, error.description)
                     warn(of: error, before: action)
                 }
             }

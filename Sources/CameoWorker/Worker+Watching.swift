@@ -77,7 +77,8 @@ extension Worker {
     private func extendLease() async throws(StoreError) {
         let counted = tally.take(renderer.statistics)
         do throws(StoreError) {
-            try await store.extendLease(of: id, adding: counted, transfers: running.transfers)
+            let progress = WorkerProgress(transfers: running.transfers, trouble: phase.trouble(at: store.clock.now()))
+            try await store.extendLease(of: id, adding: counted, progress)
         } catch {
             tally.putBack(counted)
             throw error

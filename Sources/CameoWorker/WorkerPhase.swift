@@ -1,4 +1,6 @@
+internal import CameoModel
 internal import CameoStore
+internal import Foundation
 internal import Synchronization
 
 /// Where a worker stands between its start and its end; shared by its loop, its jobs and the shutdown.
@@ -12,6 +14,8 @@ final class WorkerPhase: Sendable {
         var unrecorded: String?
         fileprivate var failingSince: ContinuousClock.Instant?
         fileprivate var lastRefusal: String?
+        /// The ends of attempts that the store has refused and that are tried again, by the tokens of their claims.
+        fileprivate var refusedEnds: [String: (since: ContinuousClock.Instant, reason: String)] = [:]
         /// Whether a drain has found nothing left to do.
         var hasDrained = false
         /// Whether the store's folder was removed or replaced under the worker.
@@ -106,6 +110,27 @@ final class WorkerPhase: Sendable {
             return (since.duration(to: now), isNews)
         }
     }
+
+    /// Notes that the store refused the end of an attempt, which is tried again; nil: not any more.
+    func refusedEnd(of claim: Claim, _ reason: String?) {
+        state.withLock { state in
+            let since = state.refusedEnds[claim.token]?.since ?? self.time.now()
+            state.refusedEnds[claim.token] = reason.map { (since, $0) }
+        }
+    }
+
+    /// What has kept the worker from claiming, or from recording ends, for longer than a moment.
+    func trouble(at now: Date) -> StatusReport.Worker.Trouble? {
+        let (claims, ends) = state.withLock { state in
+            (state.failingSince.map { (since: $0, reason: state.lastRefusal ?? "") }, state.refusedEnds.values)
+        }
+        let all = Array(ends) + [claims].compactMap(\.self)
+        guard let first = all.min(by: { $0.since < $1.since }) else { return nil }
+        let age = first.since.duration(to: time.now())
+        return age < Self.moment ? nil : .init(reason: first.reason, since: now - age.seconds)
+    }
+
+    private static let moment = Duration.seconds(3)
 
     /// Notes that the store took a call: its trouble, if there was any, is over.
     func storeAnswered() {

@@ -13,11 +13,11 @@ struct RecordKindTests {
         "blob": ["data"],
         "key": ["running"],
         "lane": ["head", "shut"],
-        "queue": ["full", "head"],
+        "queue": ["full", "head", "paused_at"],
         "queue_count": Set(JobState.allCases.map(\.rawValue)),
         "task": ["token", "worker"],
         "delivery": ["worker"],
-        "thumbnail": ["used_at"],
+        "thumbnail": ["used_at", "source_omitted"],
         // PostgreSQL's: the attempt that ended with the job is a record of its own.
         "source": ["entry"], "source_failure": ["entry"],
         "outcome": [

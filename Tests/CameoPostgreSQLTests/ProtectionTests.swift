@@ -40,7 +40,7 @@ struct ProtectionTests {
         fixture.clock.advance(seconds: 10)
         var counted = StoreCounters()
         counted.add(1, to: .retriedFailures, "source.timeout")
-        try await fixture.store.extendLease(of: "w1", adding: counted, transfers: [])
+        try await fixture.store.extendLease(of: "w1", adding: counted)
         #expect(try await fixture.sql("SELECT count(*) FROM queue_delta") == "0")
         fixture.clock.advance(seconds: 10)
         try await fixture.register("w2")

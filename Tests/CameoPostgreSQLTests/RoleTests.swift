@@ -147,6 +147,7 @@ struct RoleTests {
                 Self.row, "DELETE FROM job", "UPDATE task SET state = 1", "UPDATE queue SET paused = true",
                 "SELECT data FROM upload", "SELECT * FROM first_receipt", "SELECT * FROM partial_piece",
                 "SELECT request FROM job", "SELECT job FROM job", "SELECT request FROM upload",
+                "SELECT source FROM thumbnail", "SELECT rendition FROM thumbnail", "SELECT thumbnail FROM thumbnail",
                 "SELECT known_receipt('a', 'b')", "SELECT nextval('source_seen')",
             ],
             to: .reader

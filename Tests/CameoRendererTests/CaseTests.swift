@@ -124,6 +124,18 @@ struct CaseTests {
         }
     }
 
+    @Test(arguments: [
+        ("grey_profile_on_rgb_jpeg", "colorProfile"), ("grey_profile_on_rgb_tiff", "colorProfile"), ("avif_p3", ""),
+        ("apng", "animation"), ("noise", ""), ("late_exif", ""), ("svg_with_webp", ""), ("svg_in_svg", ""),
+        ("svg_with_a_link", ""), ("svg_left_out", "animation foreignObject pictures script styles"),
+    ])
+    func whatThumbnailsLeaveOutIsAFact(_ name: String, _ parts: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = try await file(name, in: folder)
+        let made = try await Renderers.shared.get().render(Rendition(width: 16, format: .png), of: path)
+        #expect(made.source.omitted.map(\.rawValue).joined(separator: " ") == parts)
+    }
+
     /// The colours of transparent pixels too.
     @Test(arguments: ["hidden_colors", "hidden_greys", "noise", "gamma_1_grey"], [Rendition.Format.webp, .avif])
     func losslessKeepsEveryPixel(_ name: String, _ format: Rendition.Format) async throws {

@@ -21,14 +21,7 @@ struct HistoryTests {
             let count, p50, p95: Int
         }
 
-        struct Pause: Decodable {
-            let queue: String
-            let since: Date
-            let isOlder: Bool
-        }
-
         let minutes: [Minute]
-        let paused: [Pause]
 
         func total(_ count: (Minute) -> Int) -> Int { minutes.reduce(0) { $0 + count($1) } }
     }
@@ -77,7 +70,7 @@ struct HistoryTests {
         _ = try await history { $0.total(\.cancelled) == 1 && $0.minutes.last?.waiting == 0 }
     }
 
-    @Test func aBurstIsSeenAtItsHighestAndAPauseSinceWhen() async throws {
+    @Test func aBurstIsSeenAtItsHighest() async throws {
         // Time for several looks.
         let bench = try await WebBench { $0.historyPace = .milliseconds(500) }
         func history(_ isComplete: @escaping @Sendable (History) -> Bool) async throws -> History {
@@ -89,14 +82,9 @@ struct HistoryTests {
         let worker = try await bench.register()
         for _ in 0..<3 { _ = try await bench.enqueue(Rendition(width: 64)) }
         _ = try await history { !$0.minutes.isEmpty }
-        _ = try await bench.store.pause("default")
-        let pauses = try await history { !$0.paused.isEmpty }.paused
-        #expect(pauses.map { "\($0.queue) \($0.isOlder)" } == ["default false"])
-        _ = try await bench.store.resume("default")
         try await bench.work(worker, with: WebBench.picture())
         let all = try await history { $0.minutes.contains { $0.mostWaiting == 3 && $0.waiting == 0 } }
         #expect(all.minutes.allSatisfy { $0.mostWaiting <= 3 && $0.mostRunning >= $0.running })
-        _ = try await history(\.paused.isEmpty)
     }
 
     @Test func minutesAreKeptForAnHour() async throws {
@@ -131,7 +119,7 @@ struct HistoryTests {
         let importer = ["Authorization": "Bearer importer-0123456789abcdef"]
         #expect(try await guarded.get("/history", importer).status == 403)
         let reader = ["Authorization": "Bearer reader-0123456789abcdef"]
-        #expect(try await guarded.get("/history", reader).text == "{\"minutes\":[],\"paused\":[]}\n")
+        #expect(try await guarded.get("/history", reader).text == "{\"minutes\":[]}\n")
         #expect(try await guarded.get("/history?since=0", reader).status == 400)
     }
 

@@ -56,10 +56,10 @@ final class RefusingStore: WorkerStore {
     func finish() async { await store.finish() }
     func close() { store.close() }
     func register(_ worker: WorkerDescription) async throws(StoreError) { try await store.register(worker) }
-    func extendLease(of worker: String, adding counted: StoreCounters, transfers: [RunningTransfer])
+    func extendLease(of worker: String, adding counted: StoreCounters, _ progress: WorkerProgress)
         async throws(StoreError)
     {
-        try await store.extendLease(of: worker, adding: counted, transfers: transfers)
+        try await store.extendLease(of: worker, adding: counted, progress)
     }
     func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
         try await store.deregister(worker, adding: counted)

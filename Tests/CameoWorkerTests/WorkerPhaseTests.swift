@@ -1,4 +1,6 @@
+import CameoModel
 import CameoStore
+import Foundation
 import Testing
 
 @testable import CameoWorker
@@ -32,6 +34,25 @@ struct WorkerPhaseTests {
         time.advance(.seconds(1))
         #expect(phase.stoodStill(since: begun))
         #expect(!phase.stoodStill(since: time.now), "that was before")
+    }
+
+    @Test func whatTheStoreRefusesForLongIsTrouble() {
+        let (now, one, other) = (Date.now, Claim(jobID: 1, token: "one"), Claim(jobID: 2, token: "other"))
+        _ = phase.storeRefused("full")
+        time.advance(.seconds(2))
+        #expect(phase.trouble(at: now) == nil, "it may be over at once")
+        time.advance(.seconds(2))
+        #expect(phase.trouble(at: now) == .init(reason: "full", since: now - 4))
+        phase.refusedEnd(of: one, "unreachable")
+        phase.storeAnswered()
+        #expect(phase.trouble(at: now) == nil)
+        time.advance(.seconds(3))
+        phase.refusedEnd(of: other, "denied")
+        phase.refusedEnd(of: one, "still unreachable")
+        #expect(phase.trouble(at: now) == .init(reason: "still unreachable", since: now - 3))
+        phase.refusedEnd(of: one, nil)
+        phase.refusedEnd(of: other, nil)
+        #expect(phase.trouble(at: now) == nil)
     }
 
     /// The graces of several stops in seconds, negative for none; whether each stop changed something; and the seconds after

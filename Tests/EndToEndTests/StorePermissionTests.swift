@@ -44,8 +44,13 @@ extension EndToEnd {
             try await worker.hasSaid("waits for the store to take its result")
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains(Self.refusal))
             #expect(try await store.status().count(.completed) == 1)
+            try await deployment.waitUntil { try await $0.status().workers.contains { $0.trouble != nil } }
+            let sick = try await deployment.command("cameo-status", ["health"])
+            #expect(sick.exitStatus == 1 && sick.outputText.contains(Self.refusal), "\(sick.outputText)")
             try deployment.setPermissions(0o700, ofFoldersIn: "\(deployment.store)/blobs")
             try await deployment.expectCompletedOnce(receipts)
+            try await deployment.waitUntil { try await $0.status().workers.allSatisfy { $0.trouble == nil } }
+            #expect(try await deployment.command("cameo-status", ["health"]).exitStatus == 0)
             try await deployment.expectUncharged(receipts)
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))

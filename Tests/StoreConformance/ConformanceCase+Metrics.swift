@@ -76,6 +76,16 @@ extension ConformanceCase {
             try await fixture.complete(job)
             #expect(try await fixture.transfer(of: job) == nil)
         },
+        ConformanceCase("what the store refuses a worker is its trouble until it is over") { fixture in
+            try await fixture.register("w1")
+            let full = StatusReport.Worker.Trouble(reason: "full", since: fixture.clock.storeClock.now())
+            for trouble in [full, nil] {
+                let progress = WorkerProgress(trouble: trouble)
+                try await fixture.store.extendLease(of: "w1", adding: StoreCounters(), progress)
+                let status = try await fixture.another().status()
+                #expect(status.workers.map(\.trouble) == [trouble])
+            }
+        },
         ConformanceCase("the renderers of live workers are counted") { fixture in
             let worker = WorkerDescription(
                 id: "w1",
@@ -106,6 +116,6 @@ extension Fixture {
     }
 
     fileprivate func report(_ transfers: [RunningTransfer]) async throws {
-        try await store.extendLease(of: "w1", adding: StoreCounters(), transfers: transfers)
+        try await store.extendLease(of: "w1", adding: StoreCounters(), WorkerProgress(transfers: transfers))
     }
 }

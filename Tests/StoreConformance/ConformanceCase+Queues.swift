@@ -10,11 +10,14 @@ extension ConformanceCase {
             try await fixture.enqueue { $0.queue = "uploads" }
             #expect(try await fixture.store.pause("imports"))
             #expect(try await !fixture.store.pause("imports"))
+            let now = fixture.clock.storeClock.now()
+            #expect(try await fixture.store.queues().map(\.pausedAt) == [now, nil])
             let claimed = try await fixture.store.claim(limit: 10, for: "w1")
             #expect(claimed.map(\.queue) == ["uploads"])
             #expect(try await fixture.store.unfinishedJobs(queues: nil) == 1)
             #expect(try await fixture.store.resume("imports"))
             #expect(try await !fixture.store.resume("imports"))
+            #expect(try await fixture.store.queues().map(\.pausedAt) == [nil, nil])
             #expect(try await fixture.store.claim(limit: 10, for: "w1").map(\.queue) == ["imports"])
         },
         ConformanceCase("running jobs of a paused queue complete") { fixture in

@@ -285,6 +285,10 @@ def late_exif(path):
     png(path, 64, 16, level, late=[(b"eXIf", exif)])
 
 
+def apng(path):
+    png(path, 64, 16, level, [(b"acTL", struct.pack(">II", 2, 0)), (b"fcTL", struct.pack(">IIIIIHHBB", 0, 64, 16, 0, 0, 1, 9, 0, 0))])
+
+
 def hair_frame(path):
     def pixel(x, y):
         is_line = (x in (10, 69) and 10 <= y <= 49) or (y in (10, 49) and 10 <= x <= 69)
@@ -358,6 +362,19 @@ def svg_with_avif(path):
 
 def svg_with_png_named_jpeg(path):
     embedded(path, green(path, "pngsave"), "image/jpeg")
+
+
+def svg_left_out(path):
+    parts = """<style>@media screen { rect { fill: var(--a) } }</style><script/><foreignObject/><use href='#a'/>
+      <svg:image xlink:href = "other.png" xmlns:svg="a" xmlns:xlink="b"/><a href="page.html"/><rect><animate/></rect>"""
+    with open(path, "w") as file:
+        file.write("<svg xmlns='http://www.w3.org/2000/svg' width='16' height='8'>%s</svg>" % parts)
+
+
+def svg_with_a_link(path):
+    with open(path, "w") as file:
+        file.write("""<svg xmlns='http://www.w3.org/2000/svg' width='16' height='8'><a href="page.html"><text>@ media var(a)
+          </text></a><use href="#a"/></svg>""")
 
 
 def svg_in_svg(path):

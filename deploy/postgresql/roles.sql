@@ -65,10 +65,12 @@ GRANT SELECT ON
   job_request, task, accepted, arrival, outcome, earlier_attempt, attempt, queue, queue_count, queue_delta, queue_total, key,
   lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
-  total_delta, total_now, thumbnail, blob, source, source_failure, ingredient, orphan, epoch, maintenance, job_status,
+  total_delta, total_now, shown_thumbnail, blob, source, source_failure, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
 GRANT SELECT (id, created_at) ON job TO :"reader";
+GRANT SELECT (id, blob, format, renderer_version, source_digest, source_seen, created_at, updated_at, read_at, used_at,
+  source_video) ON thumbnail TO :"reader";
 GRANT SELECT (id, job_id, digest) ON upload TO :"reader";
 
 -- Workers accept and run jobs, keep what they make and fetch, and remove what has expired. They insert no jobs, and of

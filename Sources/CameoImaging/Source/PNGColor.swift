@@ -43,6 +43,12 @@ package enum PNGColor {
             .flatMap { EXIFSegment(payload: $0.startIndex + 8..<$0.endIndex - 4, of: bytes) }
     }
 
+    /// Whether a PNG has frames (https://www.w3.org/TR/png-3/#11acTL).
+    static func isAnimated(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        chunks(of: bytes).lazy.map { $0.dropFirst(4).prefix(4) }.prefix { !$0.elementsEqual("IDAT".utf8) }
+            .contains { $0.elementsEqual("acTL".utf8) }
+    }
+
     /// The chunks with length, type and checksum, up to the first that is cut off. Of other files, none.
     private static func chunks(of bytes: UnsafeRawBufferPointer) -> some Sequence<Slice<UnsafeRawBufferPointer>> {
         sequence(state: bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) ? firstChunk : bytes.count) { offset in

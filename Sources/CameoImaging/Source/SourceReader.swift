@@ -14,7 +14,7 @@ struct SourceReader {
     /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
     /// The text of an SVG drawing where it had to be changed to be read.
-    private let text: [UInt8]?
+    let text: [UInt8]?
     /// What `cameo-frames` says of its picture; nil for a source that is no video.
     private let video: VideoFrameHeader?
     /// The frames of a video that stand one below the other.
@@ -168,8 +168,11 @@ struct SourceReader {
 
     /// The facts of the source from the header of a page.
     func facts(_ header: borrowing VipsPicture) -> PictureFacts {
-        let facts = PictureFacts(header, format: format)
-        guard let video else { return facts }
+        var facts = PictureFacts(header, format: format)
+        guard let video else {
+            facts.omitted = omittedParts(header)
+            return facts
+        }
         return PictureFacts(
             format: format,
             width: video.size.width,

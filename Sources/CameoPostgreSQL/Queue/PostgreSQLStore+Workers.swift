@@ -16,20 +16,20 @@ extension PostgreSQLStore {
             throw .refused(reason: "\"\(worker.id)\" is not a valid worker id: 1 to 64 of A-Z a-z 0-9 _ - .")
         }
         try await commit(.claim) { db in
-            guard try db.extendLease(of: worker, [], mayExist: false) else {
+            guard try db.extendLease(of: worker, WorkerProgress(), mayExist: false) else {
                 throw StoreError.refused(reason: "there is another worker \(worker.id)")
             }
         }
         registrations.withLock { $0[worker.id] = worker }
     }
 
-    package func extendLease(of worker: String, adding counted: StoreCounters, transfers: [RunningTransfer])
+    package func extendLease(of worker: String, adding counted: StoreCounters, _ progress: WorkerProgress)
         async throws(StoreError)
     {
         let description = try registration(of: worker)
         try await commit(.begun) { db in
             // Inserts the row if others took the worker for dead: without a row it would never be rescued.
-            _ = try db.extendLease(of: description, transfers, mayExist: true)
+            _ = try db.extendLease(of: description, progress, mayExist: true)
         }
         // Apart from the lease, which nothing else may spoil.
         try await commit(.begun) { db in try db.foldCounts() }
@@ -93,21 +93,22 @@ struct LostWorker: Sendable {
 
 extension PostgreSQLTransaction {
     /// - Returns: false if there is a live worker of this id and `mayExist` is false; then nothing was written.
-    func extendLease(of worker: WorkerDescription, _ transfers: [RunningTransfer], mayExist: Bool) throws -> Bool {
-        let list = try transfers.isEmpty ? nil : String(decoding: WireFormat.encode(transfers), as: UTF8.self)
+    func extendLease(of worker: WorkerDescription, _ progress: WorkerProgress, mayExist: Bool) throws -> Bool {
+        let (transfers, trouble) = try progress.texts()
         let count = try execute(
             """
             INSERT INTO worker AS known(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours,
-              started_at, lease_until, transfers, queues)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13::text[])
+              started_at, lease_until, transfers, queues, trouble)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13::text[], $14)
             ON CONFLICT (id) DO UPDATE
-              SET lease_until = excluded.lease_until, transfers = excluded.transfers, suspects = '{}'
+              SET lease_until = excluded.lease_until, transfers = excluded.transfers, trouble = excluded.trouble,
+                suspects = '{}'
               WHERE $12::boolean
             """,
             [
                 worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
-                worker.rendererVersion, worker.quietHours?.description, now, now + Lease.betweenMachines, list,
-                mayExist, worker.queues.map { SQLArray($0) },
+                worker.rendererVersion, worker.quietHours?.description, now, now + Lease.betweenMachines, transfers,
+                mayExist, worker.queues.map { SQLArray($0) }, trouble,
             ]
         )
         for lack in worker.lacks where count == 1 { try add(lack, of: worker.id) }

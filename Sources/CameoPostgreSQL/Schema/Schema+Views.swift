@@ -138,10 +138,30 @@ extension Schema {
             ELSE shown_request(request, 0) END AS request, created_at
           FROM job;
 
-        \(jobStatus(source: "shown_source(field(request, 'source'))").replacing("CREATE VIEW", with: "CREATE OR REPLACE VIEW"))
+        \(newJobStatus)
 
         \(receipts)
         """
+
+    private static let newJobStatus = jobStatus(source: "shown_source(field(request, 'source'))")
+        .replacing("CREATE VIEW", with: "CREATE OR REPLACE VIEW")
+
+    /// Version 7. What of a source its thumbnails leave out, since when a queue is paused, what a worker suffers, and of
+    /// thumbnails what readers may see: not the requests that they were made for.
+    static let omissions = """
+        ALTER TABLE thumbnail ADD COLUMN source_omitted json;
+        ALTER TABLE queue ADD COLUMN paused_at bigint;
+        ALTER TABLE worker ADD COLUMN trouble json;
+        CREATE VIEW shown_thumbnail AS
+          SELECT id, blob, width, height, format, source_digest, source_seen, renderer_version, job_id, created_at, updated_at,
+            read_at, used_at, has_alpha, frames, thumb_hash, blur_hash, dominant_color, source_format, source_width,
+            source_height, source_pages, source_has_alpha, source_is_animated, is_truncated, source_video, source_omitted,
+            CASE WHEN source_video IS NOT NULL THEN rendition ->> 'storyboard' END AS storyboard
+          FROM thumbnail;
+        \(newJobStatus.replacing(videoFacts, with: "\(videoFacts), 'omitted', thumbnail.source_omitted"))
+        """
+
+    private static let videoFacts = "'video', thumbnail.source_video"
 }
 
 extension Schema {

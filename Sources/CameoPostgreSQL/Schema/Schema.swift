@@ -13,7 +13,7 @@ enum Schema {
             ownersFunctions,
         ]
         .joined(separator: "\n"),
-        lacks, protection, arrivals, removedJobs, shownRequests,
+        lacks, protection, arrivals, removedJobs, shownRequests, omissions,
     ]
 
     static var currentVersion: Int { scripts.count }

@@ -23,10 +23,10 @@ extension SQLiteStore {
         }
     }
 
-    package func extendLease(of worker: String, adding counted: StoreCounters, transfers: [RunningTransfer])
+    package func extendLease(of worker: String, adding counted: StoreCounters, _ progress: WorkerProgress)
         async throws(StoreError)
     {
-        try await extendLease(try registration(of: worker), adding: counted, transfers: transfers)
+        try await extendLease(try registration(of: worker), adding: counted, progress)
     }
 
     package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
@@ -42,24 +42,25 @@ extension SQLiteStore {
     package func extendLease(
         _ registration: WorkerRegistration,
         adding counted: StoreCounters = StoreCounters(),
-        transfers: [RunningTransfer] = []
+        _ progress: WorkerProgress = WorkerProgress()
     ) async throws(StoreError) {
         let (worker, startedAt) = (registration.worker, registration.startedAt)
         let lease = clock.uptime() + Lease.milliseconds
         try await commit(.begun) { db in
+            let (transfers, trouble) = try progress.texts()
             // Reinserts the row if another process took the worker for dead: without a row it would never be rescued.
             try db.execute(
                 """
                 INSERT INTO worker(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours, queues,
-                  started_at, boot_id, lease_until, transfers)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-                ON CONFLICT(id) DO UPDATE SET lease_until = excluded.lease_until, transfers = excluded.transfers
+                  started_at, boot_id, lease_until, transfers, trouble)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                ON CONFLICT(id) DO UPDATE
+                  SET lease_until = excluded.lease_until, transfers = excluded.transfers, trouble = excluded.trouble
                 """,
                 [
                     worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
                     worker.rendererVersion, worker.quietHours?.description, worker.queues, startedAt,
-                    BootIdentity.current, lease,
-                    transfers.isEmpty ? nil : String(decoding: try WireFormat.encode(transfers), as: UTF8.self),
+                    BootIdentity.current, lease, transfers, trouble,
                 ]
             )
             for lack in worker.lacks { try db.add(lack, of: worker.id) }

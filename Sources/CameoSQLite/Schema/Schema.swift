@@ -16,7 +16,7 @@ enum Schema {
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(hooks)",
-        laterFetches, lacks, refusals, removedJobs, shownSources,
+        laterFetches, lacks, refusals, removedJobs, shownSources, omissions,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -119,17 +119,41 @@ extension Schema {
     /// The polling contract. An unaccepted job is shown with the values of its request.
     static let views = views(source: "json_extract(request, '$.source')")
 
-    /// Version 6. The polling contract shows no user names and passwords of URLs. The table after the views keeps these from
-    /// being the first entry in SQLite's hash, see ``scripts``; a small one, that nothing refers to, is made anew.
-    static let shownSources = """
+    /// Version 6. The polling contract shows no user names and passwords of URLs.
+    static let shownSources = remaking(views(source: shownSource))
+
+    /// Version 7. What of a source its thumbnails leave out, since when a queue is paused, and what a worker suffers.
+    static let omissions = """
+        ALTER TABLE thumbnail ADD COLUMN source_omitted TEXT CHECK (source_omitted IS NULL OR json_valid(source_omitted));
+        ALTER TABLE queue ADD COLUMN paused_at INTEGER;
+        ALTER TABLE worker ADD COLUMN trouble TEXT CHECK (trouble IS NULL OR json_valid(trouble));
+        \(remaking(views(source: shownSource).replacing(videoFacts, with: videoFactsAndOmissions) + """
+
+            -- What readers may see.
+            CREATE VIEW shown_thumbnail AS
+              SELECT *, CASE WHEN source_video IS NOT NULL THEN rendition ->> 'storyboard' END AS storyboard FROM thumbnail;
+            """))
+        """
+
+    private static let videoFacts =
+        "iif(thumbnail.source_video IS NULL, '{}', json_object('video', json(thumbnail.source_video)))"
+    /// A patch leaves out what is null.
+    private static let videoFactsAndOmissions =
+        "json_object('video', json(thumbnail.source_video), 'omitted', json(thumbnail.source_omitted))"
+
+    /// Replaces the polling contract. The table after the views keeps these from being the first entry in SQLite's hash, see
+    /// ``scripts``; a small one, that nothing refers to, is made anew.
+    private static func remaking(_ views: String) -> String {
+        """
         DROP VIEW batch_status;
         DROP VIEW job_status;
-        \(views(source: shownSource))
+        \(views)
         \(counters.replacing("CREATE TABLE counter", with: "CREATE TABLE new_counter"))
         INSERT INTO new_counter SELECT * FROM counter;
         DROP TABLE counter;
         ALTER TABLE new_counter RENAME TO counter;
         """
+    }
 
     private static func views(source: String) -> String {
         """

@@ -67,7 +67,7 @@ extension WorkerStore {
     }
 
     package func extendLease(of worker: String, adding counted: StoreCounters) async throws(StoreError) {
-        try await extendLease(of: worker, adding: counted, transfers: [])
+        try await extendLease(of: worker, adding: counted, WorkerProgress())
     }
 
     package func deregister(_ worker: String) async throws(StoreError) {
@@ -196,9 +196,9 @@ package protocol WorkerStore: AnyStore {
     /// Registers a worker. From now on its death is detected (invariant I7), and its lease must be extended well within
     /// ``Lease/milliseconds``.
     func register(_ worker: WorkerDescription) async throws(StoreError)
-    /// Extends a worker's lease and records how far its downloads have come. Once that is durable, adds what the worker has
-    /// counted since the last time to the store's counters, which were not changed if this throws.
-    func extendLease(of worker: String, adding counted: StoreCounters, transfers: [RunningTransfer])
+    /// Extends a worker's lease and records its progress. Once that is durable, adds what the worker has counted since the
+    /// last time to the store's counters, which were not changed if this throws.
+    func extendLease(of worker: String, adding counted: StoreCounters, _ progress: WorkerProgress)
         async throws(StoreError)
     /// Removes a worker, and adds what it has counted since the last time. Jobs whose settlement the store refused to
     /// record are released to run again; their attempts are not counted.

@@ -139,6 +139,24 @@ package struct ByteProgress: Hashable, Sendable {
     }
 }
 
+/// What a worker tells of its work when it extends its lease.
+package struct WorkerProgress: Sendable {
+    package let transfers: [RunningTransfer]
+    package let trouble: StatusReport.Worker.Trouble?
+
+    package init(transfers: [RunningTransfer] = [], trouble: StatusReport.Worker.Trouble? = nil) {
+        (self.transfers, self.trouble) = (transfers, trouble)
+    }
+
+    /// Both in JSON; nil for none.
+    package func texts() throws -> (transfers: String?, trouble: String?) {
+        (
+            transfers.isEmpty ? nil : String(decoding: try WireFormat.encode(transfers), as: UTF8.self),
+            try trouble.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) }
+        )
+    }
+}
+
 /// How far the download of a claimed job has come.
 package struct RunningTransfer: Hashable, Codable, Sendable {
     /// The claim's token.

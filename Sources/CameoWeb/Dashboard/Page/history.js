@@ -1,5 +1,4 @@
 // What the graphs show: the last hour by the minute, as the server saw it, and what this page has seen in finer steps.
-import { clock } from "./format.js";
 import { ask } from "./server.js";
 
 const kept = 3600e3;
@@ -12,7 +11,6 @@ const savedAs = "cameo-samples";
 let samples = restored();
 // { at, milliseconds, mostWaiting, mostRunning, completed, discarded, retried, stages: [{ stage, p50, p95 }] }
 let minutes = [];
-let pauses = new Map();
 
 const numbers = (jobs) => [jobs.available + jobs.retryable, jobs.running, jobs.completed, jobs.discarded];
 
@@ -27,13 +25,6 @@ export function record({ generatedAt, jobs, queues }) {
 export async function learnHistory() {
   const answer = await ask("history");
   minutes = answer.minutes.map((minute) => ({ ...minute, at: Date.parse(minute.at) }));
-  pauses = new Map(answer.paused.map((one) => [one.queue, one]));
-}
-
-// In words, if the server knows.
-export function pausedSince(queue) {
-  const pause = pauses.get(queue);
-  return pause ? ` since ${pause.isOlder ? "before " : ""}${clock(pause.since)}` : "";
 }
 
 export const queueNames = () => Object.keys(samples.at(-1)?.counts ?? {}).filter((name) => name);

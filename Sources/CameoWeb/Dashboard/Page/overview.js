@@ -4,8 +4,8 @@ import { act } from "./changes.js";
 import { $, button, element, link, show } from "./elements.js";
 import { bytes, clock, count, duration, number, rate, setClock, sum } from "./format.js";
 import { drawGraphs } from "./graphs.js";
-import { learnHistory, pausedSince, record } from "./history.js";
-import { changePause, showQueues } from "./queues.js";
+import { learnHistory, record } from "./history.js";
+import { changePause, pausedSince, showQueues } from "./queues.js";
 import { access, ask } from "./server.js";
 import { stateNames } from "./states.js";
 import { showStages, showWorkers } from "./workers.js";
@@ -65,6 +65,7 @@ const working = (workers) => workers.filter((worker) => worker.isAlive && !worke
 function health({ jobs, queues, workers, finishedLastMinute: { completed, discarded } }) {
   if (!workers.some((worker) => worker.isAlive)) return [false, "no worker runs"];
   if (!working(workers).length) return [false, "the workers are stopping"];
+  if (working(workers).every((worker) => worker.trouble)) return [false, "the store takes nothing"];
   const waiting = queues.filter((queue) => isWaiting(queue.jobs));
   if (waiting.length && !jobs.running && waiting.every((queue) => queue.paused)) return [false, "paused"];
   if (discarded > completed) return [false, "most jobs fail"];
@@ -77,6 +78,7 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
   const waiting = jobs.available + jobs.retryable;
   const start = ["Start one on this store: ", element("code", { textContent: "cameo-worker --store …" })];
   const dead = workers.filter(({ isAlive }) => !isAlive);
+  const troubled = workers.filter(({ isAlive, trouble }) => isAlive && trouble);
   return [
     workers.some(({ isAlive }) => isAlive) ? ""
       : entry("none", `No worker runs${waiting ? `; ${count(waiting, "job")} waiting` : ""}. `, start),
@@ -84,8 +86,11 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
       ? entry("stopping", "All workers are stopping: no job starts any more. ", start) : "",
     dead.length ? entry("dead", `${count(dead.length, "worker")} died: the others take over the jobs. `,
       link("#workers", "See the workers")) : "",
+    troubled.slice(0, 1).map(({ host, trouble }) => entry("trouble",
+      `${host} waits for the store since ${clock(trouble.since)}: ${trouble.reason}. It goes on once that is over. `,
+      troubled.length > 1 ? link("#workers", `So do ${troubled.length - 1} others`) : "")),
     queues.filter(({ paused }) => paused).slice(0, 5).map((queue) => entry(`paused ${queue.name}`,
-      `Queue ${queue.name} is paused${pausedSince(queue.name)}`,
+      `Queue ${queue.name} is paused${pausedSince(queue)}`,
       isWaiting(queue.jobs) ? `; ${count(queue.jobs.available + queue.jobs.retryable, "job")} waiting. ` : ". ",
       access.operate ? button("Resume", () => changePause(queue), { ariaLabel: `Let queue ${queue.name} go on` })
         : element("code", { textContent: `cameo-admin resume ${queue.name}` }))),

@@ -1,8 +1,7 @@
 // Queues: their jobs by state, and pausing and limiting them.
 import { act } from "./changes.js";
 import { $, button, element, link, show, showList } from "./elements.js";
-import { duration, number, sum } from "./format.js";
-import { pausedSince } from "./history.js";
+import { clock, duration, number, sum } from "./format.js";
 import { access, post, withQuery } from "./server.js";
 import { stateBar } from "./states.js";
 
@@ -35,12 +34,15 @@ function entry(queue) {
     element("div", { className: "line" },
       link(withQuery("#jobs", { queue: name }), name, { className: "title" }),
       queue.background ? element("span", { className: "pill", textContent: "background" }) : "",
-      queue.paused ? element("span", { className: "pill paused", textContent: `paused${pausedSince(name)}` }) : "",
+      queue.paused ? element("span", { className: "pill paused", textContent: `paused${pausedSince(queue)}` }) : "",
       access.operate ? pauseButton(queue) : ""),
     stateBar(jobs), element("p", { className: "quiet" }, `${facts} · `,
       link(withQuery("#pictures", { queue: name }), "pictures", { ariaLabel: `Pictures of queue ${name}` })),
     access.operate ? limits(queue) : "");
 }
+
+// In words, if the store knows.
+export const pausedSince = ({ pausedAt }) => pausedAt ? ` since ${clock(pausedAt)}` : "";
 
 export function changePause({ name, paused }) {
   const verb = paused ? "resume" : "pause";

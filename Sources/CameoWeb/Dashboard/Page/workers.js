@@ -1,6 +1,6 @@
 // Workers and what they run, and how long the stages of a job take.
 import { $, element, link, quiet, show, showList, title } from "./elements.js";
-import { absolute, count, duration, nameOf, rate, since } from "./format.js";
+import { absolute, clock, count, duration, nameOf, rate, since } from "./format.js";
 import { stageGraph } from "./graphs.js";
 
 export function showWorkers(workers) {
@@ -16,6 +16,8 @@ export function showWorkers(workers) {
         worker.quietHours ? `quiet hours ${worker.quietHours}` : "",
         worker.lacks?.length ? `cannot ${worker.lacks.join(", ").replaceAll(":", " ")}` : "",
       ].filter(Boolean).join(" · "), { title: absolute(worker.startedAt) }),
+      worker.trouble ? element("p", { className: "failure",
+        textContent: `It waits for the store since ${clock(worker.trouble.since)}: ${worker.trouble.reason}` }) : "",
       worker.isAlive ? "" : element("p", { className: "failure",
         textContent: "It ended without a word; the others take over its jobs. Look at its log, and start it again." }),
       element("ul", {}, (worker.current ?? []).map((job) => element("li", { key: job.id },
