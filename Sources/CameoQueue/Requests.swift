@@ -15,6 +15,8 @@ package struct Arrival: Sendable {
     package static let page = (rows: 500, bytes: 4 * 1_048_576, time: Duration.milliseconds(50))
     /// The maximum number of rows that a claim accepts beside jobs that can be claimed.
     package static let rowsBesideWork = 50
+    /// How often a claim that finds nothing accepts more: its worker may have been asked to end.
+    package static let pagesPerClaim = 16
 
     package let id: Int64
     package let createdAt: Int64
@@ -29,7 +31,7 @@ package struct Arrival: Sendable {
 /// What a process has accepted of the jobs that other programs inserted.
 ///
 /// However many there are, those who accept some of them beside other work take a tenth of the time together: after a page
-/// of many they rest nine times as long as it took.
+/// of many they rest nineteen times as long as it took, because its commit and the log's checkpoint take as much again.
 package final class Acceptances: Sendable {
     private let state = Mutex((refused: [LostJob](), restsUntil: ContinuousClock.now))
 
@@ -42,9 +44,14 @@ package final class Acceptances: Sendable {
         state.withLock { $0.restsUntil = .now + duration }
     }
 
-    package func measuring<Value>(_ count: Int, _ accepting: () throws -> Value) rethrows -> Value {
-        let started = ContinuousClock.now
-        defer { if count >= Arrival.rowsBesideWork { rest(for: started.duration(to: .now) * 9) } }
+    /// Accepts a page of so many jobs, whose reading took a time.
+    package func measuring<Value>(
+        _ count: Int,
+        read: Duration = .zero,
+        _ accepting: () throws -> Value
+    ) rethrows -> Value {
+        let started = ContinuousClock.now - read
+        defer { if count >= Arrival.rowsBesideWork { rest(for: started.duration(to: .now) * 19) } }
         return try accepting()
     }
 

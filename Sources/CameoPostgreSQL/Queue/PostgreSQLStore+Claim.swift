@@ -14,7 +14,7 @@ extension PostgreSQLStore {
     ) async throws(StoreError) -> [ClaimedJob] {
         guard limit > 0 else { return [] }
         let acceptances = acceptances
-        var isIdle = false
+        var (isIdle, pages) = (false, 0)
         while true {
             var page: [Arrival] = []
             var hasArrivals = false
@@ -50,7 +50,10 @@ extension PostgreSQLStore {
             guard let (accepted, jobs) = claimed else { continue }
             acceptances.note(accepted.refused)
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
-            guard jobs.isEmpty, !looks || accepted.count > 0 || (hasArrivals && !isIdle) else { return jobs }
+            pages += 1
+            guard jobs.isEmpty, pages < Arrival.pagesPerClaim,
+                !looks || accepted.count > 0 || (hasArrivals && !isIdle)
+            else { return jobs }
             if hasArrivals { isIdle = true }
         }
     }

@@ -23,7 +23,7 @@ extension SQLiteStore {
         guard let claimTurn else { throw .readOnly(path: directory.path) }
         guard limit > 0 else { return [] }
         let (since, acceptances) = (cameo_monotonic_ms(), acceptances)
-        var isIdle = false
+        var (isIdle, pages) = (false, 0)
         while true {
             let (hasArrivals, mayClaim) = try await read { db in
                 (try db.hasArrivals(), try Self.mayClaim(db, kind, queues, background))
@@ -38,20 +38,23 @@ extension SQLiteStore {
             defer { if hasTurn { claimTurn.end() } }
             if !mayClaim { isIdle = true }
             let accepts = hasArrivals && (isIdle || !acceptances.isResting)
+            let reading = ContinuousClock.now
             let page =
                 accepts
                 ? try await arrivals(atMost: isIdle ? Arrival.page.rows : Arrival.rowsBesideWork)
                 : Arrivals(rows: [], last: 0)
+            let read = reading.duration(to: .now)
+            pages += 1
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let (lost, jobs) = try await commit { db in
-                var lost = try acceptances.measuring(page.rows.count) { try Self.accept(page, db) }
+                var lost = try acceptances.measuring(page.rows.count, read: read) { try Self.accept(page, db) }
                 let jobs = try Self.claim(limit, background, kind, queues, for: worker, &lost, db)
                 return (lost, jobs)
             }
             claimTurn.note(found: !jobs.isEmpty)
             acceptances.note(lost)
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
-            guard jobs.isEmpty, hasArrivals else { return jobs }
+            guard jobs.isEmpty, hasArrivals, pages < Arrival.pagesPerClaim else { return jobs }
             isIdle = true
         }
     }
