@@ -60,7 +60,7 @@ struct HookDelivererTests {
         deliverer.end(draining: true, within: nil)
         await deliverer.run(as: "w")
         #expect(try await report().running == 1)
-        try await store.deregister("w")
+        try await store.deregister("w", adding: StoreCounters())
         #expect(try await report().waiting == 1)
     }
 

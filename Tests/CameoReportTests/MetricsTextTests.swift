@@ -2,6 +2,7 @@ import CameoModel
 import CameoReport
 import CameoStore
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 

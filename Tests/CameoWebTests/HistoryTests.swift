@@ -50,14 +50,14 @@ struct HistoryTests {
         try await bench.discard(worker)
         let retried = try await bench.enqueue(Rendition(width: 64))
         let job = try #require(
-            try await bench.store.claim(limit: 1, kind: .usual, queues: nil, for: worker).first
+            try await bench.store.claim(limit: 1, background: 1, kind: .usual, queues: nil, for: worker).first
         )
         let failure = JobFailure(.sourceTimeout, at: .fetch, "as the test wants it")
         let retry = AttemptEnd.retry(failure, at: Date(timeIntervalSinceNow: 3_600))
         _ = try await bench.store.settle(job.claim, as: retry, timings: AttemptTimings())
         var counted = StoreCounters()
         for _ in 0..<4 { counted.add(milliseconds: 8, to: .render) }
-        try await bench.store.extendLease(of: worker, adding: counted)
+        try await bench.store.extendLease(of: worker, adding: counted, WorkerProgress())
         let all = try await history { all in
             all.total(\.completed) == 3 && all.total(\.discarded) == 2 && all.total(\.retried) == 1
                 && !all.minutes.allSatisfy(\.stages.isEmpty) && all.minutes.last?.waiting == 1

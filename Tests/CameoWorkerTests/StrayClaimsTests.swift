@@ -1,6 +1,7 @@
 import CameoModel
 import CameoSQLite
 import CameoStore
+import StoreConformance
 import TestSupport
 import Testing
 

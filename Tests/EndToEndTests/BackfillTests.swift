@@ -139,7 +139,13 @@ extension EndToEnd {
                 Rendition(name: "keep", width: 8),
             ]
             _ = try await store.enqueue(sources.map { ThumbnailRequest(source: $0, renditions: renditions) })
-            let jobs = try await store.claim(limit: sources.count, for: "w1")
+            let jobs = try await store.claim(
+                limit: sources.count,
+                background: sources.count,
+                kind: .usual,
+                queues: nil,
+                for: "w1"
+            )
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for job in jobs {
                     group.addTask {

@@ -50,7 +50,7 @@ extension EndToEnd {
             }
             for result in producers { #expect(result.exitStatus == 0, "\(result.errorText)\(result.outputText)") }
             for queue in ["even", "odd", "default"] { _ = try await store.resume(queue) }
-            try await deployment.waitUntil { try await $0.unfinishedJobs(queues: nil) == 0 }
+            try await deployment.waitUntil { try await $0.unfinishedJobs(queues: nil, background: .included) == 0 }
 
             let stop = try await deployment.command(
                 "cameo-admin",

@@ -28,10 +28,12 @@ func make() async throws {
         WorkerDescription(id: "bench", host: "here", pid: 1, version: CameoVersion.current, concurrency: 32)
     )
     _ = try await store.enqueue(requests())
-    while case let jobs = try await store.claim(limit: 128, for: "bench"), !jobs.isEmpty {
+    while case let jobs = try await store.claim(limit: 128, background: 128, kind: .usual, queues: nil, for: "bench"),
+        !jobs.isEmpty
+    {
         for job in jobs { try await complete(job, in: store) }
     }
-    try await store.deregister("bench")
+    try await store.deregister("bench", adding: StoreCounters())
     await store.finish()
     store.close()
 }

@@ -41,7 +41,9 @@ extension QueueBench {
         while (try? await Task.sleep(for: .milliseconds(250))) != nil {
             _ = try await store.sweep(for: worker)
             sweeps += 1
-            if sweeps.isMultiple(of: 20) { try await store.extendLease(of: worker) }
+            if sweeps.isMultiple(of: 20) {
+                try await store.extendLease(of: worker, adding: StoreCounters(), WorkerProgress())
+            }
         }
     }
 
@@ -85,7 +87,7 @@ extension QueueBench {
     private func work(_ tally: ChurnTally, until end: ContinuousClock.Instant) async throws {
         while ContinuousClock.now < end {
             let started = ContinuousClock.now
-            let jobs = try await store.claim(limit: 32, for: worker)
+            let jobs = try await store.claim(limit: 32, background: 32, kind: .usual, queues: nil, for: worker)
             if jobs.isEmpty {
                 try await Task.sleep(for: .milliseconds(2))
                 continue
@@ -101,7 +103,13 @@ extension QueueBench {
     func follow() async throws {
         try await besideUpkeep {
             for await _ in store.wakeUps(pause: { .milliseconds(2) }) {
-                while case let jobs = try await store.claim(limit: 32, for: worker), !jobs.isEmpty {
+                while case let jobs = try await store.claim(
+                    limit: 32,
+                    background: 32,
+                    kind: .usual,
+                    queues: nil,
+                    for: worker
+                ), !jobs.isEmpty {
                     for job in jobs { say("\(job.claim.jobID)") }
                     try await complete(jobs)
                 }

@@ -6,6 +6,33 @@ internal import Testing
 // Short forms of the calls of workers and operators.
 
 extension WorkerStore {
+    package func extendLease(of worker: String, adding counted: StoreCounters = StoreCounters())
+        async throws(StoreError)
+    {
+        try await extendLease(of: worker, adding: counted, WorkerProgress())
+    }
+
+    package func deregister(_ worker: String) async throws(StoreError) {
+        try await deregister(worker, adding: StoreCounters())
+    }
+
+    package func claim(
+        limit: Int,
+        kind: ClaimKind = .usual,
+        queues: [String]? = nil,
+        for worker: String
+    ) async throws(StoreError) -> [ClaimedJob] {
+        try await claim(limit: limit, background: limit, kind: kind, queues: queues, for: worker)
+    }
+
+    package func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool {
+        try await hasOverduePoisonJob(queues: queues, background: .included)
+    }
+
+    package func unfinishedJobs(queues: [String]?) async throws(StoreError) -> Int {
+        try await unfinishedJobs(queues: queues, background: .included)
+    }
+
     package func complete(_ job: ClaimedJob) async throws {
         let product = try JobProduct.rendered(Fixture.rendered(job), Fixture.provenance())
         try await complete(job.claim, with: product, timings: AttemptTimings())
@@ -46,7 +73,7 @@ extension OperatorStore {
     package func prune(
         _ retention: Retention,
         in turn: MaintenanceTurn,
-        report: @escaping (Pruned) async -> Void
+        report: @escaping (Pruned) async -> Void = { _ in }
     ) async throws -> Pruned {
         try await prune(retention, in: turn, pause: .zero, report: report)
     }

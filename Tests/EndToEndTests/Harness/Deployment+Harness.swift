@@ -80,7 +80,7 @@ extension Deployment {
         _ receipts: [EnqueueReceipt],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        try await waitUntil { try await $0.unfinishedJobs(queues: nil) == 0 }
+        try await waitUntil { try await $0.unfinishedJobs(queues: nil, background: .included) == 0 }
         let jobs = """
             SELECT state, completed, count(*) FROM (
               SELECT state,
