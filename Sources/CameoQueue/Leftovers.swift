@@ -112,7 +112,7 @@ extension QueueTransaction {
         var ended = StoreCounters()
         for row in rows {
             for state in JobState.ends {
-                guard let family = StoreCounters.Family(state) else { continue }
+                guard let family = StoreCounters.Family(rawValue: state.rawValue) else { continue }
                 ended.add(try row["ever_\(state.rawValue)"], to: family, try row["name"])
             }
         }

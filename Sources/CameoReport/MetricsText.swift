@@ -157,7 +157,7 @@ extension MetricsText {
             .counter,
             "Jobs that ended, by queue and outcome.",
             JobState.allCases.flatMap { state in
-                StoreCounters.Family(state).map { family in
+                StoreCounters.Family(rawValue: state.rawValue).map { family in
                     counters.all(family, labels: queues).map {
                         Sample($0.value, ["queue": $0.label, "outcome": state.rawValue])
                     }

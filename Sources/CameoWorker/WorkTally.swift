@@ -27,14 +27,13 @@ final class WorkTally: Sendable {
 
     /// Takes everything counted until now.
     func take(_ renderers: RendererStatistics) -> StoreCounters {
-        typealias End = StoreCounters.RendererEnd
-        return state.withLock { state in
+        state.withLock { state in
             let last = state.renderers
             state.renderers = renderers
             state.counted.add(renderers.spawned - last.spawned, to: .renderersStarted)
-            state.counted.add(renderers.recycled - last.recycled, to: .renderersEnded, End.recycled.rawValue)
-            state.counted.add(renderers.killed - last.killed, to: .renderersEnded, End.killed.rawValue)
-            state.counted.add(renderers.crashed - last.crashed, to: .renderersEnded, End.crashed.rawValue)
+            state.counted.add(renderers.recycled - last.recycled, to: .renderersEnded, "recycled")
+            state.counted.add(renderers.killed - last.killed, to: .renderersEnded, "killed")
+            state.counted.add(renderers.crashed - last.crashed, to: .renderersEnded, "crashed")
             defer { state.counted = StoreCounters() }
             return state.counted
         }
@@ -49,7 +48,7 @@ final class WorkTally: Sendable {
 extension StoreCounters {
     fileprivate mutating func note(_ outcome: JobOutcome) {
         let timings = outcome.timings
-        add(1, to: .attempts, outcome.kind.counted.rawValue)
+        add(1, to: .attempts, outcome.kind.counted)
         if let arrival = outcome.arrival {
             add(1, to: .sources, arrival.name)
             add(timings.sourceBytes ?? 0, to: .sourceBytes, arrival.name)
@@ -67,17 +66,18 @@ extension StoreCounters {
 }
 
 extension JobOutcome.Kind {
-    fileprivate var counted: StoreCounters.AttemptOutcome {
+    /// The label of ``StoreCounters/Family/attempts``.
+    fileprivate var counted: String {
         switch self {
-        case .completed: .completed
-        case .unchanged: .unchanged
-        case .superseded: .superseded
-        case .retried: .retried
-        case .discarded: .discarded
-        case .released: .released
-        case .postponed, .left: .postponed
-        case .leaseLost: .lost
-        case .unrecorded: .unrecorded
+        case .completed: "completed"
+        case .unchanged: "unchanged"
+        case .superseded: "superseded"
+        case .retried: "retried"
+        case .discarded: "discarded"
+        case .released: "released"
+        case .postponed, .left: "postponed"
+        case .leaseLost: "lost"
+        case .unrecorded: "unrecorded"
         }
     }
 }

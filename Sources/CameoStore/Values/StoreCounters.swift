@@ -14,12 +14,13 @@ package import CameoModel
 package struct StoreCounters: Hashable, Sendable {
     /// What is counted. The raw values are stored.
     package enum Family: String, CaseIterable, Sendable {
-        /// Ended jobs by queue.
+        /// Ended jobs by queue. Named as the states.
         case completed, discarded, cancelled
         /// Failed attempts by failure code: those that are retried, and those that ended their job.
         case retriedFailures = "failures.retried"
         case finalFailures = "failures.final"
-        /// Attempts by how they ended.
+        /// Attempts by how they ended: `unchanged` without rendering, `lost` because the job was cancelled or another worker
+        /// has it, `unrecorded` because the store refused to record the end.
         case attempts
         /// Sources that arrived, and their bytes, by where they came from.
         case sources
@@ -42,41 +43,18 @@ package struct StoreCounters: Hashable, Sendable {
         fileprivate var knownLabels: [String] {
             switch self {
             case .retriedFailures, .finalFailures: JobFailure.Code.allCases.map(\.rawValue)
-            case .attempts: AttemptOutcome.allCases.map(\.rawValue)
+            case .attempts:
+                [
+                    "completed", "unchanged", "superseded", "retried", "discarded", "released", "postponed", "lost",
+                    "unrecorded",
+                ]
             case .sources, .sourceBytes: ["fetched", "revalidated", "cached", "stale"]
-            case .renderersEnded: RendererEnd.allCases.map(\.rawValue)
+            case .renderersEnded: ["recycled", "killed", "crashed"]
             case .completed, .discarded, .cancelled, .thumbnails, .thumbnailBytes, .renderersStarted, .durations,
                 .milliseconds, .collisions:
                 []
             }
         }
-
-        /// The ended jobs of a state; nil for a state that is not final.
-        package init?(_ state: JobState) {
-            switch state {
-            case .completed: self = .completed
-            case .discarded: self = .discarded
-            case .cancelled: self = .cancelled
-            case .scheduled, .available, .running, .retryable: return nil
-            }
-        }
-    }
-
-    /// How an attempt ended.
-    package enum AttemptOutcome: String, CaseIterable, Sendable {
-        case completed
-        /// Completed without rendering.
-        case unchanged
-        case superseded, retried, discarded, released, postponed
-        /// The job was cancelled, or another worker has it.
-        case lost
-        /// The store refused to record the end.
-        case unrecorded
-    }
-
-    /// Why a renderer process ended.
-    package enum RendererEnd: String, CaseIterable, Sendable {
-        case recycled, killed, crashed
     }
 
     /// A part of a job's life whose duration is measured. Here `store` includes the commit.
