@@ -2,7 +2,6 @@ package import CameoHTTPCache
 package import CameoModel
 package import CameoStore
 package import Foundation
-internal import Synchronization
 
 // DESIGN. The calls of a store that are a read or a commit of the queue's rules stand here once; an engine implements what
 // it does in a way of its own. No module but the engines can name a transaction, because none depends on this one.
@@ -545,55 +544,6 @@ extension QueueStore {
             case .notFound: return true
             default: throw error
             }
-        }
-    }
-}
-
-// MARK: - Readings
-
-// DESIGN. Retention must know which thumbnails are still read, without slowing readers or wearing out the disk. A
-// reader only adds the URI to a set in memory. A second later, one task selects the thumbnails whose last recorded use
-// is more than an hour old (like `relatime` in file systems) and records them in one transaction: a page of a thousand
-// thumbnails costs one transaction, and none for the rest of the hour. If the store is read-only, busy or full, nothing
-// is recorded; the read itself still succeeds, and the next one is recorded.
-
-/// What was read and is not recorded yet.
-package final class Readings: Sendable {
-    fileprivate let pending = Mutex(PendingReadings())
-
-    package init() {}
-
-    package var names: Set<CameoURI> { pending.withLock { $0.names } }
-}
-
-extension QueueStore {
-    package func noteReading(of uri: CameoURI) {
-        if case .source = uri { return }
-        guard !isReadOnly, case .recordSoon = readings.pending.withLock({ $0.add(uri) }) else { return }
-        // The task keeps the store open until then.
-        Task(priority: .utility) {
-            // Nothing cancels this task; cancellation would only record the names sooner.
-            try? await Task.sleep(for: .seconds(1))
-            await recordReadings()
-        }
-    }
-
-    /// Records everything read so far, including what another task has scheduled.
-    package func recordReadings() async {
-        await readings.pending.withLock { $0.takeAll { await self.record($0) } }.value
-    }
-
-    private func record(_ names: Set<CameoURI>) async {
-        guard !names.isEmpty else { return }
-        do throws(StoreError) {
-            // Usually there is nothing to write, so a read transaction checks first.
-            let due = try await read { db in try db.thumbnails(dueBy: names) }
-            for start in stride(from: 0, to: due.count, by: 1_000) {
-                let some = Array(due[start..<min(start + 1_000, due.count)])
-                try await commit(.begun) { db in try db.noteUse(of: some) }
-            }
-        } catch {
-            // Nobody waits for the result. Writers report the same error, and the next read is recorded.
         }
     }
 }

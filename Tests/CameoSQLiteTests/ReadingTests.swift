@@ -34,7 +34,7 @@ struct ReadingTests {
 
     /// A program that is about to exit also waits for recordings already in progress.
     @Test func recordingWaitsForEarlierRecordings() async {
-        var readings = PendingReadings()
+        let readings = Readings()
         let (gate, opener) = AsyncStream<Void>.makeStream()
         let ends = Mutex<[String]>([])
         _ = readings.takeAll { _ in
