@@ -55,26 +55,10 @@ package actor StoreChanges {
             // The version is read first, so a commit between the two causes another look and is not missed.
             let version = try await current()
             if let found = try await look() { return found }
-            guard try await isChanged(after: version, before: deadline) else { return nil }
-        }
-    }
-
-    nonisolated private func isChanged(after version: Int, before deadline: ContinuousClock.Instant) async throws
-        -> Bool
-    {
-        let left = ContinuousClock.now.duration(to: deadline)
-        guard left > .zero else { return false }
-        return try await withThrowingTaskGroup(of: Bool.self) { group in
-            defer { group.cancelAll() }
-            group.addTask {
-                _ = try await self.next(after: version)
-                return true
-            }
-            group.addTask {
-                try await Task.sleep(for: left)
-                return false
-            }
-            return try await group.next() ?? false
+            repeat {
+                guard ContinuousClock.now < deadline else { return nil }
+                try Task.checkCancellation()
+            } while try await nextLook().value.get() == version
         }
     }
 }
