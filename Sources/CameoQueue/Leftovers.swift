@@ -18,8 +18,13 @@ extension QueueStore {
             return step
         }
         try await steps.take { db in PruneStep(isLast: try db.removeReceipts(atMost: size) < size) }
-        try await steps.take(UnusedNames(table: .key)) { some, db in try db.removeKeys(some.map(\.id)) }
-        try await steps.take(UnusedNames(table: .queue)) { some, db in try db.removeQueues(some.map(\.id)) }
+        for table in [LimitedTable.key, .queue] {
+            try await steps.take { last, count, db in
+                try db.names(of: table, after: last, limit: count)
+            } removing: { ids, db in
+                try db.remove(ids, of: table)
+            }
+        }
         try await steps.take { db in
             guard try db.lockNames() else { return PruneStep(isLast: true) }
             let isEmpty = "NOT EXISTS (SELECT 1 FROM batch_job WHERE batch_job.batch = batch.id)"
@@ -33,7 +38,7 @@ extension QueueStore {
 }
 
 extension QueueTransaction {
-    fileprivate func isUnused(_ table: UnusedNames.Table) -> String {
+    private func isUnused(_ table: LimitedTable) -> String {
         switch table {
         case .key:
             """
@@ -48,6 +53,21 @@ extension QueueTransaction {
               AND \(dialect.isEmptyQueue)
             """
         }
+    }
+
+    /// Queues or concurrency keys, by id.
+    fileprivate func names(
+        of table: LimitedTable,
+        after last: IndexEntry<Int64>?,
+        limit: Int
+    ) throws -> [IndexEntry<Int64>] {
+        try query(
+            """
+            SELECT id, id AS at, (\(isUnused(table))) AS is_removable FROM \(table.rawValue) WHERE id > ?1 ORDER BY id LIMIT ?2
+            """,
+            [last?.id ?? 0, limit]
+        )
+        .map { try IndexEntry($0) }
     }
 
     /// Counts what ``QueueStore/removeLeftovers(_:)`` would remove.
@@ -70,32 +90,20 @@ extension QueueTransaction {
         )
     }
 
-    fileprivate func removeKeys(_ keys: [Int64]) throws -> Pruned {
-        guard try lockNames() else { return Pruned() }
-        // A job with the key may have been added since the scan.
+    fileprivate func remove(_ ids: [Int64], of table: LimitedTable) throws -> Pruned {
+        var pruned = Pruned()
+        guard try lockNames() else { return pruned }
+        let name = table.rawValue
+        // A job of one may have been added since the scan.
         let unused: [Int64] = try column(
-            "SELECT id FROM key WHERE id \(dialect.isIn("?1", .integers)) AND \(isUnused(.key)) \(dialect.locking)",
-            [keys]
+            "SELECT id FROM \(name) WHERE id \(dialect.isIn("?1", .integers)) AND \(isUnused(table)) \(dialect.locking)",
+            [ids]
         )
-        try execute("DELETE FROM lane WHERE key \(dialect.isIn("?1", .integers)) AND key <> 0", [unused])
-        try execute("DELETE FROM key WHERE id \(dialect.isIn("?1", .integers))", [unused])
-        var pruned = Pruned()
-        pruned.concurrencyKeys = unused.count
-        return pruned
-    }
-
-    fileprivate func removeQueues(_ queues: [Int64]) throws -> Pruned {
-        guard try lockNames() else { return Pruned() }
-        let empty: [Int64] = try column(
-            "SELECT id FROM queue WHERE id \(dialect.isIn("?1", .integers)) AND \(isUnused(.queue))",
-            [queues]
-        )
-        // Its columns' values stay in the table of counters.
-        add(try everEnded(in: empty))
-        try execute("DELETE FROM lane WHERE queue \(dialect.isIn("?1", .integers))", [empty])
-        try execute("DELETE FROM queue WHERE id \(dialect.isIn("?1", .integers))", [empty])
-        var pruned = Pruned()
-        pruned.queues = empty.count
+        // The values of its columns stay in the table of counters.
+        if table == .queue { add(try everEnded(in: unused)) }
+        try execute("DELETE FROM lane WHERE \(name) \(dialect.isIn("?1", .integers)) AND \(name) <> 0", [unused])
+        try execute("DELETE FROM \(name) WHERE id \(dialect.isIn("?1", .integers))", [unused])
+        pruned[keyPath: table == .key ? \Pruned.concurrencyKeys : \Pruned.queues] = unused.count
         return pruned
     }
 
@@ -128,32 +136,5 @@ extension QueueTransaction {
             counters.add(try row["value"], to: family, try row["label"])
         }
         return counters
-    }
-}
-
-/// A scan of queues or concurrency keys by id.
-private struct UnusedNames: IndexWalk {
-    enum Table: String {
-        case key, queue
-    }
-
-    struct Entry: Sendable {
-        let id: Int64
-        let isUnused: Bool
-    }
-
-    let table: Table
-
-    func isRemovable(_ entry: Entry) -> Bool { entry.isUnused }
-
-    func entries(after last: Entry?, limit: Int, _ db: some QueueTransaction) throws -> [Entry] {
-        try db.query(
-            """
-            SELECT id, (\(db.isUnused(table))) AS is_unused FROM \(table.rawValue)
-            WHERE id > ?1 ORDER BY id LIMIT ?2
-            """,
-            [last?.id ?? 0, limit]
-        )
-        .map { row in try Entry(id: row["id"], isUnused: row["is_unused"]) }
     }
 }

@@ -40,19 +40,21 @@ package struct PruneSteps<Engine: QueueStore> {
         while try await !takeOne(transaction).isLast {}
     }
 
-    /// Removes what a walk finds, in as many transactions as it needs.
-    mutating func take<Walk: IndexWalk>(
-        _ walk: Walk,
-        _ transaction: @escaping @Sendable ([Walk.Entry], Engine.Transaction) throws -> Pruned
+    /// Walks over an index, page by page, and removes what is removable, in as many transactions as that needs. An entry that
+    /// stays is visited once.
+    mutating func take<ID>(
+        _ page:
+            @escaping @Sendable (_ last: IndexEntry<ID>?, _ limit: Int, Engine.Transaction) throws -> [IndexEntry<ID>],
+        removing remove: @escaping @Sendable ([ID], Engine.Transaction) throws -> Pruned
     ) async throws {
-        var last: Walk.Entry?
+        var last: IndexEntry<ID>?
         while true {
             let after = last
-            let entries = try await store.read { db in try walk.entries(after: after, limit: Self.page, db) }
-            let removable = entries.filter(walk.isRemovable)
+            let entries = try await store.read { db in try page(after, Self.page, db) }
+            let removable = entries.filter(\.isRemovable).map(\.id)
             for start in stride(from: 0, to: removable.count, by: Self.size) {
                 let some = Array(removable[start..<min(start + Self.size, removable.count)])
-                _ = try await takeOne { db in PruneStep(removed: try transaction(some, db), isLast: true) }
+                _ = try await takeOne { db in PruneStep(removed: try remove(some, db), isLast: true) }
             }
             guard entries.count == Self.page else { return }
             last = entries.last
@@ -85,12 +87,13 @@ package struct PruneSteps<Engine: QueueStore> {
     }
 }
 
-/// A paged scan of an index that visits each entry once, including those that stay.
-protocol IndexWalk: Sendable {
-    associatedtype Entry: Sendable
+/// What a walk over an index finds: the columns `id`, `at`, by which the index is ordered, and `is_removable`.
+struct IndexEntry<ID: SQLReadable & Sendable>: Sendable {
+    let id: ID
+    let at: Int64
+    let isRemovable: Bool
 
-    /// The next entries after the last of the page before.
-    func entries(after last: Entry?, limit: Int, _ db: some QueueTransaction) throws -> [Entry]
-
-    func isRemovable(_ entry: Entry) -> Bool
+    init(_ row: some QueueRow) throws {
+        (id, at, isRemovable) = try (row["id"], row["at"], row["is_removable"])
+    }
 }

@@ -50,16 +50,22 @@ extension QueueStore {
         try await giveUpUnclaimedDeliveries(&steps)
         for state in Retention.states {
             guard let limit = retention.limit(state, now: now),
-                let jobs = try await read({ db in try EndedJobs(in: state, before: limit, db) })
+                let batches = try await read({ db in try db.unfinishedBatches(ifAnyEndedIn: state, before: limit) })
             else { continue }
-            try await steps.take(jobs) { some, db in try db.remove(some.map(\.id), endedIn: state, before: limit) }
+            try await steps.take { last, count, db in
+                try db.jobs(endedIn: state, before: limit, sparing: batches, after: last, limit: count)
+            } removing: { ids, db in
+                try db.remove(ids, endedIn: state, before: limit)
+            }
         }
         if let limit = retention.limitOfChanges(now: now) {
             try await steps.take { db in try db.removeChanges(before: limit) }
         }
         if let limit = try await read({ db in try db.limitOfThumbnails(retention, now: now) }) {
-            try await steps.take(UnusedThumbnails(before: limit)) { some, db in
-                try db.removeThumbnails(some.map(\.id), notUsedSince: limit)
+            try await steps.take { last, count, db in
+                try db.thumbnails(notUsedSince: limit, after: last, limit: count)
+            } removing: { ids, db in
+                try db.removeThumbnails(ids, notUsedSince: limit)
             }
         }
         try await removeLeftovers(&steps)
@@ -111,49 +117,6 @@ extension QueueStore {
     }
 }
 
-/// A scan of the jobs that ended in a state before a time, first ended first. Those of a batch that is not finished stay: its
-/// counts and its export need them.
-private struct EndedJobs: IndexWalk {
-    struct Entry: Sendable {
-        let id: Int64
-        let endedAt: Int64
-        let isRemovable: Bool
-    }
-
-    private let state: JobState
-    private let limit: Int64
-    private let unfinishedBatches: [Int64]
-
-    /// - Returns: nil if there is no such job.
-    init?(in state: JobState, before limit: Int64, _ db: some QueueTransaction) throws {
-        (self.state, self.limit) = (state, limit)
-        let oldest: Int64? = try db.value(
-            """
-            SELECT id FROM outcome \(db.dialect.indexed(by: "outcome_end"))
-            WHERE state = ?1 AND finalized_at < ?2 ORDER BY finalized_at LIMIT 1
-            """,
-            [state.code, limit]
-        )
-        if oldest == nil { return nil }
-        unfinishedBatches = try db.unfinishedBatches()
-    }
-
-    func isRemovable(_ entry: Entry) -> Bool { entry.isRemovable }
-
-    func entries(after last: Entry?, limit count: Int, _ db: some QueueTransaction) throws -> [Entry] {
-        try db.query(
-            """
-            SELECT id, finalized_at, \(db.isSettled) AND NOT \(db.isOf(batches: "?5")) AS is_removable
-            FROM outcome \(db.dialect.indexed(by: "outcome_end"))
-            WHERE state = ?1 AND finalized_at < ?2 AND finalized_at >= ?3 AND (finalized_at, id) > (?3, ?4)
-            ORDER BY finalized_at, id LIMIT ?6
-            """,
-            [state.code, limit, last?.endedAt ?? .min, last?.id ?? .min, unfinishedBatches, count]
-        )
-        .map { row in try Entry(id: row["id"], endedAt: row["finalized_at"], isRemovable: row["is_removable"]) }
-    }
-}
-
 extension QueueTransaction {
     /// Whether a row of `outcome` is of a job that has ended, whose deliveries have all been made or given up, as SQL.
     package var isSettled: String {
@@ -164,7 +127,40 @@ extension QueueTransaction {
         """
     }
 
-    fileprivate func unfinishedBatches() throws -> [Int64] {
+    /// The batches that are not finished; nil if no job ended in a state before a time.
+    fileprivate func unfinishedBatches(ifAnyEndedIn state: JobState, before limit: Int64) throws -> [Int64]? {
+        let oldest = try row(
+            """
+            SELECT id FROM outcome \(dialect.indexed(by: "outcome_end"))
+            WHERE state = ?1 AND finalized_at < ?2 ORDER BY finalized_at LIMIT 1
+            """,
+            [state.code, limit]
+        )
+        return oldest == nil ? nil : try unfinishedBatches()
+    }
+
+    /// The jobs that ended in a state before a time, first ended first. Those of a batch that is not finished stay: its counts
+    /// and its export need them.
+    fileprivate func jobs(
+        endedIn state: JobState,
+        before limit: Int64,
+        sparing batches: [Int64],
+        after last: IndexEntry<Int64>?,
+        limit count: Int
+    ) throws -> [IndexEntry<Int64>] {
+        try query(
+            """
+            SELECT id, finalized_at AS at, \(isSettled) AND NOT \(isOf(batches: "?5")) AS is_removable
+            FROM outcome \(dialect.indexed(by: "outcome_end"))
+            WHERE state = ?1 AND finalized_at < ?2 AND finalized_at >= ?3 AND (finalized_at, id) > (?3, ?4)
+            ORDER BY finalized_at, id LIMIT ?6
+            """,
+            [state.code, limit, last?.at ?? .min, last?.id ?? .min, batches, count]
+        )
+        .map { try IndexEntry($0) }
+    }
+
+    private func unfinishedBatches() throws -> [Int64] {
         try column("SELECT DISTINCT batch FROM task JOIN batch_job ON batch_job.job_id = task.id")
     }
 

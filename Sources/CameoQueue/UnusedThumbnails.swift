@@ -5,43 +5,31 @@ internal import CameoStore
 // stays valid: a request for it makes it again. Only the record of what it was made from is lost. A thumbnail that a
 // waiting job needs is kept, however long that job waits: the scan passes over it.
 
-/// A scan of the thumbnails not used since a time, least recently used first.
-struct UnusedThumbnails: IndexWalk {
-    struct Entry: Sendable {
-        let id: String
-        let usedAt: Int64
-        let isNeeded: Bool
-    }
+/// Whether an unfinished job needs a row of `thumbnail` or its blob, as SQL.
+private let isNeeded = """
+    EXISTS (
+      SELECT 1 FROM ingredient JOIN task ON task.id = ingredient.job_id
+      WHERE ingredient.name IN (thumbnail.id, thumbnail.blob))
+    """
 
-    /// Whether an unfinished job needs the thumbnail or its blob.
-    static let isNeeded = """
-        EXISTS (
-          SELECT 1 FROM ingredient JOIN task ON task.id = ingredient.job_id
-          WHERE ingredient.name IN (thumbnail.id, thumbnail.blob))
-        """
-
-    private let limit: Int64
-
-    init(before limit: Int64) {
-        self.limit = limit
-    }
-
-    func isRemovable(_ entry: Entry) -> Bool { !entry.isNeeded }
-
-    func entries(after last: Entry?, limit count: Int, _ db: some QueueTransaction) throws -> [Entry] {
-        try db.query(
+extension QueueTransaction {
+    /// The thumbnails not used since a time, least recently used first.
+    func thumbnails(
+        notUsedSince limit: Int64,
+        after last: IndexEntry<String>?,
+        limit count: Int
+    ) throws -> [IndexEntry<String>] {
+        try query(
             """
-            SELECT id, used_at, \(Self.isNeeded) AS is_needed FROM thumbnail \(db.dialect.indexed(by: "thumbnail_use"))
+            SELECT id, used_at AS at, NOT \(isNeeded) AS is_removable FROM thumbnail \(dialect.indexed(by: "thumbnail_use"))
             WHERE used_at < ?1 AND used_at >= ?2 AND (used_at, id) > (?2, ?3)
             ORDER BY used_at, id LIMIT ?4
             """,
-            [limit, last?.usedAt ?? .min, last?.id ?? "", count]
+            [limit, last?.at ?? .min, last?.id ?? "", count]
         )
-        .map { row in try Entry(id: row["id"], usedAt: row["used_at"], isNeeded: row["is_needed"]) }
+        .map { try IndexEntry($0) }
     }
-}
 
-extension QueueTransaction {
     /// The time before which unused thumbnails have expired; nil if all are kept, including while reads have not been
     /// recorded for that long.
     func limitOfThumbnails(_ retention: Retention, now: Int64) throws -> Int64? {
@@ -57,7 +45,7 @@ extension QueueTransaction {
         return try value(
             """
             SELECT count(*) FROM thumbnail \(dialect.indexed(by: "thumbnail_use"))
-            WHERE used_at < ?1 AND NOT \(UnusedThumbnails.isNeeded)
+            WHERE used_at < ?1 AND NOT \(isNeeded)
             """,
             [limit]
         ) ?? 0
@@ -74,7 +62,7 @@ extension QueueTransaction {
             WHERE id IN (
                 SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts)) AND used_at < ?2
                 ORDER BY id \(dialect.skippingLocked))
-              AND NOT \(UnusedThumbnails.isNeeded)
+              AND NOT \(isNeeded)
             """,
             [ids, limit]
         )
@@ -90,7 +78,7 @@ extension QueueTransaction {
             """
             DELETE FROM thumbnail
             WHERE id IN (SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts)) ORDER BY id \(dialect.locking))
-              AND NOT \(UnusedThumbnails.isNeeded)
+              AND NOT \(isNeeded)
             """,
             [ids]
         )
