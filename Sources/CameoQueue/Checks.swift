@@ -89,7 +89,7 @@ private struct Look: Sendable {
 // Rows that disagree with one another, which no transaction of Cameo leaves.
 extension QueueTransaction {
     /// Jobs that run for an unknown worker.
-    package var withoutWorker: String {
+    private var withoutWorker: String {
         "SELECT id FROM task WHERE state = 2 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = task.worker) ORDER BY id"
     }
 
@@ -98,6 +98,16 @@ extension QueueTransaction {
         let tasks = try tasks("WHERE state = 2 AND id IN (\(withoutWorker)) ORDER BY id", [])
         try release(tasks, as: .interrupted)
         return tasks.count
+    }
+
+    package func checkAttempts(repairedBy command: String) throws -> CheckFinding {
+        CheckFinding(
+            "attempts",
+            try column(withoutWorker).map { (id: Int64) in "job \(id) runs for an unknown worker" },
+            ok: "every running job has a worker",
+            advice:
+                "Another program changed the tables; \(command) makes such jobs available again, as the next worker does"
+        )
     }
 
     private var deliveriesWithoutWorker: String {

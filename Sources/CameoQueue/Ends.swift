@@ -91,6 +91,29 @@ extension QueueTransaction {
         return Settlement(try letWait(waiting, from: .running))
     }
 
+    /// The hosts of the live workers that take jobs of a task's queue, and of one more, and whether they lack something.
+    private func hosts(
+        of task: TaskRow,
+        besides worker: String,
+        lacking lack: HostLack
+    ) throws -> [(host: String, lacks: Bool)] {
+        let queue = "(SELECT name FROM queue WHERE id = ?3)"
+        let takes =
+            dialect.isSQLite
+            ? "EXISTS (SELECT 1 FROM json_each(queues) WHERE value = \(queue))" : "\(queue) = ANY(queues)"
+        let lease = runningLease
+        return try query(
+            """
+            SELECT host, EXISTS (
+              SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = ?1) AS lacks
+            FROM worker
+            WHERE id = ?2 OR (stop_mode IS NULL AND \(lease.condition) AND (queues IS NULL OR \(takes)))
+            """,
+            [lack.description, worker, task.queue] + lease.values
+        )
+        .map { (host: try $0["host"], lacks: try $0["lacks"]) }
+    }
+
     /// Records what a worker's host lacks.
     package func add(_ lack: HostLack, of worker: String) throws {
         try execute(

@@ -62,8 +62,8 @@ package protocol QueueTransaction: AnyObject {
     /// Whether a poison job may run now whose last attempt was at a time or before, or whenever if that is nil.
     func hasPoisonJob(among queues: [String]?, _ background: BackgroundJobs, attemptedBefore time: Int64?) throws
         -> Bool
-    /// The hosts of the live workers that take jobs of a task's queue, and of one more, and whether they lack something.
-    func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(host: String, lacks: Bool)]
+    /// The condition that the lease of a row of `worker` runs, and its values, the first of which is `?4`.
+    var runningLease: (condition: String, values: [(any SQLBindable)?]) { get }
     /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.
     func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest]
     /// Records that thumbnails were used, unless a use was recorded within the last hour.
@@ -88,10 +88,10 @@ package protocol QueueTransaction: AnyObject {
 
     /// Keeps queues, keys, lanes and batches to this transaction until its end; false if others hold them for long.
     func lockNames() throws -> Bool
-    /// Removes source failures that have expired, the first to expire before others, and returns their number.
-    func removeFailures(atMost limit: Int) throws -> Int
     /// Removes some changes of the feed older than a time, but never the last, which numbers the next.
     func removeChanges(before limit: Int64) throws -> PruneStep
+    /// A page of records, those of blobs without their bytes; none after the last.
+    func records(of kind: RecordKind, after last: StoreRecord?, limit: Int) throws -> [StoreRecord]
 }
 
 extension QueueTransaction {

@@ -105,6 +105,15 @@ extension QueueTransaction {
         return EvictedSources(count: count, bytes: bytes, isWithinBudget: isWithin)
     }
 
+    /// Removes source failures that have expired, the first to expire before others, and returns their number.
+    func removeFailures(atMost limit: Int) throws -> Int {
+        let expired = "FROM source_failure WHERE until <= ?1 ORDER BY until LIMIT ?2 \(dialect.skippingLocked)"
+        let isExpired =
+            dialect.isSQLite
+            ? "(uri, scope) IN (SELECT uri, scope \(expired))" : "ctid = ANY (ARRAY(SELECT ctid \(expired)))"
+        return try execute("DELETE FROM source_failure WHERE \(isExpired)", [now, limit])
+    }
+
     /// Removes everything cached for a source, but the beginnings of downloads.
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) throws -> ForgottenSource {
         let sizes: [Int] = try column("DELETE FROM source WHERE \(dialect.sourceOfURI) RETURNING size", [uri])

@@ -19,8 +19,8 @@ extension PostgreSQLStore {
             try db.execute("SELECT set_config('statement_timeout', '\(Self.patience)', true)")
             return [
                 try Self.references(db), try Self.counters(db), try Self.limits(db),
-                try Self.sequences(db), try Self.places(db), try Self.attempts(db),
-                try db.checkHooks(repairedBy: Self.repairCommand),
+                try Self.sequences(db), try Self.places(db),
+                try db.checkAttempts(repairedBy: Self.repairCommand), try db.checkHooks(repairedBy: Self.repairCommand),
                 try self.guests(db),
             ]
         }
@@ -139,15 +139,6 @@ extension PostgreSQLStore {
             advice:
                 "\(byAnother); \(repairCommand) queues jobs that are nowhere and keeps the "
                 + "last of two outcomes. Jobs in both places can be cancelled"
-        )
-    }
-
-    private static func attempts(_ db: PostgreSQLTransaction) throws -> CheckFinding {
-        CheckFinding(
-            "attempts",
-            try db.column(db.withoutWorker).map { (id: Int64) in "job \(id) runs for an unknown worker" },
-            ok: "every running job has a worker",
-            advice: "\(byAnother); \(repairCommand) makes such jobs available again, as the next worker does"
         )
     }
 

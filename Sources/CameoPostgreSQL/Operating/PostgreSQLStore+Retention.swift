@@ -48,16 +48,6 @@ extension PostgreSQLTransaction {
         }
     }
 
-    package func removeFailures(atMost limit: Int) throws -> Int {
-        try execute(
-            """
-            DELETE FROM source_failure WHERE ctid = ANY (ARRAY(
-              SELECT ctid FROM source_failure WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
-            """,
-            [now, limit]
-        )
-    }
-
     package func removeChanges(before limit: Int64) throws -> PruneStep {
         let page = 5_000
         let count = try execute(

@@ -46,21 +46,7 @@ extension PostgreSQLTransaction {
         ])
     }
 
-    package func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(
-        host: String, lacks: Bool
-    )] {
-        try query(
-            """
-            SELECT host, EXISTS (
-              SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = $1) AS lacks
-            FROM worker
-            WHERE id = $2 OR (stop_mode IS NULL AND lease_until >= $3
-              AND (queues IS NULL OR (SELECT name FROM queue WHERE id = $4) = ANY(queues)))
-            """,
-            [lack.description, worker, now, task.queue]
-        )
-        .map { (host: try $0["host"], lacks: try $0["lacks"]) }
-    }
+    package var runningLease: (condition: String, values: [(any SQLBindable)?]) { ("lease_until >= ?4", [now]) }
 
     package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
         try query("SELECT \(TaskRow.columns) FROM task \(rest)\(isWriting ? " FOR UPDATE OF task" : "")", values)

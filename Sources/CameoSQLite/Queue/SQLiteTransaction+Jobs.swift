@@ -84,20 +84,8 @@ extension SQLiteTransaction {
 
     package func removeOutcome(of id: Int64) throws { try execute("DELETE FROM outcome WHERE id = ?1", [id]) }
 
-    package func hosts(of task: TaskRow, besides worker: String, lacking lack: HostLack) throws -> [(
-        host: String, lacks: Bool
-    )] {
-        try query(
-            """
-            SELECT host, EXISTS (
-              SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = ?1) AS lacks
-            FROM worker
-            WHERE id = ?2 OR (stop_mode IS NULL AND lease_until >= ?3 AND boot_id = ?4 AND (queues IS NULL OR EXISTS (
-              SELECT 1 FROM json_each(queues) WHERE value = (SELECT name FROM queue WHERE id = ?5))))
-            """,
-            [lack.description, worker, clock.uptime(), BootIdentity.current, task.queue]
-        )
-        .map { (host: try $0["host"], lacks: try $0["lacks"]) }
+    package var runningLease: (condition: String, values: [(any SQLBindable)?]) {
+        ("lease_until >= ?4 AND boot_id = ?5", [clock.uptime(), BootIdentity.current])
     }
 
     package func insertJob(_ request: String) throws -> Int64 {

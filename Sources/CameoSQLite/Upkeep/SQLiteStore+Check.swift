@@ -27,7 +27,8 @@ extension SQLiteStore {
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
                 try Self.requests(db),
-                try Self.unfinishedAttempts(db), try db.checkHooks(repairedBy: Self.repairCommand),
+                try db.checkAttempts(repairedBy: Self.repairCommand),
+                try db.checkHooks(repairedBy: Self.repairCommand),
                 try Self.ownTables(db), try Self.guests(db),
             ]
         }
@@ -89,16 +90,6 @@ extension SQLiteStore {
             jobs + ends + totals + numbers,
             ok: "all counters agree with the rows",
             advice: "Another program changed the tables; \(repairCommand) recounts"
-        )
-    }
-
-    private static func unfinishedAttempts(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let ids = try db.column(db.withoutWorker) as [Int64]
-        return CheckFinding(
-            "attempts",
-            ids.map { "job \($0) runs for an unknown worker" },
-            ok: "every running job has a worker",
-            advice: "Another program changed the tables; \(repairCommand) makes such jobs available again"
         )
     }
 

@@ -24,16 +24,6 @@ extension SQLiteStore {
 extension SQLiteTransaction {
     package func lockNames() -> Bool { true }
 
-    package func removeFailures(atMost limit: Int) throws -> Int {
-        try execute(
-            """
-            DELETE FROM source_failure WHERE (uri, scope) IN (
-              SELECT uri, scope FROM source_failure WHERE until <= ?1 ORDER BY until LIMIT ?2)
-            """,
-            [now, limit]
-        )
-    }
-
     package func removeChanges(before limit: Int64) throws -> PruneStep {
         let page = 1_000
         let count = try execute(
