@@ -1,7 +1,30 @@
 internal import CameoModel
 package import CameoStore
+internal import Foundation
 
 extension QueueTransaction {
+    /// Reads all records (``ExportableStore/export(includingBytes:_:)``). `addBytes` adds those of some blobs, of so many at a
+    /// time; nil: they come without.
+    package func export(
+        _ emit: (RecordKind, [StoreRecord]) throws -> Void,
+        blobsAtATime: Int,
+        addBytes: (([StoreRecord]) throws -> [StoreRecord])?
+    ) throws {
+        for kind in RecordKind.allCases {
+            var last: StoreRecord?
+            while case let page = try records(of: kind, after: last, limit: kind.pageLength), let end = page.last {
+                last = end
+                guard let addBytes, kind == .blob else {
+                    try emit(kind, page)
+                    continue
+                }
+                for start in stride(from: 0, to: page.count, by: blobsAtATime) {
+                    try emit(kind, try addBytes(Array(page[start..<min(start + blobsAtATime, page.count)])))
+                }
+            }
+        }
+    }
+
     /// Notes that an import has begun, and returns whether that was noted before (``ExportableStore``).
     ///
     /// - Throws: ``StoreError/cannotOpen(path:reason:)`` if the store at `location` has other records, or a living worker.
@@ -42,5 +65,40 @@ extension RecordKind {
         guard [.queueCount, .epoch, .total].contains(self) else { return "ON CONFLICT DO NOTHING" }
         let changes = fields.dropFirst().map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
         return "ON CONFLICT (\(fields[0].name)) DO UPDATE SET \(changes)"
+    }
+}
+
+extension StoreValue {
+    /// Reads a field of a record. JSON comes from SQLite as bytes, because text that is not UTF-8 would come repaired, as a
+    /// different request.
+    package init(_ row: some QueueRow, _ index: Int, _ kind: RecordField.Kind, _ dialect: Dialect) throws {
+        let value: StoreValue? =
+            switch kind {
+            case .integer: try (row[index] as Int64?).map(StoreValue.integer)
+            case .truth: try (row[index] as Bool?).map { .integer($0 ? 1 : 0) }
+            case .real: try (row[index] as Double?).map(StoreValue.real)
+            case .json where dialect.isSQLite:
+                try (row[index] as Data?).map {
+                    String(validating: $0, as: UTF8.self).map(StoreValue.text) ?? .bytes($0)
+                }
+            case .text, .json: try (row[index] as String?).map(StoreValue.text)
+            case .bytes: try (row[index] as Data?).map(StoreValue.bytes)
+            }
+        self = value ?? .null
+    }
+
+    /// The parameter of a statement that stores a field.
+    package func parameter(of field: RecordField, _ dialect: Dialect) throws -> (any SQLBindable)? {
+        switch (self, field.kind) {
+        case (.null, _): nil
+        case (.integer(let number), .truth): number == 1
+        case (.integer(let number), .real): Double(number)
+        case (.integer(let number), _): number
+        case (.real(let number), _): number
+        case (.text(let text), _): text
+        case (.bytes(let data), let kind) where kind == .bytes || dialect.isSQLite: data
+        case (.bytes, _):
+            throw StoreError.refused(reason: "PostgreSQL keeps UTF-8 only, which its \(field.name) is not")
+        }
     }
 }

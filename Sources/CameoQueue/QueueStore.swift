@@ -60,6 +60,10 @@ package protocol QueueStore: Store {
     func numberChanges() async throws(StoreError)
     /// Makes bytes durable, unless they go into their row.
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob
+    /// The bytes of a blob that are outside of the database, verified. What is missing there is damaged.
+    func outsideData(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data
+    /// The same for a reader that takes them piece by piece, and verifies them.
+    func outsideBytes(of digest: BlobDigest, size: Int) async throws(StoreError) -> BlobBytes
     /// Those of the blobs outside of the database whose bytes are not there.
     func missing(_ blobs: Set<SourcePage.Blob>) async throws(StoreError) -> Set<BlobDigest>
     /// Stores thumbnails and completion atomically (invariant I2). `timings` are read inside the transaction.
@@ -90,6 +94,13 @@ package protocol QueueStore: Store {
 // MARK: - Reading
 
 extension QueueStore {
+    /// For an engine in which one long read does not hold up the others.
+    package func readApart<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await read(body)
+    }
+
     package func job(_ id: Int64) async throws(StoreError) -> Job {
         try await read { db in try db.job(id, attempts: try db.attempts(of: id)) }
     }
@@ -516,8 +527,22 @@ extension QueueStore {
         }
     }
 
+    package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
+        let row = try await row(of: digest)
+        guard let data = row.data else { return try await outsideData(of: digest, size: row.size) }
+        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        return data
+    }
+
+    package func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes {
+        let row = try await row(of: digest)
+        guard let data = row.data else { return try await outsideBytes(of: digest, size: row.size) }
+        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        return .inMemory(data)
+    }
+
     /// The bytes of a blob, or its size if they are not in its row.
-    package func row(of digest: BlobDigest) async throws(StoreError) -> (data: Data?, size: Int) {
+    private func row(of digest: BlobDigest) async throws(StoreError) -> (data: Data?, size: Int) {
         try await read { db in
             guard let row = try db.row("SELECT data, size FROM blob WHERE digest = ?1", [digest.hex]) else {
                 throw StoreError.notFound(uri: CameoURI.blob(digest).text)

@@ -28,30 +28,20 @@ extension PostgreSQLStore {
         return blob
     }
 
-    package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
-        let row = try await row(of: digest)
-        guard let data = row.data else {
-            do throws(StoreError) {
-                return try await bytesStorage(for: digest).data(of: digest, size: row.size)
-            } catch {
-                throw Self.isMissing(error) ? .damagedBlob(digest: digest.description) : error
-            }
+    package func outsideData(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
+        do throws(StoreError) {
+            return try await bytesStorage(for: digest).data(of: digest, size: size)
+        } catch .notFound {
+            throw .damagedBlob(digest: digest.description)
         }
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
-        return data
     }
 
-    package func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes {
-        let row = try await row(of: digest)
-        guard let data = row.data else {
-            do throws(StoreError) {
-                return try await bytesStorage(for: digest).bytes(of: digest, size: row.size)
-            } catch {
-                throw Self.isMissing(error) ? .damagedBlob(digest: digest.description) : error
-            }
+    package func outsideBytes(of digest: BlobDigest, size: Int) async throws(StoreError) -> BlobBytes {
+        do throws(StoreError) {
+            return try await bytesStorage(for: digest).bytes(of: digest, size: size)
+        } catch .notFound {
+            throw .damagedBlob(digest: digest.description)
         }
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
-        return .inMemory(data)
     }
 
     package func temporaryURL(
@@ -69,10 +59,6 @@ extension PostgreSQLStore {
     }
 
     package func temporaryURLOrigin(at endpoint: Endpoint?) -> String? { storage?.temporaryURLOrigin(at: endpoint) }
-
-    private static func isMissing(_ error: StoreError) -> Bool {
-        if case .notFound = error { true } else { false }
-    }
 
     func bytesStorage(for digest: BlobDigest) throws(StoreError) -> any ByteStorage {
         guard let storage else {

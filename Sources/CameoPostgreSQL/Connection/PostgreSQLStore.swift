@@ -153,13 +153,6 @@ package final class PostgreSQLStore: Sendable {
         }
     }
 
-    /// Two connections read, so that one long read does not hold up the others.
-    package func readApart<Value: Sendable>(
-        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        try await read(body)
-    }
-
     package func commit<Value: Sendable>(
         holding claim: Claim,
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value

@@ -87,18 +87,6 @@ extension RecordKind {
     }
 }
 
-extension StoreValue {
-    fileprivate init(_ row: Row, _ index: Int, _ kind: RecordField.Kind) throws {
-        switch kind {
-        case .integer: self = try (row[index] as Int64?).map(StoreValue.integer) ?? .null
-        case .truth: self = .integer(try row[index] ? 1 : 0)
-        case .real: self = try (row[index] as Double?).map(StoreValue.real) ?? .null
-        case .text, .json: self = try (row[index] as String?).map(StoreValue.text) ?? .null
-        case .bytes: self = try (row[index] as Data?).map(StoreValue.bytes) ?? .null
-        }
-    }
-}
-
 extension PostgreSQLStore {
     package func export(
         includingBytes: Bool,
@@ -121,24 +109,8 @@ extension PostgreSQLStore {
                   set_config('idle_in_transaction_session_timeout', '0', true)
                 """
             )
-            for kind in RecordKind.allCases {
-                var last: StoreRecord?
-                while true {
-                    let page = try db.records(of: kind, after: last, limit: kind.pageLength)
-                    guard let end = page.last else { break }
-                    last = end
-                    guard includingBytes, kind == .blob else {
-                        try emit(kind, page)
-                        continue
-                    }
-                    var rest = page[...]
-                    while !rest.isEmpty {
-                        let part = rest.prefix(Self.transfers)
-                        try emit(kind, try db.withBytes(Array(part), storage))
-                        rest = rest.dropFirst(part.count)
-                    }
-                }
-            }
+            let addBytes = { (blobs: [StoreRecord]) in try db.withBytes(blobs, storage) }
+            try db.export(emit, blobsAtATime: Self.transfers, addBytes: includingBytes ? addBytes : nil)
         }
     }
 
@@ -147,15 +119,13 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLTransaction {
-    /// A page of records; none after the last.
-    func records(of kind: RecordKind, after last: StoreRecord?, limit: Int) throws -> [StoreRecord] {
+    package func records(of kind: RecordKind, after last: StoreRecord?, limit: Int) throws -> [StoreRecord] {
         let fields = kind.fields
-        let key = try last.map { record in
-            try zip(fields, record.values).prefix(kind.keyLength).map { field, value in try value.parameter(of: field) }
+        let key = try last.map { last in
+            try zip(fields, last.values).prefix(kind.keyLength).map { try $1.parameter(of: $0, dialect) }
         }
-        let values = (key ?? []) + [limit]
-        return try query(kind.selection(isFirst: last == nil), values).map { row in
-            StoreRecord(values: try fields.indices.map { try StoreValue(row, $0, fields[$0].kind) })
+        return try query(kind.selection(isFirst: last == nil), (key ?? []) + [limit]).map { row in
+            StoreRecord(values: try fields.indices.map { try StoreValue(row, $0, fields[$0].kind, dialect) })
         }
     }
 

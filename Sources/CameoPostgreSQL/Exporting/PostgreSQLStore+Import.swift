@@ -171,7 +171,7 @@ extension RecordKind {
     fileprivate func insertion(of record: StoreRecord) throws -> Connection.Statement {
         var names = fields.map(\.name)
         var values: [(any SQLBindable)?] = try zip(fields, record.values).map { field, value in
-            try value.parameter(of: field)
+            try value.parameter(of: field, .postgreSQL)
         }
         if self == .blob {
             names.append("data")
@@ -206,25 +206,9 @@ extension RecordKind {
 
     private func array(_ values: [StoreValue], _ field: RecordField) throws -> SQLArray {
         switch field.kind {
-        case .integer: SQLArray(try values.map { value in try value.parameter(of: field) as? Int64 })
+        case .integer: SQLArray(try values.map { value in try value.parameter(of: field, .postgreSQL) as? Int64 })
         case .truth: SQLArray(values.map { $0 == .integer(1) })
-        default: SQLArray(try values.map { value in try value.parameter(of: field) as? String })
-        }
-    }
-}
-
-extension StoreValue {
-    func parameter(of field: RecordField) throws -> (any SQLBindable)? {
-        switch (self, field.kind) {
-        case (.null, _): nil
-        case (.integer(let number), .truth): number == 1
-        case (.integer(let number), .real): Double(number)
-        case (.integer(let number), _): number
-        case (.real(let number), _): number
-        case (.text(let text), _): text
-        case (.bytes(let data), .bytes): data
-        case (.bytes, _):
-            throw StoreError.refused(reason: "PostgreSQL keeps UTF-8 only, which its \(field.name) is not")
+        default: SQLArray(try values.map { value in try value.parameter(of: field, .postgreSQL) as? String })
         }
     }
 }

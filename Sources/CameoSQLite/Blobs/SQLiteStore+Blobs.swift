@@ -16,21 +16,14 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-    package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
-        let row = try await row(of: digest)
-        let data: Data
-        if let inline = row.data { data = inline } else { data = try await files.read(digest) }
+    package func outsideData(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
+        let data = try await files.read(digest)
         guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
         return data
     }
 
-    package func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes {
-        let row = try await row(of: digest)
-        guard let data = row.data else {
-            return .file(try await files.file(of: digest, size: row.size), count: row.size)
-        }
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
-        return .inMemory(data)
+    package func outsideBytes(of digest: BlobDigest, size: Int) async throws(StoreError) -> BlobBytes {
+        .file(try await files.file(of: digest, size: size), count: size)
     }
 }
 

@@ -30,29 +30,33 @@ package final class SQLiteTransaction: QueueTransaction {
     package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [SQLiteRow] {
         var rows: [SQLiteRow] = []
         try run(sql, values) { statement, row in
-            rows.append(SQLiteRow(columns: statement.columnNames, values: try row.allValues()))
+            rows.append(SQLiteRow(columns: statement.columnNames, values: row.allValues))
+            return true
         }
         return rows
     }
 
     @discardableResult
     package func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int {
-        try run(sql, values) { _, _ in }
+        try run(sql, values) { _, _ in true }
         return sqlite.changesCount
     }
 
     package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
         var tasks: [TaskRow] = []
-        try run("SELECT \(TaskRow.columns) FROM task \(rest)", values) { _, row in tasks.append(try TaskRow(row)) }
+        try run("SELECT \(TaskRow.columns) FROM task \(rest)", values) { _, row in
+            tasks.append(try TaskRow(row))
+            return true
+        }
         return tasks
     }
 
     /// Binds, steps and reads by SQLite's own calls: GRDB's rows cost more than the statements, of which each job takes some
-    /// thirty. Before GRDB uses the statement again, it resets it.
-    private func run(
+    /// thirty. Before GRDB uses the statement again, it resets it. `body` returns whether to go on.
+    func run(
         _ sql: String,
         _ values: [(any SQLBindable)?],
-        _ body: (Statement, SQLiteCurrentRow) throws -> Void
+        _ body: (Statement, SQLiteCurrentRow) throws -> Bool
     ) throws {
         let statement = try sqlite.cachedStatement(sql: sql)
         let handle = statement.sqliteStatement
@@ -61,7 +65,7 @@ package final class SQLiteTransaction: QueueTransaction {
         for (index, value) in values.enumerated() { try bind(value?.sqlValue, CInt(index + 1), handle, sql) }
         while true {
             switch sqlite3_step(handle) {
-            case SQLITE_ROW: try body(statement, SQLiteCurrentRow(handle: handle))
+            case SQLITE_ROW: guard try body(statement, SQLiteCurrentRow(handle: handle)) else { return }
             case SQLITE_DONE: return
             case let code: throw failure(code, sql)
             }
@@ -144,10 +148,57 @@ package final class SQLiteTransaction: QueueTransaction {
     }
 }
 
-private func isOther(_ type: String, _ column: String) -> StoreError { .failed("column \"\(column)\" is not \(type)") }
-
 /// A row of a result. A value of another type than the one that is read is an error, so that no row stops the process.
-package struct SQLiteRow: QueueRow {
+package protocol SQLiteValues: QueueRow {
+    func value(_ column: Int) throws -> SQLValue?
+    /// The name of a column, for a message.
+    func name(of column: Int) -> String
+}
+
+extension SQLiteValues {
+    private func isOther(_ type: String, _ column: Int) -> StoreError {
+        .failed("column \"\(name(of: column))\" is not \(type)")
+    }
+
+    package func integer(_ column: Int) throws -> Int64? {
+        switch try value(column) {
+        case nil: nil
+        case .integer(let number): number
+        default: throw isOther("an integer", column)
+        }
+    }
+
+    package func real(_ column: Int) throws -> Double? {
+        switch try value(column) {
+        case nil: nil
+        case .integer(let number): Double(number)
+        case .real(let number): number
+        default: throw isOther("a number", column)
+        }
+    }
+
+    package func truth(_ column: Int) throws -> Bool? { try integer(column).map { $0 != 0 } }
+
+    package func text(_ column: Int) throws -> String? {
+        switch try value(column) {
+        case nil: nil
+        case .text(let text): text
+        default: throw isOther("text", column)
+        }
+    }
+
+    package func bytes(_ column: Int) throws -> Data? {
+        switch try value(column) {
+        case nil: nil
+        case .bytes(let data): data
+        case .text(let text): Data(text.utf8)
+        default: throw isOther("bytes", column)
+        }
+    }
+}
+
+/// A row that outlives its statement.
+package struct SQLiteRow: SQLiteValues {
     fileprivate let columns: [String]
     fileprivate let values: [SQLValue?]
 
@@ -158,94 +209,36 @@ package struct SQLiteRow: QueueRow {
         return place
     }
 
-    private func value(_ column: Int) throws -> SQLValue? {
+    package func value(_ column: Int) throws -> SQLValue? {
         guard column < values.count else { throw StoreError.failed("a statement has no column \(column)") }
         return values[column]
     }
 
-    package func integer(_ column: Int) throws -> Int64? {
-        switch try value(column) {
-        case nil: nil
-        case .integer(let number): number
-        default: throw isOther("an integer", columns[column])
-        }
-    }
-
-    package func real(_ column: Int) throws -> Double? {
-        switch try value(column) {
-        case nil: nil
-        case .integer(let number): Double(number)
-        case .real(let number): number
-        default: throw isOther("a number", columns[column])
-        }
-    }
-
-    package func truth(_ column: Int) throws -> Bool? { try integer(column).map { $0 != 0 } }
-
-    package func text(_ column: Int) throws -> String? {
-        switch try value(column) {
-        case nil: nil
-        case .text(let text): text
-        default: throw isOther("text", columns[column])
-        }
-    }
-
-    package func bytes(_ column: Int) throws -> Data? {
-        switch try value(column) {
-        case nil: nil
-        case .bytes(let data): data
-        case .text(let text): Data(text.utf8)
-        default: throw isOther("bytes", columns[column])
-        }
-    }
+    package func name(of column: Int) -> String { columns[column] }
 }
 
 /// The row at which a statement stands, read in place and by the places of columns.
-private struct SQLiteCurrentRow: QueueRow {
-    let handle: OpaquePointer
+struct SQLiteCurrentRow: SQLiteValues {
+    fileprivate let handle: OpaquePointer
 
-    func allValues() throws -> [SQLValue?] {
-        try (0..<Int(sqlite3_column_count(handle))).map { column in
-            switch sqlite3_column_type(handle, CInt(column)) {
-            case SQLITE_INTEGER: .integer(sqlite3_column_int64(handle, CInt(column)))
-            case SQLITE_FLOAT: .real(sqlite3_column_double(handle, CInt(column)))
-            case SQLITE_TEXT: try text(column).map(SQLValue.text)
-            case SQLITE_BLOB: try bytes(column).map(SQLValue.bytes)
-            default: nil
-            }
-        }
-    }
+    fileprivate var allValues: [SQLValue?] { (0..<Int(sqlite3_column_count(handle))).map(value) }
 
     func place(of column: String) throws -> Int { throw StoreError.failed("column \"\(column)\" is read by its place") }
+    func name(of column: Int) -> String { "\(column)" }
 
-    /// Whether a column is not NULL, which it then is of a type.
-    private func has(_ type: CInt, _ column: Int, _ name: String) throws -> Bool {
-        let found = sqlite3_column_type(handle, CInt(column))
-        guard found == type || found == SQLITE_NULL else { throw isOther(name, "\(column)") }
-        return found == type
-    }
-
-    func integer(_ column: Int) throws -> Int64? {
-        try has(SQLITE_INTEGER, column, "an integer") ? sqlite3_column_int64(handle, CInt(column)) : nil
-    }
-
-    func real(_ column: Int) throws -> Double? {
-        try has(SQLITE_FLOAT, column, "a number") ? sqlite3_column_double(handle, CInt(column)) : nil
-    }
-
-    func truth(_ column: Int) throws -> Bool? { try integer(column).map { $0 != 0 } }
-
-    func text(_ column: Int) throws -> String? {
-        guard try has(SQLITE_TEXT, column, "text"), let start = sqlite3_column_text(handle, CInt(column)) else {
-            return nil
+    func value(_ place: Int) -> SQLValue? {
+        let column = CInt(place)
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
+        case SQLITE_TEXT:
+            let start = sqlite3_column_text(handle, column)
+            let text = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+            return .text(String(decoding: text, as: UTF8.self))
+        case SQLITE_BLOB:
+            let start = sqlite3_column_blob(handle, column)
+            return .bytes(start.map { Data(bytes: $0, count: Int(sqlite3_column_bytes(handle, column))) } ?? Data())
+        default: return nil
         }
-        let count = Int(sqlite3_column_bytes(handle, CInt(column)))
-        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-    }
-
-    func bytes(_ column: Int) throws -> Data? {
-        guard try has(SQLITE_BLOB, column, "bytes") else { return nil }
-        let count = Int(sqlite3_column_bytes(handle, CInt(column)))
-        return sqlite3_column_blob(handle, CInt(column)).map { Data(bytes: $0, count: count) } ?? Data()
     }
 }

@@ -2,7 +2,6 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import GRDB
 
 // What a store in a folder reads for an export, and writes for an import.
 
@@ -51,32 +50,21 @@ extension RecordKind {
     }
 }
 
-extension StoreValue {
-    fileprivate init(_ row: Row, _ index: Int, _ kind: RecordField.Kind) {
-        guard !row.hasNull(atIndex: index) else {
-            self = .null
-            return
+extension SQLiteTransaction {
+    package func records(of kind: RecordKind, after last: StoreRecord?, limit: Int) throws -> [StoreRecord] {
+        let fields = kind.fields
+        let key = try last.map { last in
+            try zip(fields, last.values).prefix(kind.keyLength).map { try $1.parameter(of: $0, dialect) }
         }
-        switch kind {
-        case .integer, .truth: self = .integer(row[index])
-        case .real: self = .real(row[index])
-        case .text: self = .text(row[index])
-        case .bytes: self = .bytes(row[index])
-        case .json:
-            // Text that is not UTF-8 would be returned repaired, as a different request.
-            let data: Data = row[index]
-            self = String(validating: data, as: UTF8.self).map(StoreValue.text) ?? .bytes(data)
+        var (records, size) = ([StoreRecord](), 0)
+        try run(kind.selection(isFirst: last == nil), (key ?? []) + [limit]) { _, row in
+            let values = try fields.indices.map { try StoreValue(row, $0, fields[$0].kind, dialect) }
+            let record = StoreRecord(values: values)
+            records.append(record)
+            size += record.size
+            return size < RecordKind.pageSize
         }
-    }
-
-    fileprivate var stored: (any SQLBindable & DatabaseValueConvertible)? {
-        switch self {
-        case .null: nil
-        case .integer(let number): number
-        case .real(let number): number
-        case .text(let text): text
-        case .bytes(let data): data
-        }
+        return records
     }
 }
 
@@ -87,41 +75,14 @@ extension SQLiteStore: ExportableStore {
     ) async throws(StoreError) {
         let directory = directory
         try await readApart { db in
-            for kind in RecordKind.allCases {
-                var last: StoreRecord?
-                while true {
-                    let page = try Self.records(of: kind, after: last, db)
-                    guard let end = page.last else { break }
-                    last = end
-                    guard includingBytes, kind == .blob else {
-                        try emit(kind, page)
-                        continue
-                    }
-                    // One at a time, because they may be large.
-                    for blob in page {
-                        let bytes = try Self.bytes(blob.digest, directory, db)
-                        try emit(kind, [StoreRecord(values: blob.values, bytes: bytes)])
-                    }
+            let addBytes = { (blobs: [StoreRecord]) in
+                try blobs.map { blob in
+                    StoreRecord(values: blob.values, bytes: try Self.bytes(blob.digest, directory, db))
                 }
             }
+            // One at a time, because they may be large.
+            try db.export(emit, blobsAtATime: 1, addBytes: includingBytes ? addBytes : nil)
         }
-    }
-
-    private static func records(of kind: RecordKind, after last: StoreRecord?, _ db: SQLiteTransaction) throws
-        -> [StoreRecord]
-    {
-        let fields = kind.fields
-        let key: [(any DatabaseValueConvertible)?] =
-            last.map { $0.values.prefix(kind.keyLength).map { $0.stored } } ?? []
-        let statement = try db.cachedStatement(sql: kind.selection(isFirst: last == nil))
-        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(key + [kind.pageLength]))
-        var (records, size) = ([StoreRecord](), 0)
-        while size < RecordKind.pageSize, let row = try rows.next() {
-            let record = StoreRecord(values: fields.indices.map { StoreValue(row, $0, fields[$0].kind) })
-            records.append(record)
-            size += record.size
-        }
-        return records
     }
 
     /// - Throws: ``StoreError/damagedBlob(digest:)``
@@ -148,7 +109,7 @@ extension SQLiteStore: ExportableStore {
             try Self.without(triggers: doors, db) {
                 let insertion = kind.insertion
                 for record in ready {
-                    let values: [(any SQLBindable)?] = record.values.map { $0.stored }
+                    let values = try zip(kind.fields, record.values).map { try $1.parameter(of: $0, db.dialect) }
                     try db.execute(insertion, values + (kind == .blob ? [record.bytes] : []))
                 }
             }
@@ -168,10 +129,10 @@ extension SQLiteStore: ExportableStore {
 
     /// Runs a body without triggers that refuse what only an import may insert.
     private static func without(triggers: [String], _ db: SQLiteTransaction, _ body: () throws -> Void) throws {
-        let find = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?"
+        let find = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?1"
         var texts: [String] = []
         for name in triggers {
-            guard let text = try String.fetchOne(db.sqlite, sql: find, arguments: [name]) else { continue }
+            guard let text: String = try db.value(find, [name]) else { continue }
             texts.append(text)
             try db.execute(sql: "DROP TRIGGER \(name)")
         }
