@@ -102,7 +102,7 @@ struct AttemptTests {
     func aClaimIsLostToWhatCameBeforeInItsTransaction(ends: Bool) async throws {
         try await fixture.enqueue()
         let claim = try await claim()
-        try await fixture.store.settle(.holds(claim)) { db in
+        try await fixture.store.settle(ClaimUse(claim: claim)) { db in
             let task = try db.task(of: claim)
             if ends {
                 try db.end(task, from: .running, End(.cancelled))

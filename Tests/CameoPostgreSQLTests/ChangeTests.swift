@@ -30,7 +30,7 @@ struct ChangeTests {
         try await fixture.enqueue()
         let claim = try await claim()
         await #expect(throws: StoreError.self) {
-            try await store.settle(.completes(claim) { AttemptTimings() }) { db in
+            try await store.settle(ClaimUse(claim: claim, timings: { AttemptTimings() })) { db in
                 try db.complete(claim, timings: AttemptTimings())
                 try db.flush()
                 throw Torn()

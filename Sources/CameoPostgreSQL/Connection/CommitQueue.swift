@@ -192,9 +192,10 @@ final class CommitQueue: Sendable {
     ) throws -> (PostgreSQLTransaction, Opening, refusal: StoreError?) {
         let uses = group.compactMap(\.use)
         // Others must not fail with one that fails, so each completes its job in its own savepoint.
-        let completions = inSavepoints ? [] : uses.compactMap(\.completion)
+        let completions =
+            inSavepoints ? [] : uses.compactMap { use in use.timings.map { (claim: use.claim, timings: $0()) } }
         let completing = completions.isEmpty ? [] : [PostgreSQLTransaction.completing(completions, now: clock.supplied)]
-        let locking = PostgreSQLTransaction.locking(uses.filter { inSavepoints || !$0.completes }.map(\.claim))
+        let locking = PostgreSQLTransaction.locking(uses.filter { inSavepoints || $0.timings == nil }.map(\.claim))
         // Others of the group look when it is their turn, because those before them may change the answer.
         let looking = group.first?.look.map { [$0] } ?? []
         var (opening, found) = try Opening.begin(

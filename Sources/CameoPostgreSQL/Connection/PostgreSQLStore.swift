@@ -157,7 +157,7 @@ package final class PostgreSQLStore: Sendable {
         holding claim: Claim,
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await settle(.holds(claim), body)
+        try await settle(ClaimUse(claim: claim), body)
     }
 
     package func accept(through id: Int64) async throws(StoreError) {

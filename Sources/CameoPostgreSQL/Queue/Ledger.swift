@@ -14,10 +14,9 @@ package import CameoStore
 struct Unwritten {
     struct Outcome {
         let task: TaskRow
-        let state: JobState
+        let end: End
+        /// The end's failure as it is stored.
         let failure: String?
-        let code: String?
-        let supersededBy: Int64?
     }
 
     struct Attempt {
@@ -32,7 +31,7 @@ struct Unwritten {
     /// The tokens of claims whose jobs were completed beforehand.
     var completed: Set<String> = []
     /// Held claims whose jobs are still to be completed.
-    var completions: [Completion] = []
+    var completions: [(claim: Claim, timings: AttemptTimings)] = []
     /// Running tasks that have ended in another way and are still to be deleted.
     var ended: [Int64] = []
     var outcomes: [Outcome] = []
@@ -190,7 +189,7 @@ extension PostgreSQLTransaction {
     private func takeEnds() -> [(outcome: Unwritten.Outcome, attempt: Unwritten.Attempt?)] {
         let ends = unwritten.outcomes.map { outcome in
             let last = unwritten.attempts.firstIndex {
-                $0.task.id == outcome.task.id && $0.outcome.rawValue == outcome.state.rawValue
+                $0.task.id == outcome.task.id && $0.outcome.rawValue == outcome.end.state.rawValue
                     && $0.failure == outcome.failure
             }
             return (outcome: outcome, attempt: last.map { unwritten.attempts.remove(at: $0) })
@@ -215,12 +214,12 @@ extension PostgreSQLTransaction {
                 superseded_by, number, worker, \(Self.times))
             """,
             [
-                SQLArray(outcomes.map(\.task.id)), SQLArray(outcomes.map(\.state.code)),
+                SQLArray(outcomes.map(\.task.id)), SQLArray(outcomes.map(\.end.state.code)),
                 SQLArray(outcomes.map(\.task.queue)), SQLArray(outcomes.map(\.task.priority)),
                 SQLArray(outcomes.map(\.task.due)), SQLArray(outcomes.map(\.task.attempt)),
                 SQLArray(outcomes.map(\.task.maxAttempts)), SQLArray(outcomes.map(\.task.crashCount)),
                 SQLArray(outcomes.map(\.task.attemptedAt)), SQLArray(outcomes.map(\.failure)),
-                SQLArray(outcomes.map(\.code)), SQLArray(outcomes.map(\.supersededBy)), now,
+                SQLArray(outcomes.map(\.end.failure?.code.rawValue)), SQLArray(outcomes.map(\.end.supersededBy)), now,
                 SQLArray(attempts.map { $0?.task.tries }), SQLArray(attempts.map { $0?.task.worker }),
             ] + AttemptTimings.columns(attempts.map { $0?.timings }),
             prepared: true

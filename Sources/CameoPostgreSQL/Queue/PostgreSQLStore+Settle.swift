@@ -12,7 +12,7 @@ extension PostgreSQLStore {
     ) async throws(StoreError) {
         // Whether bytes outside of the database are sound cannot be found out inside the transaction.
         var checked: [BlobDigest: Bool] = [:]
-        let use: ClaimUse = storage == nil ? .completes(claim, timings: timings) : .holds(claim)
+        let use = ClaimUse(claim: claim, timings: storage == nil ? timings : nil)
         while true {
             let known = checked
             let unknown = try await settle(use) { db -> [BlobDigest] in
@@ -34,18 +34,15 @@ extension PostgreSQLStore {
     }
 }
 
-/// A claim whose job is completed.
-struct Completion {
-    let claim: Claim
-    let timings: AttemptTimings
-}
-
 // DESIGN. Nearly all jobs end by completion, so one statement does all that this takes: it removes the tasks whose claims
 // are valid (invariant I1), and writes their history out of what the tasks have. Nothing is looked up before, and only
 // what the rest of the transaction needs is returned.
 extension PostgreSQLTransaction {
     /// The statement that completes jobs. `now` is the time in milliseconds since 1970; nil: the server's.
-    static func completing(_ completions: [Completion], now: Int64?) -> Connection.Statement {
+    static func completing(
+        _ completions: [(claim: Claim, timings: AttemptTimings)],
+        now: Int64?
+    ) -> Connection.Statement {
         // In the same order in every transaction: each locks the rows until its end.
         let sorted = completions.sorted { $0.claim.jobID < $1.claim.jobID }
         return .init(
@@ -73,7 +70,7 @@ extension PostgreSQLTransaction {
     func complete(_ claim: Claim, timings: @autoclosure () -> AttemptTimings) throws {
         guard unwritten.completed.remove(claim.token) == nil else { return }
         let task = try take(claim)
-        unwritten.completions.append(Completion(claim: claim, timings: timings()))
+        unwritten.completions.append((claim, timings()))
         try enter(End(.completed), of: QueuedJob(task), from: .running)
     }
 }

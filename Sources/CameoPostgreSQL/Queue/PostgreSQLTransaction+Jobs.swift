@@ -12,15 +12,7 @@ extension PostgreSQLTransaction {
         case .scheduled, .available, .retryable: try delete(task)
         case .completed, .discarded, .cancelled, nil: break
         }
-        unwritten.outcomes.append(
-            Unwritten.Outcome(
-                task: task,
-                state: end.state,
-                failure: try end.failure?.stored,
-                code: end.failure?.code.rawValue,
-                supersededBy: end.supersededBy
-            )
-        )
+        unwritten.outcomes.append(Unwritten.Outcome(task: task, end: end, failure: try end.failure?.stored))
         try enter(end, of: QueuedJob(task), from: before)
     }
 

@@ -11,7 +11,7 @@ extension PostgreSQLStore {
         seen: Revalidation?,
         timings: AttemptTimings
     ) async throws(StoreError) {
-        try await settle(.completes(claim) { timings }) { db in
+        try await settle(ClaimUse(claim: claim, timings: { timings })) { db in
             try db.complete(claim, timings: timings)
             guard !thumbnails.isEmpty else { return }
             if db.isStoring(thumbnails) { try db.flush() }
@@ -51,18 +51,12 @@ extension PostgreSQLTransaction {
             """
             SELECT thumbnail.blob FROM unnest($1::text[], $2::text[]) AS kept(id, overlay) JOIN thumbnail ON \(Self.isSame)
             """,
-            seen.values(for: thumbnails)
+            [
+                SQLArray(thumbnails.map(\.text)), SQLArray(seen.overlayDigests.map { $0?.hex }), seen.sourceDigest.hex,
+                seen.rendererVersion,
+            ]
         )
         return digests.compactMap(BlobDigest.init(hex:))
-    }
-}
-
-extension Revalidation {
-    fileprivate func values(for thumbnails: [ThumbnailID]) -> [(any SQLBindable)?] {
-        [
-            SQLArray(thumbnails.map(\.text)), SQLArray(overlayDigests.map { $0?.hex }), sourceDigest.hex,
-            rendererVersion,
-        ]
     }
 }
 
