@@ -40,9 +40,11 @@ package struct BytesPlace {
         var remembered: String? = try connection.run(look).rows.first?[0]
         // Only the first program needs the right to change it.
         if remembered == nil, access != .readOnly {
-            if let failure = Self.probe(storage) {
+            do {
+                try Self.probe(storage)
+            } catch {
                 storage.close()
-                let reason = "the place for its bytes cannot be used, and is not remembered: \(failure)"
+                let reason = "the place for its bytes cannot be used, and is not remembered: \(error)"
                 throw StoreError.cannotOpen(path: url.location, reason: reason)
             }
             try connection.run(
@@ -54,7 +56,7 @@ package struct BytesPlace {
         guard let remembered, remembered != storage.location else { return storage }
         // A place that has this store's mark is the same under another name: a server's, a region's, a moved folder's.
         let mark: String? = try connection.run(PostgreSQLStore.mark(url)).rows.first?[0]
-        if let mark, case .success(mark?) = Self.wait(for: { () throws(StoreError) in try await storage.owner() }) {
+        if let mark, (try? blocking { try await storage.owner() }) == mark {
             if access != .readOnly, rights.owns {
                 try connection.run("UPDATE \(url.quoted).schema_version SET bytes_place = $1", [storage.location])
             }
@@ -69,47 +71,41 @@ package struct BytesPlace {
     }
 
     /// Puts, reads and removes bytes. Blocks.
-    ///
-    /// - Returns: why that failed.
-    private static func probe(_ storage: any ByteStorage) -> StoreError? {
+    private static func probe(_ storage: any ByteStorage) throws {
         let bytes = Data(UUID().uuidString.utf8)
         let digest = SHA256.digest(of: bytes)
-        let result = wait { () throws(StoreError) in
+        try blocking {
             _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)
             _ = try await storage.data(of: digest, size: bytes.count)
             try await storage.remove(digest)
         }
-        if case .failure(let error) = result { return error }
-        return nil
     }
+}
 
-    /// Blocks until a body has ended.
-    private static func wait<Value: Sendable>(
-        for body: @escaping @Sendable () async throws(StoreError) -> Value
-    ) -> Result<Value, StoreError> {
-        let done = DispatchSemaphore(value: 0)
-        let result = Mutex<Result<Value, StoreError>>(.failure(.failed("it has not ended")))
-        Task(executorPreference: OwnThread()) {
-            do throws(StoreError) {
-                let value = try await body()
-                result.withLock { $0 = .success(value) }
-            } catch {
-                result.withLock { $0 = .failure(error) }
-            }
-            done.signal()
+/// Runs a body and blocks until it has ended. Not for threads of the cooperative pool.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
+    let done = DispatchSemaphore(value: 0)
+    let result = Mutex<Result<Value, any Error>>(.failure(StoreError.failed("it has not ended")))
+    Task(executorPreference: OwnThread()) {
+        do {
+            let value = try await body()
+            result.withLock { $0 = .success(value) }
+        } catch {
+            result.withLock { $0 = .failure(error) }
         }
-        done.wait()
-        return result.withLock { $0 }
+        done.signal()
     }
+    done.wait()
+    return try result.withLock { $0 }.get()
+}
 
-    /// A thread that is not of the cooperative pool, whose threads may all be blocked by opening stores.
-    private final class OwnThread: TaskExecutor {
-        private let queue = DispatchQueue(label: "cameo.postgresql.probe")
+/// A thread that is not of the cooperative pool, whose threads may all be blocked by opening stores.
+private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "cameo.postgresql.blocking")
 
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        }
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 

@@ -116,16 +116,17 @@ extension PostgreSQLStore {
     /// Removes a damaged blob with its thumbnails and cached originals, which can be made or fetched again. A blob that a
     /// program stored, or that a job needs by its digest, cannot; its row stays, and with it the finding.
     func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
-        let verdict = Verdict()
+        // What the parts of the held transaction tell one another.
+        let verdict = Mutex((isDamaged: false, thumbnails: 0, isGone: false))
         do {
             _ = try await collector.hold { db in
                 try db.value("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE", [digest.hex]) as Int?
             } while: {
                 // The bytes may have been stored again since the survey.
                 let isWhole = try await self.isWhole(digest)
-                verdict.state.withLock { $0.isDamaged = !isWhole }
+                verdict.withLock { $0.isDamaged = !isWhole }
             } finally: { db, _ in
-                guard verdict.state.withLock({ $0.isDamaged }) else { return }
+                guard verdict.withLock({ $0.isDamaged }) else { return }
                 let counts = try db.execute([
                     .init("DELETE FROM source WHERE blob = $1 AND NOT pinned", [digest.hex]),
                     .init("DELETE FROM thumbnail WHERE blob = $1", [digest.hex]),
@@ -138,23 +139,12 @@ extension PostgreSQLStore {
                         [digest.hex]
                     ),
                 ])
-                verdict.state.withLock { $0 = State(isDamaged: true, thumbnails: counts[1], isGone: counts[2] == 1) }
+                verdict.withLock { $0 = (true, counts[1], counts[2] == 1) }
             }
         } catch {
             throw StoreError(error, location: location)
         }
-        return verdict.state.withLock { ($0.thumbnails, $0.isGone) }
-    }
-
-    /// What the parts of a held transaction tell one another.
-    private final class Verdict: Sendable {
-        let state = Mutex(State())
-    }
-
-    private struct State {
-        var isDamaged = false
-        var thumbnails = 0
-        var isGone = false
+        return verdict.withLock { ($0.thumbnails, $0.isGone) }
     }
 
     private func removeOrphans(

@@ -33,7 +33,7 @@ struct DatabaseError: Error, CustomStringConvertible {
 
     /// Whether the same transaction is likely to succeed if it runs again, because it collided with another.
     var isCollision: Bool {
-        ["40001", "40P01"].contains(state) || state == "23505" && constraint == SQLName.uniqueTask
+        ["40001", "40P01"].contains(state) || state == "23505" && constraint == "task_unique"
     }
 
     var isMissingTable: Bool { state == "42P01" || state == "3F000" }
@@ -52,12 +52,6 @@ struct DatabaseError: Error, CustomStringConvertible {
         !isConnectionLost && !isCollision
             && (state.hasPrefix("22") || state.hasPrefix("23") || state == "54000" || state == "54001")
     }
-}
-
-/// Names in the database that decisions depend on.
-enum SQLName {
-    /// The index that allows one waiting job per key.
-    static let uniqueTask = "task_unique"
 }
 
 extension StoreError {

@@ -144,52 +144,41 @@ final class StoreIdentity: Sendable {
 // Each transaction asks for it. Between transactions the store's clock is the machine's, corrected by what the last
 // answers showed. Tests supply a clock of their own, which then counts everywhere.
 final class ServerClock: Sendable {
-    /// The time in milliseconds since 1970 of a clock that is used instead of the server's; nil: the server's counts.
-    var supplied: Int64? { isSupplied ? storeClock.now().milliseconds : nil }
-    let isSupplied: Bool
-    let storeClock: StoreClock
-    private let correction: Correction
-
     /// What the machine's clock is behind the server's.
-    private final class Correction: Sendable {
-        private struct Estimate {
-            var milliseconds: Int64 = 0
-            /// How wrong it may be: half the round trip.
-            var error: Int64 = .max
-            var at = ContinuousClock.now
-        }
-
-        private let estimate = Mutex(Estimate())
-
-        var milliseconds: Int64 { estimate.withLock { $0.milliseconds } }
-
-        /// Takes an answer unless a better one is less than a minute old.
-        func note(_ milliseconds: Int64, error: Int64) {
-            estimate.withLock { estimate in
-                let now = ContinuousClock.now
-                guard error <= estimate.error || estimate.at.duration(to: now) > .seconds(60) else { return }
-                estimate = Estimate(milliseconds: milliseconds, error: error, at: now)
-            }
-        }
+    private struct Estimate {
+        var milliseconds: Int64 = 0
+        /// How wrong it may be: half the round trip.
+        var error: Int64 = .max
+        var at = ContinuousClock.now
     }
 
+    private let estimate = Mutex(Estimate())
+    private let suppliedClock: StoreClock?
+
     /// - Parameter supplied: the clock to use instead of the server's.
-    init(_ supplied: StoreClock?) {
-        let correction = Correction()
-        self.correction = correction
-        isSupplied = supplied != nil
-        storeClock =
-            supplied
+    init(_ supplied: StoreClock?) { suppliedClock = supplied }
+
+    /// The time in milliseconds since 1970 of a clock that is used instead of the server's; nil: the server's counts.
+    var supplied: Int64? { suppliedClock?.now().milliseconds }
+
+    var storeClock: StoreClock {
+        suppliedClock
             ?? StoreClock(
-                now: { Date().addingTimeInterval(Double(correction.milliseconds) / 1_000) },
+                now: { Date().addingTimeInterval(Double(self.estimate.withLock { $0.milliseconds }) / 1_000) },
                 uptime: StoreClock.system.uptime
             )
     }
 
-    /// Learns from the server's time, in milliseconds since 1970, that an answer gave.
+    /// Learns from the server's time, in milliseconds since 1970, that an answer gave, unless a better one is less than a
+    /// minute old.
     func note(server: Int64, tookSince start: ContinuousClock.Instant) {
-        let half = Int64(start.duration(to: .now) / .milliseconds(2))
-        correction.note(server - (Date().milliseconds - half), error: half)
+        let now = ContinuousClock.now
+        let half = Int64(start.duration(to: now) / .milliseconds(2))
+        let milliseconds = server - (Date().milliseconds - half)
+        estimate.withLock { estimate in
+            guard half <= estimate.error || estimate.at.duration(to: now) > .seconds(60) else { return }
+            estimate = Estimate(milliseconds: milliseconds, error: half, at: now)
+        }
     }
 }
 
@@ -203,22 +192,19 @@ enum RowLock: String {
 }
 
 /// Locks for what has no row yet.
-enum AdvisoryLock: String {
-    /// Of the creation or migration of the tables.
-    case schema
-
-    /// "Came" in ASCII: the locks' class.
+enum AdvisoryLock {
+    /// "Came" in ASCII: the class of the lock of the creation or migration of tables.
     private static let family: Int32 = 0x4361_6D65
     /// The class of locks of unique keys.
     static let uniqueKeys = family + 1
     /// The class of locks of idempotency keys.
     static let firstReceipts = family + 2
 
-    /// The arguments of `pg_advisory_xact_lock` and its like.
-    func arguments(schema: String) -> String {
+    /// The arguments of `pg_advisory_xact_lock` and its like for the creation or migration of a schema's tables.
+    static func tables(of schema: String) -> String {
         // FNV-1a
         var hash: UInt32 = 2_166_136_261
-        for byte in "\(schema).\(rawValue)".utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-        return "\(Self.family), \(Int32(bitPattern: hash))"
+        for byte in "\(schema).schema".utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        return "\(family), \(Int32(bitPattern: hash))"
     }
 }

@@ -61,10 +61,6 @@ final class ReaderPool: Sendable {
             }
         }
     }
-
-    func drain() {
-        for connections in connections { connections.drain() }
-    }
 }
 
 // DESIGN. libpq's calls block, so each connection has a serial dispatch queue of its own, never a thread of the

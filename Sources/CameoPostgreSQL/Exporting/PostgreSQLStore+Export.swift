@@ -151,24 +151,15 @@ extension PostgreSQLTransaction {
             return (index, try found[index].digest, Int(size))
         }
         // This thread belongs to the connection and may block; the transfers run beside it.
-        let done = DispatchSemaphore(value: 0)
-        let result = Mutex(Result<[Int: Data], any Error>.success([:]))
-        Task {
-            do {
-                let read = try await withThrowingTaskGroup(of: (Int, Data).self) { group in
-                    for (index, digest, size) in wanted {
-                        group.addTask { (index, try await storage.data(of: digest, size: size)) }
-                    }
-                    return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        let read = try blocking {
+            try await withThrowingTaskGroup(of: (Int, Data).self) { group in
+                for (index, digest, size) in wanted {
+                    group.addTask { (index, try await storage.data(of: digest, size: size)) }
                 }
-                result.withLock { $0 = .success(read) }
-            } catch {
-                result.withLock { $0 = .failure(error) }
+                return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
-            done.signal()
         }
-        done.wait()
-        for (index, data) in try result.withLock({ try $0.get() }) { found[index].bytes = data }
+        for (index, data) in read { found[index].bytes = data }
         return found
     }
 }

@@ -172,10 +172,11 @@ enum Partitions {
     private static let patience = "500ms"
 
     /// A change of a table's partitions. The week is its number since 1970.
-    enum Change: Sendable {
-        case make(table: String, week: Int64)
-        /// A past week's partition, if it is empty.
-        case drop(table: String, week: Int64)
+    struct Change: Sendable {
+        /// What makes the partition, or drops it if it is empty.
+        let function: String
+        let table: String
+        let week: Int64
     }
 
     /// The changes that are due: this week and the next ones need partitions, past ones only while they have rows. Each is
@@ -191,7 +192,8 @@ enum Partitions {
             )
             let missing = (current...(current + ahead)).filter { !known.contains("\(table)_w\($0)") }
             let empty: [Int64] = try db.column("SELECT empty_partitions($1, $2)", [table, current])
-            return missing.map { Change.make(table: table, week: $0) } + empty.map { .drop(table: table, week: $0) }
+            return missing.map { Change(function: "make_partition", table: table, week: $0) }
+                + empty.map { Change(function: "drop_partition", table: table, week: $0) }
         }
     }
 
@@ -200,10 +202,7 @@ enum Partitions {
         do {
             try db.inSavepoint {
                 try db.execute("SELECT set_config('lock_timeout', '\(patience)', true)")
-                switch change {
-                case .make(let table, let week): try db.execute("SELECT make_partition($1, $2)", [table, week])
-                case .drop(let table, let week): try db.execute("SELECT drop_partition($1, $2)", [table, week])
-                }
+                try db.execute("SELECT \(change.function)($1, $2)", [change.table, change.week])
             }
         } catch let error as DatabaseError where error.isUnavailableLock {}
     }

@@ -69,7 +69,7 @@ enum Schema {
                     BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
                     SET LOCAL standard_conforming_strings = on;
                     SET LOCAL statement_timeout = 0;
-                    SELECT pg_advisory_xact_lock(\(AdvisoryLock.schema.arguments(schema: url.schema)));
+                    SELECT pg_advisory_xact_lock(\(AdvisoryLock.tables(of: url.schema)));
                     """
             )
             let found = try version(connection, url)
