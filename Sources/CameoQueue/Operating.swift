@@ -116,7 +116,6 @@ extension QueueTransaction {
             queue: queue,
             key: key,
             lane: try lane(queue: queue, key: key),
-            state: .available,
             priority: try row["priority"],
             due: now,
             maxAttempts: new.request.maxAttempts,

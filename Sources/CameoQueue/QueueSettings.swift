@@ -12,11 +12,7 @@ extension QueueStore {
     }
 
     package func limit(queue: String, to count: Int?, unknown: UnknownQueue) async throws(StoreError) {
-        try await commit(.new) { db in
-            let id = try db.require(queue, unknown)
-            try db.execute("UPDATE queue SET max_running = ?2 WHERE id = ?1", [id, count])
-            try db.settle(.queue, id)
-        }
+        try await commit(.new) { db in try db.settle(.queue, try db.set("max_running", count, of: queue, unknown)) }
     }
 
     package func limit(queue: String, toRate rate: StartRate?, unknown: UnknownQueue) async throws(StoreError) {
@@ -24,17 +20,11 @@ extension QueueStore {
     }
 
     package func setBackground(_ isBackground: Bool, queue: String, unknown: UnknownQueue) async throws(StoreError) {
-        try await commit(.new) { db in
-            let id = try db.require(queue, unknown)
-            try db.execute("UPDATE queue SET background = ?2 WHERE id = ?1", [id, isBackground])
-        }
+        try await commit(.new) { db in _ = try db.set("background", isBackground, of: queue, unknown) }
     }
 
     package func setHook(_ hook: String?, ofQueue queue: String, unknown: UnknownQueue) async throws(StoreError) {
-        try await commit(.new) { db in
-            let id = try db.require(queue, unknown)
-            try db.execute("UPDATE queue SET hook = ?2 WHERE id = ?1", [id, hook])
-        }
+        try await commit(.new) { db in _ = try db.set("hook", hook, of: queue, unknown) }
     }
 
     @discardableResult
@@ -65,6 +55,18 @@ extension QueueTransaction {
         guard let id: Int64 = try value("SELECT id FROM queue WHERE name = ?1", [name]) else {
             throw StoreError.noSuch(.queue, name)
         }
+        return id
+    }
+
+    /// Sets a column of a queue, and returns the queue's number.
+    fileprivate func set(
+        _ column: String,
+        _ value: (any SQLBindable)?,
+        of queue: String,
+        _ unknown: UnknownQueue
+    ) throws -> Int64 {
+        let id = try require(queue, unknown)
+        try execute("UPDATE queue SET \(column) = ?2 WHERE id = ?1", [id, value])
         return id
     }
 

@@ -113,8 +113,16 @@ extension QueueTransaction {
 
     /// Merges a request into the job that waits for the same thumbnails.
     package func join(_ new: CheckedRequest, _ duplicate: TaskRow) throws -> TaskRow {
-        let joined = try join(duplicate, new.job.joining(now: now))
-        if let hook = new.job.request.hook { try note(hook: hook, for: joined.id) }
+        let request = new.job.request
+        let joining = Joining(
+            priority: request.priority,
+            due: max(now, request.runAt?.milliseconds ?? now),
+            refresh: request.refresh,
+            batches: request.batch.map { [$0] } ?? [],
+            isHooked: request.hook != nil
+        )
+        let joined = try join(duplicate, joining)
+        if let hook = request.hook { try note(hook: hook, for: joined.id) }
         return joined
     }
 
@@ -211,20 +219,7 @@ extension QueueTransaction {
         let queue = try queue(name)
         if let batch = try valid("batch", ThumbnailRequest.isName) { try enter([batch], id) }
         let failure = JobFailure(.requestInvalid, at: .request, reason)
-        let task = TaskRow(
-            id: id,
-            queue: queue,
-            key: 0,
-            lane: 0,
-            state: .available,
-            priority: 0,
-            due: try row["created_at"],
-            maxAttempts: ThumbnailRequest.defaultMaxAttempts,
-            refresh: .ifChanged,
-            uniqueKey: nil,
-            upload: nil,
-            isHooked: true
-        )
+        let task = TaskRow(id: id, queue: queue, due: try row["created_at"], isHooked: true)
         try note(hook: valid("hook", ThumbnailRequest.isLabel), ofQueue: queue, for: id)
         try end(task, from: nil, End(.discarded, failure: failure))
         return LostJob(id: id, source: try row["source"], queue: name, attempt: 0, failure: failure)

@@ -67,13 +67,19 @@ extension QueueTransaction {
     /// Keeps uploaded bytes as the newest of their cache key, if there is one.
     package func hold(_ blob: PreparedBlob, under key: CacheKey?) throws {
         guard let key else { return try blob.insert(self) }
+        let time = Date(milliseconds: now)
+        // They have no server: every request for the key gets them.
         let source = CachedSource(
-            handedOver: blob.digest,
-            bytes: blob.size,
+            key: SourceKey(uri: key.text, scope: nil),
+            finalURL: key.uri,
+            head: CacheableResponse(status: 200, requestTime: time, responseTime: time),
             mediaType: blob.mediaType,
-            under: key,
-            at: Date(milliseconds: now),
-            sourceSeen: try nextSourceSeen()
+            freshUntil: .distantFuture,
+            blob: blob.digest,
+            bytes: blob.size,
+            sourceSeen: try nextSourceSeen(),
+            peers: [],
+            isPinned: true
         )
         _ = try keep(source, blob, budget: nil)
     }

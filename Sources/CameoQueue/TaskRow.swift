@@ -5,18 +5,18 @@ internal import CameoStore
 package struct TaskRow: Sendable {
     package let id: Int64
     package let queue: Int64
-    package let key: Int64
-    package let lane: Int64
-    package var state: JobState
-    package var priority: Int
+    package private(set) var key: Int64 = 0
+    package private(set) var lane: Int64 = 0
+    package var state = JobState.available
+    package var priority = 0
     package var due: Int64
     package var attempt = 0
-    package var maxAttempts: Int
+    package var maxAttempts = ThumbnailRequest.defaultMaxAttempts
     package var crashCount = 0
     package var tries = 0
     package var attemptedAt: Int64?
     package var failed: Int?
-    package var refresh: Refresh
+    package var refresh = Refresh.ifChanged
     package var uniqueKey: String?
     package var upload: Int64?
     /// Whether its end is to be delivered to hooks.

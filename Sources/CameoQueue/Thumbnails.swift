@@ -268,32 +268,25 @@ package struct PreparedBlob: Sendable {
         (self.digest, self.size, self.data, self.mediaType) = (digest, size, data, mediaType)
     }
 
-    /// The statement that inserts the row or makes it young, and its values.
-    package func insertion(at now: Int64) -> (sql: String, values: [(any SQLBindable)?]) {
-        (
-            """
-            INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT (digest) DO UPDATE SET data = excluded.data, created_at = excluded.created_at
-            """,
-            [digest.hex, size, data, mediaType, now]
-        )
-    }
-
+    /// Inserts the row or makes it young.
     package func insert(_ db: some QueueTransaction) throws {
-        let insertion = insertion(at: db.now)
-        try db.execute(insertion.sql, insertion.values)
+        try insert(db, "UPDATE SET data = excluded.data, created_at = excluded.created_at")
     }
 
     /// Gives the bytes an unreferenced row, so that collection finds them. An existing row is left unchanged.
     package func leave(_ db: some QueueTransaction) throws {
+        try insert(db, "NOTHING")
+        try db.noteOrphan(digest)
+    }
+
+    private func insert(_ db: some QueueTransaction, _ orElse: String) throws {
         try db.execute(
             """
             INSERT INTO blob(digest, size, data, media_type, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT (digest) DO NOTHING
+            ON CONFLICT (digest) DO \(orElse)
             """,
             [digest.hex, size, data, mediaType, db.now]
         )
-        try db.noteOrphan(digest)
     }
 }
 

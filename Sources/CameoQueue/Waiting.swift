@@ -1,10 +1,21 @@
 package import CameoModel
-package import CameoStore
+internal import CameoStore
 
 // DESIGN. At most one waiting job exists per unique key, enforced by the partial unique index `task_unique`. A new
 // request with that key joins the job, which changes its task but never its request. A job that has to wait again while
 // another is waiting under its key ends `cancelled`, superseded by the other. If another transaction inserts a job of the
 // key at the same moment, the index refuses one of both, whose group then runs again and finds the other's job.
+/// What a job or request contributes when it joins another job.
+struct Joining {
+    let priority: Int
+    /// When to run; nil for a job that only waits for its back-off.
+    let due: Int64?
+    let refresh: Refresh
+    let batches: [String]
+    /// Whether a hook waits for the end.
+    let isHooked: Bool
+}
+
 extension QueueTransaction {
     package func waitingJob(for key: String?) throws -> TaskRow? {
         guard let key else { return nil }
@@ -28,7 +39,7 @@ extension QueueTransaction {
     ///
     /// - Returns: the updated job.
     @discardableResult
-    package func join(_ task: TaskRow, _ joining: Joining) throws -> TaskRow {
+    func join(_ task: TaskRow, _ joining: Joining) throws -> TaskRow {
         var raised = task
         raised.priority = max(task.priority, joining.priority)
         raised.refresh = task.refresh.joined(with: joining.refresh)

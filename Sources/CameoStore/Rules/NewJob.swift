@@ -21,17 +21,6 @@ package struct NewJob: Sendable {
         thumbnails = WantedThumbnail.json(of: wanted)
     }
 
-    /// What the request contributes to a job that it joins.
-    package func joining(now: Int64) -> Joining {
-        Joining(
-            priority: request.priority,
-            due: max(now, request.runAt?.milliseconds ?? now),
-            refresh: request.refresh,
-            batches: request.batch.map { [$0] } ?? [],
-            isHooked: request.hook != nil
-        )
-    }
-
     /// The stored blobs and thumbnails that the job reads, by digest and id.
     package var ingredients: Set<String> {
         Set(
@@ -133,25 +122,6 @@ package struct UniqueKey: Hashable, Sendable {
             members["thumbnails"] = .array(ids.sorted().map(JSONValue.string))
         }
         text = SHA256.shortHex(of: .object(members))
-    }
-}
-
-/// What a job or request contributes when it joins another job.
-package struct Joining: Sendable {
-    package let priority: Int
-    /// When to run; nil for a job that only waits for its back-off.
-    package let due: Int64?
-    package let refresh: Refresh
-    package let batches: [String]
-    /// Whether a hook waits for the end.
-    package let isHooked: Bool
-
-    package init(priority: Int, due: Int64?, refresh: Refresh, batches: [String], isHooked: Bool) {
-        self.priority = priority
-        self.due = due
-        self.refresh = refresh
-        self.batches = batches
-        self.isHooked = isHooked
     }
 }
 
