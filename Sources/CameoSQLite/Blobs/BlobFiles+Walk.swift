@@ -18,19 +18,14 @@ struct BlobFolder: Sendable {
     let unexpected: [UnexpectedEntry]
 }
 
-/// Blobs whose files are missing or damaged.
-struct LostBlobs: Sendable {
-    private var digests: [String: BlobDigest] = [:]
+/// Blobs whose files are missing or damaged, by the names that such a file may have elsewhere: that of its place in another
+/// folder, and the full digest as a user may have named it.
+typealias LostBlobs = [Substring: BlobDigest]
 
+extension LostBlobs {
     init(_ lost: [BlobDigest]) {
-        for digest in lost {
-            // The name of its file if moved to another folder, and the full digest as a user may have named it.
-            digests[String(digest.hex.dropFirst(2))] = digest
-            digests[digest.hex] = digest
-        }
+        self.init(lost.flatMap { [($0.hex.dropFirst(2), $0), ($0.hex[...], $0)] }, uniquingKeysWith: { $1 })
     }
-
-    func digest(called name: Substring) -> BlobDigest? { digests[String(name)] }
 }
 
 extension BlobFiles {
@@ -45,7 +40,7 @@ extension BlobFiles {
 
     /// The lost blob whose bytes a misplaced file contains. Reads the file only if its name matches a lost blob.
     func found(_ path: String, among lost: LostBlobs) async throws(StoreError) -> BlobDigest? {
-        guard let name = path.split(separator: "/").last, let digest = lost.digest(called: name) else { return nil }
+        guard let name = path.split(separator: "/").last, let digest = lost[name] else { return nil }
         return try await perform { directory in
             let file = "\(directory.path)/\(path)"
             guard file != directory.blobFile(digest), let data = try? Self.contents(of: file) else { return nil }

@@ -251,21 +251,16 @@ struct FolderEntry: Hashable, Sendable {
         case DT_REG: .file
         case DT_DIR: .folder
         case DT_LNK: .link
-        case DT_UNKNOWN: kind(of: path)
+        case DT_UNKNOWN: ask(path)
         default: .special
         }
     }
 
     /// Asks the file itself, because some file systems (XFS without `ftype`) do not record types in directories.
-    private static func kind(of path: String) -> Kind {
+    private static func ask(_ path: String) -> Kind {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return .special }
-        return switch status.st_mode & S_IFMT {
-        case S_IFREG: .file
-        case S_IFDIR: .folder
-        case S_IFLNK: .link
-        default: .special
-        }
+        // As `IFTODT`, which is a macro.
+        return lstat(path, &status) == 0 ? kind(Int(status.st_mode & S_IFMT) >> 12, path) : .special
     }
 }
 

@@ -44,15 +44,7 @@ package final class SQLiteStore: QueueStore {
             let patience = Patience(line: line)
             let writer = try Connection.open(directory.database, .readWrite, patience: patience)
             try Self.setUp(writer, directory, creating: creating)
-            try self.init(
-                directory: directory,
-                clock: clock,
-                writer: writer,
-                line: line,
-                claimTurn: ClaimTurn(directory.claimLock),
-                checkpointer: Checkpointer(directory: directory, patience: patience),
-                readAccess: .readOnly
-            )
+            try self.init(directory, .readOnly, clock, writing: (writer, line, patience))
         } catch {
             throw StoreError(error, path: directory.path)
         }
@@ -65,43 +57,28 @@ package final class SQLiteStore: QueueStore {
         let directory = try StoreDirectory(at: path, creating: false)
         try directory.refuseEmptied()
         do {
-            let access = try Self.readAccess(to: directory)
-            try self.init(
-                directory: directory,
-                clock: clock,
-                writer: nil,
-                line: nil,
-                claimTurn: nil,
-                checkpointer: Checkpointer(directory: directory, patience: Patience()),
-                readAccess: access
-            )
+            try self.init(directory, try Self.readAccess(to: directory), clock, writing: nil)
         } catch {
             throw StoreError(error, path: directory.path)
         }
     }
 
     private init(
-        directory: StoreDirectory,
-        clock: StoreClock,
-        writer: DatabaseQueue?,
-        line: WaitingLine?,
-        claimTurn: ClaimTurn?,
-        checkpointer: Checkpointer,
-        readAccess: Connection.Access
+        _ directory: StoreDirectory,
+        _ readAccess: Connection.Access,
+        _ clock: StoreClock,
+        writing: (writer: DatabaseQueue, line: WaitingLine, patience: Patience)?
     ) throws {
-        self.directory = directory
-        self.clock = clock
-        self.writer = writer
-        self.claimTurn = claimTurn
+        (self.directory, self.readAccess, self.clock) = (directory, readAccess, clock)
+        let checkpointer = Checkpointer(directory: directory, patience: writing?.patience ?? Patience())
         self.checkpointer = checkpointer
-        self.readAccess = readAccess
+        writer = writing?.writer
+        claimTurn = try writing.map { _ in try ClaimTurn(directory.claimLock) }
         reader = try Connection.open(directory.database, readAccess)
         files = BlobFiles(directory: directory)
         inode = Self.inode(of: directory.database)
-        writes = writer.flatMap { writer in
-            line.map {
-                CommitQueue(database: writer, line: $0, checkpointer: checkpointer, directory: directory, clock: clock)
-            }
+        writes = writing.map { writer, line, _ in
+            CommitQueue(database: writer, line: line, checkpointer: checkpointer, directory: directory, clock: clock)
         }
         let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {

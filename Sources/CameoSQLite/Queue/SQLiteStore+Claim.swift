@@ -86,14 +86,7 @@ extension SQLiteStore {
         try promoteDueJobs(db)
         try Rates.open(db)
         if kind == .poison {
-            return try claimPoisonJobs(
-                limit,
-                queues,
-                BackgroundJobs(room: background),
-                for: worker,
-                &lost,
-                db
-            )
+            return try claimPoisonJobs(limit, queues, BackgroundJobs(room: background), for: worker, &lost, db)
         }
         var jobs: [ClaimedJob] = []
         var background = background
@@ -111,11 +104,7 @@ extension SQLiteStore {
             if front.queue.isBackground { background -= tasks.count }
             for task in tasks {
                 let queue = (front.queue.name, front.queue.isBackground)
-                if let job = try take(task, &beginning, from: queue, for: worker, db) {
-                    jobs.append(job)
-                } else {
-                    lost.append(LostJob(deleted: task.id, from: front.queue.name, attempt: task.attempt))
-                }
+                if let job = try take(task, &beginning, from: queue, for: worker, &lost, db) { jobs.append(job) }
             }
             if front.isLimited {
                 try Rates.spend(tasks.count, queue: front.queue.id, key: front.key, db)
@@ -197,11 +186,7 @@ extension SQLiteStore {
         while jobs.count < limit, let next = try poisonJobs(wanted, background, 1, attemptedBefore: nil, db).first {
             var beginning = try Beginning(db)
             try Rates.spend(1, queue: next.task.queue, key: next.task.key, db)
-            if let job = try take(next.task, &beginning, from: next.queue, for: worker, db) {
-                jobs.append(job)
-            } else {
-                lost.append(LostJob(deleted: next.task.id, from: next.queue.name, attempt: next.task.attempt))
-            }
+            if let job = try take(next.task, &beginning, from: next.queue, for: worker, &lost, db) { jobs.append(job) }
             try beginning.end(db)
             try db.flush()
         }
@@ -235,10 +220,12 @@ extension SQLiteStore {
         _ beginning: inout Beginning,
         from queue: (name: String, isBackground: Bool),
         for worker: String,
+        _ lost: inout [LostJob],
         _ db: SQLiteTransaction
     ) throws -> ClaimedJob? {
         guard let row = try db.row("SELECT request, created_at FROM job WHERE id = ?1", [task.id]) else {
             try db.forget(task, from: .available)
+            lost.append(LostJob(deleted: task.id, from: queue.name, attempt: task.attempt))
             return nil
         }
         let claim = Claim(jobID: task.id, token: token())

@@ -3,7 +3,6 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import GRDB
 
 extension SQLiteStore {
     static let repairCommand = "`cameo-admin check --repair`"
@@ -36,7 +35,7 @@ extension SQLiteStore {
     }
 
     private static func sqliteVersion(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let version = try String.fetchOne(db.sqlite, sql: "SELECT sqlite_version()") ?? "of an unknown version"
+        let version = try db.value("SELECT sqlite_version()") ?? "of an unknown version"
         let parts = version.split(separator: ".").compactMap { Int($0) }
         let isFixed = !parts.lexicographicallyPrecedes([3, 51, 3])
         let message =
@@ -70,19 +69,21 @@ extension SQLiteStore {
     }
 
     private static func counters(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let jobs = try Row.fetchAll(db.sqlite, sql: Counters.wrongJobs).map { row in
-            "queue \(row["queue"] as String) counts \(row["counted"] as Int) \(row["state"] as String) jobs "
+        let jobs = try db.query(Counters.wrongJobs).map { row in
+            try "queue \(row["queue"] as String) counts \(row["counted"] as Int) \(row["state"] as String) jobs "
                 + "and has \(row["actual"] as Int)"
         }
-        let ends = try Row.fetchAll(db.sqlite, sql: Counters.wrongEnds).map { row in
-            "queue \(row["queue"] as String) has \(row["actual"] as Int) \(row["state"] as String) jobs and counts "
+        let ends = try db.query(Counters.wrongEnds).map { row in
+            try "queue \(row["queue"] as String) has \(row["actual"] as Int) \(row["state"] as String) jobs and counts "
                 + "\(row["counted"] as Int) that ever ended so"
         }
-        let totals = try Row.fetchAll(db.sqlite, sql: db.wrongTotals).map { row in
-            "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
+        let totals = try db.query(db.wrongTotals).map { row in
+            try
+                "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
         }
-        let numbers = try Row.fetchAll(db.sqlite, sql: Counters.exhaustedNumbers).map { row in
-            "the numbers of \(row["name"] as String) have reached \(row["counted"] as Int), and the highest in use is "
+        let numbers = try db.query(Counters.exhaustedNumbers).map { row in
+            try
+                "the numbers of \(row["name"] as String) have reached \(row["counted"] as Int), and the highest in use is "
                 + "\(row["actual"] as Int)"
         }
         return CheckFinding(

@@ -1,7 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
-internal import GRDB
 
 extension SQLiteStore {
     /// The prefix reserved for other programs: no version of Cameo gives a table, index, trigger or view such a name.
@@ -24,13 +23,9 @@ extension SQLiteStore {
     /// Rows of Cameo's tables that refer to missing rows. Other programs' tables are not checked.
     static func danglingRows(_ db: SQLiteTransaction) throws -> [(table: String, parent: String)] {
         let own = try Schema.ownNames()
-        let tables = try String.fetchAll(
-            db.sqlite,
-            sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-        )
+        let tables: [String] = try db.column("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
         return try tables.filter(own.contains).flatMap { table in
-            try Row.fetchAll(db.sqlite, sql: "SELECT parent FROM pragma_foreign_key_check(?)", arguments: [table])
-                .map { (table: table, parent: $0["parent"]) }
+            try db.column("SELECT parent FROM pragma_foreign_key_check(?1)", [table]).map { (table: table, parent: $0) }
         }
     }
 
@@ -39,14 +34,10 @@ extension SQLiteStore {
     static func guests(_ db: SQLiteTransaction) throws -> CheckFinding {
         // SQLite's names are case-insensitive but stored as spelled.
         let own = Set(try Schema.ownNames().map { $0.lowercased() })
-        let rows = try Row.fetchAll(
-            db.sqlite,
-            sql: "SELECT type, name, tbl_name FROM sqlite_schema WHERE \(Schema.namedByPrograms) ORDER BY name"
-        )
-        let guests = rows.map {
-            (type: $0["type"] as String, name: $0["name"] as String, table: $0["tbl_name"] as String)
-        }
-        .filter { !own.contains($0.name.lowercased()) }
+        let look = "SELECT type, name, tbl_name FROM sqlite_schema WHERE \(Schema.namedByPrograms) ORDER BY name"
+        let guests = try db.query(look)
+            .map { row in try (type: row[0] as String, name: row[1] as String, table: row[2] as String) }
+            .filter { !own.contains($0.name.lowercased()) }
         var problems: [String] = []
         for guest in guests {
             let name = "the \(guest.type) \(guest.name) of another program"
@@ -55,12 +46,11 @@ extension SQLiteStore {
                 problems.append("\(name) has a name that a later version of Cameo may need")
             }
             guard guest.type == "table" else { continue }
-            let targets = try String.fetchSet(
-                db.sqlite,
-                sql: "SELECT \"table\" FROM pragma_foreign_key_list(?)",
-                arguments: [guest.name]
+            let targets: [String] = try db.column(
+                "SELECT DISTINCT \"table\" FROM pragma_foreign_key_list(?1) ORDER BY 1",
+                [guest.name]
             )
-            for target in targets.sorted() where own.contains(target.lowercased()) {
+            for target in targets where own.contains(target.lowercased()) {
                 problems.append("\(name) has a foreign key to Cameo's table \(target)")
             }
         }
@@ -81,13 +71,13 @@ extension SQLiteStore {
 // Checks the invariants that claims and settlements maintain for jobs and limits.
 extension SQLiteStore {
     static func limits(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let counts = try Row.fetchAll(db.sqlite, sql: Counters.wrongKeys)
-        let lanes = try String.fetchAll(db.sqlite, sql: Counters.wrongLanes)
-        let heads = try String.fetchAll(db.sqlite, sql: Counters.highHeads)
+        let counts = try db.query(Counters.wrongKeys)
+        let lanes: [String] = try db.column(Counters.wrongLanes)
+        let heads: [String] = try db.column(Counters.highHeads)
         return CheckFinding(
             "limits",
-            counts.map { row in
-                "the concurrency key \(row["key"] as String) counts \(row["running"] as Int) running jobs and has "
+            try counts.map { row in
+                try "the concurrency key \(row["key"] as String) counts \(row["running"] as Int) running jobs and has "
                     + "\(row["actual"] as Int)"
             } + lanes.map { "the concurrency key \($0) has room but its jobs are blocked, or the reverse" }
                 + heads.map { "the queue \($0) has waiting jobs that a claim would not find" },
@@ -106,7 +96,7 @@ extension SQLiteStore {
     static func requests(_ db: SQLiteTransaction) throws -> CheckFinding {
         CheckFinding(
             "requests",
-            try Int64.fetchAll(db.sqlite, sql: unreadableRequests).map { "the request of job \($0) cannot be read" },
+            try db.column(unreadableRequests).map { (id: Int64) in "the request of job \(id) cannot be read" },
             ok: "every unfinished job has a request that can be read",
             advice: "\(repairCommand) discards such jobs, as does the next claim"
         )
@@ -114,14 +104,13 @@ extension SQLiteStore {
 
     /// Checks that every job is in the queue, in the history, or unaccepted.
     static func places(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let ids = try Int64.fetchAll(
-            db.sqlite,
-            sql: """
-                SELECT id FROM task WHERE id IN (SELECT id FROM outcome)
-                UNION SELECT id FROM task WHERE id NOT IN (SELECT id FROM accepted)
-                UNION SELECT id FROM job WHERE id <= (SELECT value FROM sequence WHERE name = 'accepted')
-                  AND id NOT IN (SELECT id FROM task) AND id NOT IN (SELECT id FROM outcome)
-                """
+        let ids: [Int64] = try db.column(
+            """
+            SELECT id FROM task WHERE id IN (SELECT id FROM outcome)
+            UNION SELECT id FROM task WHERE id NOT IN (SELECT id FROM accepted)
+            UNION SELECT id FROM job WHERE id <= (SELECT value FROM sequence WHERE name = 'accepted')
+              AND id NOT IN (SELECT id FROM task) AND id NOT IN (SELECT id FROM outcome)
+            """
         )
         return CheckFinding(
             "jobs",
@@ -199,7 +188,7 @@ enum Counters {
     static func rebuild(_ db: SQLiteTransaction) throws -> Int {
         let queries = [wrongJobs, wrongEnds, db.wrongTotals, wrongKeys, wrongLanes, highHeads, exhaustedNumbers]
         let wrong = try queries.reduce(0) { sum, query in
-            sum + (try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM (\(query))") ?? 0)
+            sum + (try db.value("SELECT count(*) FROM (\(query))") ?? 0)
         }
         guard wrong > 0 else { return 0 }
         let counts = JobState.allCases.map { state -> String in
