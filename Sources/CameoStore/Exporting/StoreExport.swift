@@ -120,7 +120,7 @@ package struct StoreExport: Sendable {
         }
 
         mutating func end() throws -> ExportSummary {
-            let digest = exchangeHash().finalize().hex
+            let digest = hash.takeDigest()
             let records = summary.sums.map {
                 ($0.rawValue, JSONValue.array([.integer(Int64($1.count)), .string($1.digest)]))
             }
@@ -131,12 +131,15 @@ package struct StoreExport: Sendable {
             try output(Data(end.canonicalBytes + [UInt8(ascii: "\n")]))
             return summary
         }
+    }
+}
 
-        private mutating func exchangeHash() -> SHA256 {
-            var last = SHA256()
-            swap(&last, &hash)
-            return last
-        }
+extension SHA256 {
+    /// The digest of what was hashed; begins anew.
+    mutating func takeDigest() -> String {
+        var last = SHA256()
+        swap(&last, &self)
+        return last.finalize().hex
     }
 }
 

@@ -181,11 +181,7 @@ private struct StreamReader: ~Copyable {
     init(input: @escaping (_ count: Int) throws -> Data) { self.input = input }
 
     /// The digest of all that came before the last line.
-    mutating func digestBeforeLine() -> String {
-        var before = SHA256()
-        swap(&before, &hash)
-        return before.finalize().hex
-    }
+    mutating func digestBeforeLine() -> String { hash.takeDigest() }
 
     func malformed(_ reason: String) -> StoreError {
         .refused(reason: "the export is damaged in line \(count): \(reason)")

@@ -137,11 +137,7 @@ package struct RecordSum: Hashable, Sendable {
 
     /// 64 hexadecimal digits.
     package var digest: String {
-        words.reversed().map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
-        .joined()
+        Hexadecimal.encode(words.reversed().flatMap { withUnsafeBytes(of: $0.bigEndian, Array.init) })
     }
 
     private static func encoded(_ record: StoreRecord) -> [UInt8] {

@@ -9,11 +9,8 @@ package enum StoreName: Hashable, Sendable {
 
     package init(_ text: String) {
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") || text.hasPrefix("sqlite:"),
-            let first = text.utf8.first, (0x41...0x5A).contains(first) || (0x61...0x7A).contains(first),
-            text[..<colon].utf8.allSatisfy({ byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || [0x2B, 0x2D, 0x2E].contains(byte)
-            })
+            text.first?.isLetter == true,
+            text[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
         else {
             self = .folder(text)
             return

@@ -48,16 +48,10 @@ package struct WorkerDescription: Hashable, Sendable {
     /// Whether the text can name a worker and its lock file: 1 to 64 characters of A-Z a-z 0-9 _ - . that do not begin
     /// with a full stop.
     package static func isID(_ text: String) -> Bool {
-        let bytes = text.utf8
-        return (1...64).contains(bytes.count) && bytes.first != UInt8(ascii: ".")
-            && bytes.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+        (1...64).contains(text.utf8.count) && !text.hasPrefix(".") && text.utf8.allSatisfy(idBytes.contains)
     }
+
+    private static let idBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.".utf8)
 }
 
 /// The information that a worker polls several times a second.
