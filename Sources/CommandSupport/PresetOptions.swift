@@ -38,8 +38,6 @@ package struct PresetOptions: ParsableArguments {
         }
     }
 
-    package var given: [String] { (preset.isEmpty ? [] : ["--preset"]) + (presets == nil ? [] : ["--presets"]) }
-
     /// The built-in presets, and those of the file.
     package func load() throws -> PresetFile { try Presets.load(presets) }
 }

@@ -106,7 +106,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
                 )
             }
             guard cacheKey == nil else { throw ValidationError("--cache-key: --list-presets enqueues nothing") }
-            if let option = (renditions.allGiven + job.given).first(where: { $0 != "--presets" }) {
+            if let option = try (renditions.given() + job.given).first(where: { $0 != "--presets" }) {
                 throw ValidationError("\(option): --list-presets enqueues nothing")
             }
             return
@@ -127,7 +127,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
             guard !source.isEmpty else { throw ValidationError("--watch needs a folder: give it as a SOURCE") }
             guard !waiting.wait else { throw ValidationError("--watch never ends: do not combine it with --wait") }
         }
-        if !request.isEmpty, let option = (renditions.allGiven + job.given).first {
+        if !request.isEmpty, let option = try (renditions.given() + job.given).first {
             throw ValidationError("\(option): cannot be combined with --request, which contains all options")
         }
         guard cacheKey == nil || data else { throw ValidationError("--cache-key needs --data") }
@@ -257,7 +257,24 @@ enum TypedOption {
     }
 
     private static func mistake(_ option: [String], _ details: [String], _ error: InvalidRequest) -> ValidationError {
-        let words = option.joined(separator: "-").map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }
-        return ValidationError("--\(words.joined()): \((details + [error.reason]).joined(separator: " "))")
+        ValidationError("\(name(option.joined(separator: "-"))): \((details + [error.reason]).joined(separator: " "))")
+    }
+
+    /// The option that sets a property: `maxAttempts` is `--max-attempts`.
+    static func name(_ property: String) -> String {
+        "--" + property.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
+    }
+}
+
+extension ParsableArguments {
+    /// The options with a value other than their default, in the order in which they are declared.
+    var given: [String] {
+        get throws {
+            let usual = Mirror(reflecting: try Self.parse([])).children
+            return zip(Mirror(reflecting: self).children, usual).compactMap { option, usual in
+                guard let label = option.label, "\(option.value)" != "\(usual.value)" else { return nil }
+                return TypedOption.name(String(label.dropFirst()))
+            }
+        }
     }
 }

@@ -18,11 +18,10 @@ struct JobOptions: ParsableArguments {
     var at: String?
 
     @Option(
-        name: .customLong("in"),
         parsing: .unconditional,
         help: ArgumentHelp("Run no earlier than this time from now (10m; at most 36500d).", valueName: "duration")
     )
-    var delay: DurationArgument?
+    var `in`: DurationArgument?
 
     @Option(help: ArgumentHelp("A label by which these jobs can be reported together.", valueName: "label"))
     var batch: String?
@@ -90,31 +89,15 @@ struct JobOptions: ParsableArguments {
     var concurrencyLimit: Int?
 
     @Option(
-        name: .customLong("header"),
         help: ArgumentHelp(
             "Send this header with requests to http(s) sources: 'Name: value'. Repeatable.",
             valueName: "header"
         )
     )
-    var headers: [String] = []
+    var header: [String] = []
 
     @Option(help: ArgumentHelp("A JSON object that every report on the job repeats.", valueName: "json"))
     var metadata: String?
-
-    /// The options given with a value other than their default.
-    var given: [String] {
-        let options: [(String, Bool)] = [
-            ("--queue", queue != ThumbnailRequest.defaultQueue), ("--priority", priority != 0), ("--at", at != nil),
-            ("--in", delay != nil), ("--retry-base", retryBase != nil), ("--retry-cap", retryCap != nil),
-            ("--retry-jitter", retryJitter != nil), ("--refresh", refresh != .ifChanged),
-            ("--unique-key", uniqueKey != nil), ("--concurrency-key", concurrencyKey != nil),
-            ("--concurrency-limit", concurrencyLimit != nil),
-            ("--batch", batch != nil), ("--hook", hook != nil),
-            ("--max-attempts", maxAttempts != ThumbnailRequest.defaultMaxAttempts),
-            ("--timeout", timeout != nil), ("--header", !headers.isEmpty), ("--metadata", metadata != nil),
-        ]
-        return options.filter(\.1).map(\.0)
-    }
 
     func apply(to request: inout ThumbnailRequest) throws {
         request.queue = queue
@@ -134,7 +117,7 @@ struct JobOptions: ParsableArguments {
                 jitter: retryJitter
             )
         }
-        if let delay { request.runAt = Date.now.addingTimeInterval(delay.duration.seconds) }
+        if let `in` { request.runAt = Date.now.addingTimeInterval(`in`.duration.seconds) }
         if let at { request.runAt = WireFormat.date(from: at) }
         request.metadata = try members()
         // For other sources, headers would change nothing but the thumbnails' URIs.
@@ -142,7 +125,7 @@ struct JobOptions: ParsableArguments {
     }
 
     func validate() throws {
-        guard at == nil || delay == nil else { throw ValidationError("--at and --in cannot be combined") }
+        guard at == nil || `in` == nil else { throw ValidationError("--at and --in cannot be combined") }
         if let at, WireFormat.date(from: at) == nil {
             throw ValidationError("--at \(at): must be a time such as 2030-01-31T12:00:00Z")
         }
@@ -152,7 +135,7 @@ struct JobOptions: ParsableArguments {
 
     /// Throws if there are headers but no source to which they could be sent.
     func expectUse(of sources: [String]) throws {
-        guard let header = headers.first, !sources.contains(where: Self.isFetched) else { return }
+        guard let header = header.first, !sources.contains(where: Self.isFetched) else { return }
         throw ValidationError(
             "--header \(header.prefix { $0 != ":" }): is only sent to http: and https: sources, but there is none"
         )
@@ -162,7 +145,7 @@ struct JobOptions: ParsableArguments {
 
     private func fields() throws -> [String: String] {
         var fields: [String: String] = [:]
-        for header in headers {
+        for header in header {
             guard let colon = header.firstIndex(of: ":") else {
                 throw ValidationError("--header \(header): must be 'Name: value'")
             }

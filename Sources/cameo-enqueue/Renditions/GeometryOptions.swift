@@ -117,16 +117,6 @@ struct GeometryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Mirror the picture.", valueName: "direction"))
     var flip: Rendition.Flip?
 
-    var given: [String] {
-        let options: [(String, Bool)] = [
-            ("--fit", fit != nil), ("--enlarge", enlarge), ("--gravity", gravity != nil), ("--dpr", dpr != nil),
-            ("--page", page != nil), ("--time", time != nil), ("--accurate", accurate),
-            ("--storyboard", storyboard != nil), ("--interval", interval != nil), ("--trim", trim != nil),
-            ("--crop", crop != nil), ("--rotate", rotate != nil), ("--flip", flip != nil),
-        ]
-        return options.filter(\.1).map(\.0)
-    }
-
     func validate() throws {
         guard interval == nil || storyboard != nil else { throw ValidationError("--interval needs --storyboard") }
     }

@@ -83,17 +83,6 @@ struct LookOptions: ParsableArguments {
     )
     var tint: Color?
 
-    var given: [String] {
-        let options: [(String, Bool)] = [
-            ("--background", background != nil), ("--corner-radius", cornerRadius != nil),
-            ("--corners", corners != nil), ("--border", border != nil), ("--border-color", borderColor != nil),
-            ("--blur", blur != nil), ("--sharpen", sharpen != nil),
-            ("--brightness", brightness != nil), ("--contrast", contrast != nil), ("--saturation", saturation != nil),
-            ("--grayscale", grayscale), ("--tint", tint != nil),
-        ]
-        return options.filter(\.1).map(\.0)
-    }
-
     func apply(to rendition: inout Rendition) {
         rendition.background = background
         rendition.look.cornerRadius = cornerRadius

@@ -61,18 +61,6 @@ struct OutputOptions: ParsableArguments {
     )
     var keep: Set<Rendition.Encoding.Metadata>?
 
-    var given: [String] {
-        let options: [(String, Bool)] = [
-            ("--format", format != nil), ("--quality", quality != nil), ("--lossless", lossless),
-            ("--near-lossless", nearLossless),
-            ("--effort", effort != nil), ("--progressive", progressive),
-            ("--chroma-subsampling", chromaSubsampling != nil), ("--palette", palette),
-            ("--max-bytes", maxBytes != nil), ("--animated", animated), ("--keep-profile", keepProfile),
-            ("--keep", keep != nil),
-        ]
-        return options.filter(\.1).map(\.0)
-    }
-
     /// Applies all options except the format. An option is skipped for sizes to which it does not apply, as long as
     /// another size takes it. If none does, all sizes get it, so that their validation reports why: no option is
     /// ignored.

@@ -10,18 +10,24 @@ struct RenditionOptions: ParsableArguments {
     @OptionGroup(title: "Look Options") var overlay: OverlayOptions
     @OptionGroup(title: "Output Options") var output: OutputOptions
 
-    /// The options given that describe the renditions of sizes.
-    private var given: [String] { geometry.given + look.given + overlay.given + output.given }
-
     /// All options given that describe renditions.
-    var allGiven: [String] { presets.given + (geometry.size.isEmpty ? [] : ["--size"]) + given }
+    func given() throws -> [String] {
+        try presets.named.given + geometry.given + look.given + overlay.given + output.given
+    }
+
+    func validate() throws {
+        if overlay.overlay == nil, let detail = try overlay.given.first {
+            throw ValidationError("\(detail) needs --overlay")
+        }
+        guard overlay.overlay != "" else { throw ValidationError("--overlay: must be a path or a URI, but is empty") }
+    }
 
     /// - Throws: an error that names the option and its mistake.
     func renditions() throws -> [Rendition] {
         let named = try presets.renditions()
-        guard named.isEmpty || !geometry.size.isEmpty || given.isEmpty else {
+        if !named.isEmpty, geometry.size.isEmpty, let option = try given().first(where: { !$0.hasPrefix("--preset") }) {
             let reason = "needs a --size, because a --preset defines its renditions completely"
-            throw ValidationError("\(given[0]): \(reason)")
+            throw ValidationError("\(option): \(reason)")
         }
         let texts = named.isEmpty && geometry.size.isEmpty ? [SizeArgument.standard] : geometry.size
         let all = named + zip(try sized(texts.map(SizeArgument.init)), texts).map { ($0, "--size \($1)") }
@@ -30,7 +36,7 @@ struct RenditionOptions: ParsableArguments {
     }
 
     private func sized(_ sizes: [SizeArgument]) throws -> [Rendition] {
-        let watermark = overlay.overlay()
+        let watermark = overlay.made()
         var renditions = sizes.map { size in
             var rendition = Rendition(
                 width: size.width,
@@ -63,8 +69,6 @@ struct PresetListing: ParsableArguments {
 
     @Flag(help: "List the presets without enqueueing anything; with --json as a presets file.")
     var listPresets = false
-
-    var given: [String] { named.given }
 
     func validate() throws {
         guard named.presets == nil || listPresets || !named.preset.isEmpty else {
