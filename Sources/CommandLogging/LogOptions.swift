@@ -1,21 +1,14 @@
-package import ArgumentParser
+public import ArgumentParser
 package import CameoModel
 internal import CommandSupport
 internal import Foundation
-package import Logging
+public import Logging
 
 /// The format and level of the log.
 package struct LogOptions: ParsableArguments {
     /// The format of a log line.
     package enum Format: String, CaseIterable, ExpressibleByArgument {
         case text, json
-    }
-
-    /// A level of swift-log.
-    package enum Level: String, CaseIterable, ExpressibleByArgument {
-        case trace, debug, info, notice, warning, error, critical
-
-        var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .info }
     }
 
     @Option(help: ArgumentHelp("The format of the log on standard error: text or json.", valueName: "format"))
@@ -30,12 +23,12 @@ package struct LogOptions: ParsableArguments {
             valueName: "level"
         )
     )
-    package var logLevel: Level?
+    package var logLevel: Logger.Level?
 
     package init() {}
 
     /// The level that was given, or the default; `quiet` is true if a progress bar uses the same terminal.
-    package func level(quiet: Bool) -> Logger.Level { logLevel?.level ?? (quiet ? .error : .info) }
+    package func level(quiet: Bool) -> Logger.Level { logLevel ?? (quiet ? .error : .info) }
 
     /// Makes a logger in the chosen format whose copies share the level; `label` is the command's name. From then on neither
     /// work nor shutdown waits for whoever reads the log.
@@ -47,6 +40,8 @@ package struct LogOptions: ParsableArguments {
         return logger
     }
 }
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}
 
 /// Logs each event as a line: for people `12:00:00.000 warning  will retry  job=7 code=source.timeout …`, or as JSON an
 /// object with `time`, `level`, `message` and the metadata as numbers and strings.

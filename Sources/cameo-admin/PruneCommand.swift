@@ -181,16 +181,6 @@ struct VacuumCommand: AsyncParsableCommand {
     }
 }
 
-extension ProducerStore {
-    /// Finishes the store after the body, however that ends, which gives the maintenance lock back.
-    func finishing<Value>(_ body: () async throws -> Value) async throws -> Value {
-        let result: Result<Value, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        await finish()
-        return try result.get()
-    }
-}
-
 extension MaintenanceTurn {
     static func ofCommand(in store: any Store) async throws -> MaintenanceTurn {
         guard let turn = try await store.maintenanceTurn(within: patience) else {

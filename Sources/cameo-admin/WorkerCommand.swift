@@ -1,5 +1,5 @@
-internal import ArgumentParser
-internal import CameoModel
+public import ArgumentParser
+public import CameoModel
 internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
@@ -58,18 +58,6 @@ struct WorkerStopCommand: AsyncParsableCommand {
             """
     )
 
-    enum Mode: EnumerableFlag {
-        case drain, now
-
-        var stop: WorkerStop { self == .now ? .now : .drain }
-
-        static func help(for value: Mode) -> ArgumentHelp? {
-            value == .drain
-                ? "Finish the running jobs first, however long they take. (default)"
-                : "Return the running jobs to the queue at once; their attempts do not count."
-        }
-    }
-
     @OptionGroup var storeOptions: StoreOptions
 
     @Argument(help: "The ids of workers, as listed by `worker list`.", completion: .workers)
@@ -79,7 +67,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
     var all = false
 
     @Flag(exclusivity: .exclusive)
-    var mode = Mode.drain
+    var mode = WorkerStop.drain
 
     @OptionGroup var waiting: WaitOptions
 
@@ -96,7 +84,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
         var missing = 0
         for id in ids {
             do {
-                try tell(try await store.stopWorker(id, mode.stop))
+                try tell(try await store.stopWorker(id, mode))
             } catch let error as StoreError where error == .noSuch(.worker, id) {
                 if all { continue }  // it ended by itself after the list was read
                 Output.error("cameo-admin: \(TerminalText.escaped(error.description))")
@@ -128,5 +116,14 @@ struct WorkerStopCommand: AsyncParsableCommand {
             }
             try await Task.sleep(for: .milliseconds(50))
         }
+    }
+}
+
+extension WorkerStop: EnumerableFlag {
+    /// Says what becomes of the running jobs.
+    public static func help(for value: WorkerStop) -> ArgumentHelp? {
+        value == .drain
+            ? "Finish the running jobs first, however long they take. (default)"
+            : "Return the running jobs to the queue at once; their attempts do not count."
     }
 }

@@ -146,7 +146,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
         let store = try storeOptions.open()
-        do {
+        try await store.finishing {
             let receipts =
                 if let bytes {
                     [try await enqueue(requests[0], bytes, key, in: store)]
@@ -161,11 +161,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
                     _ = try await enqueue(try sources.map { try prototype(source: $0.source, renditions) }, in: store)
                 }
             }
-        } catch {
-            await store.finish()
-            throw error
         }
-        await store.finish()
     }
 
     static func main() async {

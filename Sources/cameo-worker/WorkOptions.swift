@@ -116,9 +116,3 @@ extension QuietHours: ExpressibleByArgument {
 
     package var defaultValueDescription: String { text }
 }
-
-extension ListenAddress: ExpressibleByArgument {
-    package init?(argument: String) {
-        self.init(argument)
-    }
-}

@@ -37,7 +37,7 @@ struct RenditionOptions: ParsableArguments {
 
     private func sized(_ sizes: [SizeArgument]) throws -> [Rendition] {
         let watermark = overlay.made()
-        var renditions = sizes.map { size in
+        var renditions = sizes.map(\.size).map { size in
             var rendition = Rendition(
                 width: size.width,
                 height: size.height,
@@ -99,22 +99,16 @@ struct SizeArgument {
     static let standard = "256x256"
 
     let text: String
-    let width: Int?
-    let height: Int?
-    let fit: Rendition.Fit?
-    let format: Rendition.Format?
-    let quality: Int?
+    let size: RenditionSize
 
     /// Parses `256x256:cover:webp:q75`.
     init(_ text: String) throws(ValidationError) {
         self.text = text
-        let size: RenditionSize
         do throws(InvalidRequest) {
             size = try RenditionSize(parsing: text)
         } catch {
             throw ValidationError("--size \(text): \(error.reason)")
         }
-        (width, height, fit, format, quality) = (size.width, size.height, size.fit, size.format, size.quality)
     }
 
     /// A mistake in the rendition of this size, under the name of the option that caused it.
@@ -123,7 +117,7 @@ struct SizeArgument {
         let isOwn =
             switch path.first {
             case "width", "height", nil: true
-            case "quality": quality != nil
+            case "quality": size.quality != nil
             default: false
             }
         if isOwn { return ValidationError("--size \(text): \((path + [error.reason]).joined(separator: " "))") }
