@@ -21,84 +21,83 @@ struct JSONObjectReader {
     func value(_ key: String) -> JSONValue? { members[key] }
 
     func string(_ key: String) throws(InvalidRequest) -> String? {
-        guard let value = members[key] else { return nil }
-        guard case .string(let string) = value else { throw wrongKind(key, "a string", value) }
-        return string
+        try read(key, "a string") { if case .string(let string) = $0 { string } else { nil } }
     }
 
     func bool(_ key: String) throws(InvalidRequest) -> Bool? {
+        try read(key, "true or false") { if case .bool(let bool) = $0 { bool } else { nil } }
+    }
+
+    func array(_ key: String) throws(InvalidRequest) -> [JSONValue]? {
+        try read(key, "an array") { if case .array(let array) = $0 { array } else { nil } }
+    }
+
+    func object(_ key: String) throws(InvalidRequest) -> [String: JSONValue]? {
+        try read(key, "an object") { if case .object(let object) = $0 { object } else { nil } }
+    }
+
+    private func read<Value>(
+        _ key: String,
+        _ kind: String,
+        _ content: (JSONValue) -> Value?
+    ) throws(InvalidRequest) -> Value? {
         guard let value = members[key] else { return nil }
-        guard case .bool(let bool) = value else { throw wrongKind(key, "true or false", value) }
-        return bool
+        guard let content = content(value) else {
+            throw InvalidRequest(path: path(of: key), reason: "must be \(kind), not \(value.kind)")
+        }
+        return content
     }
 
     /// Reads a whole number; `256.0` counts as one, because some encoders write it that way.
     func integer(_ key: String, in range: ClosedRange<Int>) throws(InvalidRequest) -> Int? {
-        guard let value = members[key] else { return nil }
-        let integer: Int? =
+        let integer: Int? = try read(key, "a whole number") { value in
             switch value {
             case .integer(let integer): Int(integer)
             case .number(let double): Int(exactly: double)
             default: nil
             }
-        guard let integer else { throw wrongKind(key, "a whole number", value) }
-        guard range.contains(integer) else {
-            throw outOfRange(key, "\(range.lowerBound)", "\(range.upperBound)", "\(integer)")
         }
+        try Rendition.check(integer, in: range, path, key)
         return integer
     }
 
     func number(_ key: String, in range: ClosedRange<Double>) throws(InvalidRequest) -> Double? {
-        guard let value = members[key] else { return nil }
-        let double: Double? =
+        let double: Double? = try read(key, "a number") { value in
             switch value {
             case .integer(let integer): Double(integer)
             case .number(let double): double
             default: nil
             }
-        guard let double else { throw wrongKind(key, "a number", value) }
-        guard range.contains(double) else {
-            throw outOfRange(key, "\(range.lowerBound)", "\(range.upperBound)", "\(double)")
         }
+        try Rendition.check(double, in: range, path, key)
         return double
     }
 
-    func array(_ key: String) throws(InvalidRequest) -> [JSONValue]? {
-        guard let value = members[key] else { return nil }
-        guard case .array(let array) = value else { throw wrongKind(key, "an array", value) }
-        return array
-    }
-
-    func object(_ key: String) throws(InvalidRequest) -> [String: JSONValue]? {
-        guard let value = members[key] else { return nil }
-        guard case .object(let object) = value else { throw wrongKind(key, "an object", value) }
-        return object
-    }
-
-    func choice<Choice: RawRepresentable & CaseIterable>(
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String,
         _ type: Choice.Type
-    ) throws(InvalidRequest) -> Choice? where Choice.RawValue == String {
+    ) throws(InvalidRequest) -> Choice? {
         guard let word = try string(key) else { return nil }
         guard let choice = Choice(rawValue: word) else {
-            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw InvalidRequest(path: path(of: key), reason: "must be one of \(words), not \"\(word)\"")
+            throw InvalidRequest(path: path(of: key), reason: "must be one of \(Choice.allWords), not \"\(word)\"")
         }
         return choice
     }
 
     /// Reads words of a closed list, each at most once.
-    func choices<Choice: RawRepresentable & CaseIterable & Hashable>(
+    func choices<Choice: RawRepresentable<String> & CaseIterable & Hashable>(
         _ key: String,
         _ type: Choice.Type
-    ) throws(InvalidRequest) -> Set<Choice>? where Choice.RawValue == String {
+    ) throws(InvalidRequest) -> Set<Choice>? {
         guard let items = try array(key) else { return nil }
         var choices: Set<Choice> = []
         for item in items {
             guard case .string(let word) = item, let choice = Choice(rawValue: word), choices.insert(choice).inserted
             else {
-                let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-                throw InvalidRequest(path: path(of: key), reason: "must be a list of different words from \(words)")
+                throw InvalidRequest(
+                    path: path(of: key),
+                    reason: "must be a list of different words from \(Choice.allWords)"
+                )
             }
         }
         return choices
@@ -111,14 +110,6 @@ struct JSONObjectReader {
             throw InvalidRequest(path: path(of: key), reason: reason)
         }
         return color
-    }
-
-    private func wrongKind(_ key: String, _ expected: String, _ value: JSONValue) -> InvalidRequest {
-        InvalidRequest(path: path(of: key), reason: "must be \(expected), not \(value.kind)")
-    }
-
-    private func outOfRange(_ key: String, _ low: String, _ high: String, _ value: String) -> InvalidRequest {
-        InvalidRequest(path: path(of: key), reason: "must be between \(low) and \(high), not \(value)")
     }
 }
 

@@ -10,18 +10,10 @@ package enum PictureFormat: String, CaseIterable, Sendable {
 
     package var name: String {
         switch self {
-        case .jpeg: "JPEG"
-        case .png: "PNG"
-        case .gif: "GIF"
+        case .jpeg, .png, .gif, .tiff, .heif, .avif, .svg, .pdf: rawValue.uppercased()
         case .webp: "WebP"
-        case .tiff: "TIFF"
-        case .heif: "HEIF"
-        case .avif: "AVIF"
-        case .svg: "SVG"
         case .jxl: "JPEG XL"
-        case .pdf: "PDF"
-        case .initials: "initials"
-        case .video: "video"
+        case .initials, .video: rawValue
         }
     }
 
@@ -43,12 +35,10 @@ extension Rendition.Format {
         case .source:
             switch source {
             case .jpeg, .video: return .jpeg
-            case .png, .svg, .pdf, .initials: return .png
-            case .tiff: return .png
+            case .png, .svg, .pdf, .initials, .tiff: return .png
             case .gif: return .gif
-            case .webp: return .webp
+            case .webp, .jxl: return .webp
             case .avif, .heif: return .avif
-            case .jxl: return .webp
             }
         case .jpeg, .png, .webp, .avif, .gif: return self
         }
@@ -163,15 +153,8 @@ extension PictureFormat {
     /// The media type registered with IANA, or `application/octet-stream` if there is none.
     package var mediaType: String {
         switch self {
-        case .jpeg: "image/jpeg"
-        case .png: "image/png"
-        case .gif: "image/gif"
-        case .webp: "image/webp"
-        case .tiff: "image/tiff"
-        case .heif: "image/heif"
-        case .avif: "image/avif"
+        case .jpeg, .png, .gif, .webp, .tiff, .heif, .avif, .jxl: "image/\(rawValue)"
         case .svg: "image/svg+xml"
-        case .jxl: "image/jxl"
         case .pdf: "application/pdf"
         // Initials are drawn from a URI; stored bytes never have this format.
         case .initials, .video: MediaType.unknown

@@ -110,6 +110,11 @@ extension StringProtocol {
     }
 }
 
+extension CaseIterable where Self: RawRepresentable<String> {
+    /// The words of all cases, for a message: `jpeg, png`.
+    package static var allWords: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}
+
 /// NULL-terminated arrays of C strings, as exec takes them.
 package enum CStrings {
     package static func withPointers<Result>(

@@ -61,8 +61,7 @@ package struct JobSelection: ParsableArguments {
     ) throws -> [Word] {
         try texts.map { text in
             guard let word = Word(rawValue: text) else {
-                let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ValidationError("\(option) \(text): must be one of \(words)")
+                throw ValidationError("\(option) \(text): must be one of \(Word.allWords)")
             }
             return word
         }

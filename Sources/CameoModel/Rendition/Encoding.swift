@@ -130,21 +130,4 @@ extension Rendition {
         default: return nil
         }
     }
-
-    /// Whether the option differs from its default.
-    func isSet(_ option: EncodingOption) -> Bool {
-        switch option {
-        case .quality: quality != nil
-        case .lossless: encoding.lossless
-        case .nearLossless: encoding.nearLossless
-        case .effort: encoding.effort != nil
-        case .progressive: encoding.progressive
-        case .chromaSubsampling: encoding.chromaSubsampling != nil
-        case .palette: encoding.palette
-        case .maxBytes: encoding.maxBytes != nil
-        case .animated: encoding.animated
-        case .keepProfile: encoding.keepProfile
-        case .keep: !encoding.keep.isEmpty
-        }
-    }
 }

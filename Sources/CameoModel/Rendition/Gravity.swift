@@ -17,23 +17,8 @@ extension Rendition {
         /// Whether the picture's content decides.
         package var isSmart: Bool { self == .entropy || self == .attention }
 
-        /// The word, as also used in JSON; nil for a focal point.
-        package var word: String? {
-            switch self {
-            case .center: "center"
-            case .north: "north"
-            case .northeast: "northeast"
-            case .east: "east"
-            case .southeast: "southeast"
-            case .south: "south"
-            case .southwest: "southwest"
-            case .west: "west"
-            case .northwest: "northwest"
-            case .entropy: "entropy"
-            case .attention: "attention"
-            case .focus: nil
-            }
-        }
+        /// The word, as also used in JSON: the name of the case; nil for a focal point.
+        package var word: String? { if case .focus = self { nil } else { "\(self)" } }
 
         package init?(word: String) {
             guard let gravity = Self.words.first(where: { $0.word == word }) else { return nil }

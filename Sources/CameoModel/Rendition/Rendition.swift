@@ -118,7 +118,10 @@ extension Rendition {
         try Self.check(quality, in: Self.qualityRange, path, "quality")
         try Self.check(encoding.effort, in: Encoding.effortRange, path, "effort")
         try Self.check(encoding.maxBytes, in: Encoding.maxBytesRange, path, "maxBytes")
-        for option in EncodingOption.allCases where isSet(option) {
+        var set: [String: JSONValue] = [:]
+        encoding.define(&set)
+        for option in EncodingOption.allCases where set[option.rawValue] != nil || option == .quality && quality != nil
+        {
             if let objection = objection(to: option) { throw Self.refusal(path, option.rawValue, objection) }
         }
         if encoding.animated, page != 0 {

@@ -48,9 +48,8 @@ package struct AccessTokens: Sendable {
             var scopes: Set<Scope> = []
             for word in words[1].split(separator: ",", omittingEmptySubsequences: false) {
                 guard let scope = Scope(rawValue: String(word)) else {
-                    let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
                     throw Malformed(
-                        description: "line \(index + 1): unknown scope \"\(word)\" (the scopes are \(known))"
+                        description: "line \(index + 1): unknown scope \"\(word)\" (the scopes are \(Scope.allWords))"
                     )
                 }
                 scopes.insert(scope)

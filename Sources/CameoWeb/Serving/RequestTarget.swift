@@ -107,8 +107,7 @@ struct QueryItems: Sendable, CustomStringConvertible {
         var words: [Word] = []
         for text in list(name) {
             guard let word = Word(rawValue: text) else {
-                let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Problem(.badRequest, "\(name)=\(text): must be a comma-separated list of \(known)")
+                throw Problem(.badRequest, "\(name)=\(text): must be a comma-separated list of \(Word.allWords)")
             }
             words.append(word)
         }

@@ -75,8 +75,9 @@ enum RenditionArgument {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let words = Set(parts.compactMap { Word(rawValue: String($0)) })
         guard words.count == parts.count else {
-            let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("must be a comma-separated list, without spaces, of \(known), each at most once")
+            throw ValidationError(
+                "must be a comma-separated list, without spaces, of \(Word.allWords), each at most once"
+            )
         }
         return words
     }
