@@ -35,27 +35,24 @@ public struct EnqueueReceipt: Hashable, Codable, Sendable {
     public let metadata: [String: JSONValue]?
 
     package init(
-        outcome: Outcome,
-        id: Int64?,
-        state: JobState,
-        source: String,
-        queue: String,
-        batch: String?,
+        _ outcome: Outcome,
+        _ request: ThumbnailRequest,
+        _ id: Int64?,
+        _ state: JobState,
         createdAt: Date,
-        availableAt: Date,
-        thumbnails: [RequestedThumbnail],
-        metadata: [String: JSONValue]?
+        due: Date,
+        _ thumbnails: [RequestedThumbnail]
     ) {
         self.outcome = outcome
         self.id = id
         self.state = state
-        self.source = source
-        self.queue = queue
-        self.batch = batch
+        source = request.source
+        queue = request.queue
+        batch = request.batch
         self.createdAt = createdAt
-        self.availableAt = availableAt
+        availableAt = due
         self.thumbnails = thumbnails
-        self.metadata = metadata
+        metadata = request.metadata.isEmpty ? nil : request.metadata
     }
 }
 

@@ -140,7 +140,8 @@ extension QueueTransaction {
         let created = try outcome == .accepted ? now : value("SELECT created_at FROM job WHERE id = ?1", [task.id])
         guard let created else { throw StoreError.noSuchJob(task.id) }
         let thumbnails = wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) }
-        return EnqueueReceipt(outcome, request, task.id, task.state, createdAt: created, due: task.due, thumbnails)
+        let (since, due) = (Date(milliseconds: created), Date(milliseconds: task.due))
+        return EnqueueReceipt(outcome, request, task.id, task.state, createdAt: since, due: due, thumbnails)
     }
 
     /// The receipt for a request that needs no job. In a batch or with a hook it still creates a completed job, because
@@ -160,7 +161,8 @@ extension QueueTransaction {
         let answers = zip(new.job.wanted, thumbnails).map { wanted, thumbnail in
             RequestedThumbnail(name: wanted.name, id: thumbnail.id, thumbnail: thumbnail)
         }
-        return EnqueueReceipt(.fresh, request, id, .completed, createdAt: now, due: now, answers)
+        let time = Date(milliseconds: now)
+        return EnqueueReceipt(.fresh, request, id, .completed, createdAt: time, due: time, answers)
     }
 
     /// The completed job that represents such a request in a batch; repeated requests share it.
@@ -223,32 +225,6 @@ extension QueueTransaction {
         try note(hook: valid("hook", ThumbnailRequest.isLabel), ofQueue: queue, for: id)
         try end(task, from: nil, End(.discarded, failure: failure))
         return LostJob(id: id, source: try row["source"], queue: name, attempt: 0, failure: failure)
-    }
-}
-
-extension EnqueueReceipt {
-    /// The receipt of a request; times are milliseconds since 1970.
-    package init(
-        _ outcome: Outcome,
-        _ request: ThumbnailRequest,
-        _ id: Int64?,
-        _ state: JobState,
-        createdAt: Int64,
-        due: Int64,
-        _ thumbnails: [RequestedThumbnail]
-    ) {
-        self.init(
-            outcome: outcome,
-            id: id,
-            state: state,
-            source: request.source,
-            queue: request.queue,
-            batch: request.batch,
-            createdAt: Date(milliseconds: createdAt),
-            availableAt: Date(milliseconds: due),
-            thumbnails: thumbnails,
-            metadata: request.metadata.isEmpty ? nil : request.metadata
-        )
     }
 }
 

@@ -70,7 +70,8 @@ extension PostgreSQLTransaction {
         let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
         let state: JobState = due > createdAt ? .scheduled : .available
         let thumbnails = new.job.wanted.map { RequestedThumbnail(name: $0.name, id: $0.id, thumbnail: nil) }
-        return EnqueueReceipt(.accepted, request, id, state, createdAt: createdAt, due: due, thumbnails)
+        let (since, until) = (Date(milliseconds: createdAt), Date(milliseconds: due))
+        return EnqueueReceipt(.accepted, request, id, state, createdAt: since, due: until, thumbnails)
     }
 }
 
