@@ -2,9 +2,9 @@ package import Foundation
 
 /// Base64 (RFC 4648) as it occurs in URIs and forms: standard or URL-safe alphabet, with or without padding, possibly
 /// broken into lines.
-enum Base64Text {
+package enum Base64Text {
     /// - Returns: nil if the text contains any other character or has an impossible length.
-    static func decoded(_ text: some Sequence<UInt8>) -> Data? {
+    package static func decoded(_ text: some Sequence<UInt8>) -> Data? {
         var standard = Data(capacity: text.underestimatedCount + 3)
         for byte in text where !isSpace(byte) { standard.append(inStandardAlphabet(byte)) }
         for _ in 0..<2 where standard.last == UInt8(ascii: "=") { standard.removeLast() }

@@ -63,25 +63,22 @@ public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
 
 /// A secret key for HMAC-SHA256 (RFC 2104).
 package struct HMACKey: Hashable, Sendable {
-    private static let block = 64
-    private let inner, outer: [UInt8]
+    private let secret: [UInt8]
 
-    package init(_ secret: [UInt8]) {
-        var key = secret.count > Self.block ? Self.digest(secret) : secret
-        key += [UInt8](repeating: 0, count: Self.block - key.count)
-        inner = key.map { $0 ^ 0x36 }
-        outer = key.map { $0 ^ 0x5C }
-    }
+    package init(_ secret: [UInt8]) { self.secret = secret }
 
     /// The authentication code of a message, 32 bytes.
     package func code(of message: some Sequence<UInt8>) -> [UInt8] {
-        Self.digest(outer + Self.digest(inner + Array(message)))
+        let message = Array(message)
+        var code = [UInt8](repeating: 0, count: 32)
+        HMAC(EVP_sha256(), secret, Int32(secret.count), message, message.count, &code, nil)
+        return code
     }
 
-    private static func digest(_ bytes: [UInt8]) -> [UInt8] {
-        var hash = SHA256()
-        bytes.withUnsafeBytes { hash.update($0) }
-        return hash.bytes()
+    /// Compares two codes in a time that does not tell where they differ.
+    package static func areSame(_ one: some Sequence<UInt8>, _ other: some Sequence<UInt8>) -> Bool {
+        let (one, other) = (Array(one), Array(other))
+        return one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
     }
 }
 
