@@ -183,6 +183,6 @@ struct ImgproxyTests {
         "abc def", "0123456789abcdef0123456789abcdef", "012 4567", "zz0123456789abcdef0123456789abcdef 00",
     ])
     func aFileOfKeysIsStrict(line: String) {
-        #expect(throws: ImgproxyKey.Malformed.self) { try ImgproxyKey.all(parsing: "# fine\n\(line)\n") }
+        #expect(throws: SecretFile.Malformed.self) { try ImgproxyKey.all(parsing: "# fine\n\(line)\n") }
     }
 }

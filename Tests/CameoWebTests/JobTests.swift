@@ -476,6 +476,6 @@ struct JobTests {
         "name  0123456789abcdef",
     ])
     func aTokenFileIsStrict(line: String) {
-        #expect(throws: AccessTokens.Malformed.self) { try AccessTokens(parsing: "# fine\n\(line)\n") }
+        #expect(throws: SecretFile.Malformed.self) { try AccessTokens(parsing: "# fine\n\(line)\n") }
     }
 }

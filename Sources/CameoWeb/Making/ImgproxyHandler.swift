@@ -78,13 +78,7 @@ struct ImgproxyPath {
     }
 
     private static func decoded(_ base64: Substring) -> String? {
-        let digits = base64.prefix { $0 != "=" }
-        guard digits.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
-            return nil
-        }
-        let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
-        let text = String(digits).replacing("-", with: "+").replacing("_", with: "/") + padding
-        return Data(base64Encoded: text).flatMap { String(validating: $0, as: UTF8.self) }
+        Base64Text.decoded(base64.utf8).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }
 
@@ -94,23 +88,14 @@ package struct ImgproxyKey: Sendable {
     private let key: SigningKey
     private let salt: [UInt8]
 
-    /// A syntax error in a file of keys.
-    package struct Malformed: Error, CustomStringConvertible {
-        package let description: String
-    }
-
-    /// Parses a file: a key and a salt per line, both in hexadecimal, separated by a space. Empty lines and lines that
-    /// begin with `#` are ignored.
-    package static func all(parsing text: String) throws(Malformed) -> [ImgproxyKey] {
+    /// Parses a file: a key and a salt per line, both in hexadecimal, separated by a space.
+    package static func all(parsing text: String) throws(SecretFile.Malformed) -> [ImgproxyKey] {
         var keys: [ImgproxyKey] = []
-        for (index, line) in text.lines.enumerated() {
-            let words = line.split(whereSeparator: \.isWhitespace)
-            guard let first = words.first, !first.hasPrefix("#") else { continue }
+        for (line, words) in SecretFile.lines(of: text) {
             // No message may contain a key.
             guard words.count == 2, let secret = bytes(words[0]), let salt = bytes(words[1]) else {
-                throw Malformed(
-                    description: "line \(index + 1): must be a key and a salt in hexadecimal, separated by a space"
-                )
+                let reason = "must be a key and a salt in hexadecimal, separated by a space"
+                throw SecretFile.Malformed(line: line, reason)
             }
             // As short as imgproxy allows: the key is in use already.
             keys.append(ImgproxyKey(key: SigningKey(anyLength: secret), salt: salt))
@@ -118,7 +103,7 @@ package struct ImgproxyKey: Sendable {
         return keys
     }
 
-    private static func bytes(_ hex: Substring) -> [UInt8]? {
+    private static func bytes(_ hex: String) -> [UInt8]? {
         let digits = Array(hex)
         guard digits.count.isMultiple(of: 2), digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
         return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
@@ -132,9 +117,6 @@ package struct ImgproxyKey: Sendable {
 
     /// Verifies a signature in constant time. Padding is optional.
     func verifies(_ signature: Substring, of path: String) -> Bool {
-        let own = Array(self.signature(of: path).utf8)
-        let given = Array(signature.utf8.prefix { $0 != UInt8(ascii: "=") })
-        guard own.count == given.count else { return false }
-        return zip(own, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        HMACKey.areSame(self.signature(of: path).utf8, signature.utf8.prefix { $0 != UInt8(ascii: "=") })
     }
 }

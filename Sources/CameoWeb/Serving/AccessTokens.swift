@@ -16,11 +16,6 @@ package struct AccessTokens: Sendable {
         case operate
     }
 
-    /// A syntax error in a token file.
-    package struct Malformed: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     struct Token: Sendable {
         let name: String
         fileprivate let scopes: Set<Scope>
@@ -34,42 +29,35 @@ package struct AccessTokens: Sendable {
     /// Creates an empty set of tokens: anyone may read, and nobody may do anything else.
     package init() { tokens = [] }
 
-    package init(parsing text: String) throws(Malformed) {
+    package init(parsing text: String) throws(SecretFile.Malformed) {
         var tokens: [Token] = []
-        for (index, line) in text.lines.enumerated() {
-            let words = line.split(whereSeparator: \.isWhitespace)
-            guard let name = words.first, !name.hasPrefix("#") else { continue }
+        for (line, words) in SecretFile.lines(of: text) {
             // No message may contain a token.
             guard words.count == 3 else {
-                throw Malformed(
-                    description: "line \(index + 1): must be a name, scopes and a token, separated by spaces"
-                )
+                throw SecretFile.Malformed(line: line, "must be a name, scopes and a token, separated by spaces")
             }
             var scopes: Set<Scope> = []
             for word in words[1].split(separator: ",", omittingEmptySubsequences: false) {
                 guard let scope = Scope(rawValue: String(word)) else {
-                    throw Malformed(
-                        description: "line \(index + 1): unknown scope \"\(word)\" (the scopes are \(Scope.allWords))"
-                    )
+                    let reason = "unknown scope \"\(word)\" (the scopes are \(Scope.allWords))"
+                    throw SecretFile.Malformed(line: line, reason)
                 }
                 scopes.insert(scope)
             }
-            tokens.append(Token(name: String(name), scopes: scopes, digest: try Self.digest(words[2], line: index + 1)))
+            tokens.append(Token(name: words[0], scopes: scopes, digest: try Self.digest(words[2], line)))
         }
         self.tokens = tokens
     }
 
-    private static func digest(_ word: Substring, line: Int) throws(Malformed) -> BlobDigest {
+    private static func digest(_ word: String, _ line: Int) throws(SecretFile.Malformed) -> BlobDigest {
         if word.hasPrefix("sha256-") {
             guard let digest = BlobDigest(hex: word.dropFirst(7)) else {
-                throw Malformed(
-                    description: "line \(line): sha256- must be followed by 64 lower-case hexadecimal digits"
-                )
+                throw SecretFile.Malformed(line: line, "sha256- must be followed by 64 lower-case hexadecimal digits")
             }
             return digest
         }
         guard word.utf8.count >= minimumBytes else {
-            throw Malformed(description: "line \(line): a token must have at least \(minimumBytes) bytes")
+            throw SecretFile.Malformed(line: line, "a token must have at least \(minimumBytes) bytes")
         }
         return SHA256.digest(of: Array(word.utf8))
     }
@@ -134,18 +122,31 @@ package struct AccessTokens: Sendable {
     /// Compares all tokens in full, so that the time reveals nothing. It compares digests, which cannot be guessed byte
     /// by byte.
     private func token(_ text: Substring) -> Token? {
-        let digest = Array(SHA256.digest(of: Array(text.utf8)).hex.utf8)
-        var found: Token?
-        for token in tokens {
-            let difference = zip(token.digest.hex.utf8, digest).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
-            if difference == 0 { found = token }
-        }
-        return found
+        let digest = SHA256.digest(of: Array(text.utf8)).hex.utf8
+        return tokens.filter { HMACKey.areSame($0.digest.hex.utf8, digest) }.last
     }
 
     private static func unauthorized(_ detail: String, challenge: String) -> Problem {
         var problem = Problem(.unauthorized, detail)
         problem.headers[.wwwAuthenticate] = challenge
         return problem
+    }
+}
+
+/// A file of secrets: words on each line. Empty lines and lines that begin with `#` are ignored.
+package enum SecretFile {
+    /// A syntax error; the message has none of the secrets.
+    package struct Malformed: Error, CustomStringConvertible {
+        package let description: String
+
+        init(line: Int, _ reason: String) { description = "line \(line): \(reason)" }
+    }
+
+    /// The words of each line with its number.
+    static func lines(of text: String) -> [(number: Int, words: [String])] {
+        text.lines.enumerated().compactMap { index, line in
+            let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+            return words.isEmpty || words[0].hasPrefix("#") ? nil : (index + 1, words)
+        }
     }
 }
