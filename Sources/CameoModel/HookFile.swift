@@ -14,11 +14,6 @@ package struct HookFile: Hashable, Sendable {
         let json = try JSONValue(reading: text, atMost: Self.maximumBytes)
         self.init(try json.named("hooks", Hook.init(name:json:at:)))
     }
-
-    /// The wire form, without fields that equal their defaults.
-    package var json: JSONValue {
-        .object(["hooks": .object(Dictionary(uniqueKeysWithValues: hooks.map { ($0.name, $0.json) }))])
-    }
 }
 
 extension Hook {
@@ -88,24 +83,5 @@ extension Hook {
             )
         }
         return arguments
-    }
-
-    var json: JSONValue {
-        let usual = Hook(name: name, target: target)
-        var members: [String: JSONValue] = [:]
-        switch target {
-        case .url(let url, let secret):
-            members["url"] = .string(url)
-            switch secret {
-            case .text(let secret): members["secret"] = .string(secret.text)
-            case .file(let path): members["secretFile"] = .string(path)
-            }
-        case .command(let arguments): members["command"] = .array(arguments.map(JSONValue.string))
-        }
-        if timeout != usual.timeout { members["timeout"] = .number(timeout) }
-        if concurrency != usual.concurrency { members["concurrency"] = .integer(Int64(concurrency)) }
-        if maximumAge != usual.maximumAge { members["maxAge"] = .number(maximumAge) }
-        if let retry { members["retry"] = retry.json }
-        return .object(members)
     }
 }

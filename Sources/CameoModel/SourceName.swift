@@ -121,16 +121,32 @@ package struct FileURI: Hashable, Sendable {
     package var text: String { "file://" + PercentEncoding.encoded(path, keeping: [Self.slash]) }
 }
 
-/// A picture embedded in a URI (RFC 2397): `data:image/png;base64,…`.
-package struct DataURI: Hashable, Sendable {
-    /// The declared media type in lower case, without parameters; nil if none is declared.
+/// A picture whose bytes are in the source itself: a `data:` URI, or bare base64.
+package struct InlinePicture: Hashable, Sendable {
+    /// The media type that a `data:` URI declares, in lower case, without parameters; nil if none is declared.
     package let mediaType: String?
     package let bytes: Data
 
-    /// Accepts base64 with or without padding, in the standard or the URL-safe alphabet, and percent-encoding.
+    /// Whether a source looks like an inline picture. It may still be malformed.
+    package static func isIn(_ source: String) -> Bool {
+        SourceScheme(of: source) == .data || PlainBase64.matches(source)
+    }
+}
+
+extension InlinePicture {
+    package init(parsing source: String) throws(InvalidRequest) {
+        if SourceScheme(of: source) == .data {
+            try self.init(dataURI: source)
+        } else {
+            self.init(mediaType: nil, bytes: try PlainBase64(parsing: source).bytes)
+        }
+    }
+
+    /// A picture embedded in a URI (RFC 2397): `data:image/png;base64,…`. Accepts base64 with or without padding, in the
+    /// standard or the URL-safe alphabet, and percent-encoding.
     ///
     /// Works on bytes, because a Swift `Character` merges a comma with a combining accent that follows it.
-    package init(parsing uri: String) throws(InvalidRequest) {
+    package init(dataURI uri: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
         let text = uri.utf8
         guard SourceScheme(of: uri) == .data, let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
@@ -139,39 +155,13 @@ package struct DataURI: Hashable, Sendable {
         let header = text[..<comma].dropFirst(5)
             .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: ["\u{20}"]).lowercased() }
-        let type = header.first ?? ""
-        mediaType = type.isEmpty ? nil : type
+        let mediaType = header.first.flatMap { $0.isEmpty ? nil : $0 }
         guard let payload = PercentEncoding.decoded(text[text.index(after: comma)...]).map({ Data($0) }) else {
             throw refuse("a data: URI has a % that is not followed by two hexadecimal digits")
         }
-        if header.dropFirst().contains("base64") {
-            guard let decoded = Base64Text.decoded(payload) else {
-                throw refuse("the data: URI's base64 is malformed")
-            }
-            bytes = decoded
-        } else {
-            bytes = payload
+        guard let bytes = header.dropFirst().contains("base64") ? Base64Text.decoded(payload) : payload else {
+            throw refuse("the data: URI's base64 is malformed")
         }
-    }
-}
-
-/// A picture whose bytes are in the source itself: a `data:` URI, or bare base64.
-package struct InlinePicture: Hashable, Sendable {
-    /// The media type that a `data:` URI declares; see ``DataURI/mediaType``.
-    package let mediaType: String?
-    package let bytes: Data
-
-    /// Whether a source looks like an inline picture. It may still be malformed.
-    package static func isIn(_ source: String) -> Bool {
-        SourceScheme(of: source) == .data || PlainBase64.matches(source)
-    }
-
-    package init(parsing source: String) throws(InvalidRequest) {
-        if SourceScheme(of: source) == .data {
-            let uri = try DataURI(parsing: source)
-            (mediaType, bytes) = (uri.mediaType, uri.bytes)
-        } else {
-            (mediaType, bytes) = (nil, try PlainBase64(parsing: source).bytes)
-        }
+        self.init(mediaType: mediaType, bytes: bytes)
     }
 }

@@ -46,7 +46,7 @@ enum EmbeddedPictures {
         for (entity, character) in entities where uri.utf8.contains(UInt8(ascii: "&")) {
             uri = uri.replacingOccurrences(of: "&\(entity);", with: character)
         }
-        guard let found = try? DataURI(parsing: uri), let format = PictureFormat(sniffing: found.bytes) else {
+        guard let found = try? InlinePicture(dataURI: uri), let format = PictureFormat(sniffing: found.bytes) else {
             return nil
         }
         let isKnown = format == .png || format == .jpeg
