@@ -121,13 +121,8 @@ public struct JobEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let client: Client
         fileprivate let id: Int64?
-        private var version: Int?
-        private var last: Job?
-
-        fileprivate init(client: Client, id: Int64?) {
-            self.client = client
-            self.id = id
-        }
+        fileprivate var version: Int?
+        fileprivate var last: Job?
 
         /// The next change; nil after a final state.
         public mutating func next() async throws -> Job? {
@@ -136,7 +131,9 @@ public struct JobEvents: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 // Read before the status, so that a commit in between is seen twice rather than missed.
                 version = try await nextVersion()
-                let status = try await client.statusInPlace(of: id)
+                let status = try await client.asking { [client] () throws(StoreError) in
+                    try await client.store.jobInPlace(of: id)
+                }
                 if status.id != last?.id || status.state != last?.state || status.attempt != last?.attempt
                     || status.attempts?.last?.transfer != last?.attempts?.last?.transfer
                 {
@@ -177,12 +174,7 @@ public struct StoreEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let client: Client
         fileprivate var cursor: Int64
-        private var page: ArraySlice<JobChange> = []
-
-        fileprivate init(client: Client, cursor: Int64) {
-            self.client = client
-            self.cursor = cursor
-        }
+        fileprivate var page: ArraySlice<JobChange> = []
 
         /// The next change; never nil.
         public mutating func next() async throws -> JobChange? {
@@ -222,10 +214,6 @@ extension Client {
 
     /// The events of a job until it ends.
     public func events(of id: Int64) -> JobEvents { JobEvents(client: self, id: id) }
-
-    fileprivate func statusInPlace(of id: Int64) async throws(CameoError) -> Job {
-        try await asking { () throws(StoreError) in try await store.jobInPlace(of: id) }
-    }
 
     /// Waits until a job has reached any final state. If another job that waits for the same thumbnails replaces it, the call
     /// waits for that one.

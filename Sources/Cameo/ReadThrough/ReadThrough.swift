@@ -71,9 +71,7 @@ struct TransferSettings: Hashable, @unchecked Sendable {
 
     init(_ configuration: URLSessionConfiguration) {
         base = configuration.copy() as? URLSessionConfiguration ?? configuration
-        headers = (configuration.httpAdditionalHeaders ?? [:])
-            .map { HTTPFields.Line(name: "\($0.key)", value: "\($0.value)") }
-            .sorted { $0.name < $1.name }
+        headers = HTTPFields(configuration.httpAdditionalHeaders ?? [:]).lines
         cookies = configuration.httpCookieAcceptPolicy == .never ? nil : configuration.httpCookieStorage
         cachePolicy = configuration.requestCachePolicy
         requestTimeout = configuration.timeoutIntervalForRequest
