@@ -80,7 +80,7 @@ package struct ContactSheet {
     }
 
     private func figure(_ thumbnail: RequestedThumbnail, _ rendition: Rendition?, _ data: Data) -> String {
-        let format = thumbnail.format.flatMap(Rendition.Format.init)
+        let format = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }
         let type = format?.mediaType ?? "application/octet-stream"
         let caption = "\(thumbnail.name) · \(PictureText.thumbnail(thumbnail) ?? "")"
         let options = rendition.map(RenditionText.options) ?? ""

@@ -48,7 +48,7 @@ package struct Export {
             return
         }
         let stem = Self.stem(of: listed.job.source)
-        let ending = listed.thumbnail.format.flatMap(Rendition.Format.init)?.fileExtension ?? "bin"
+        let ending = listed.thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
         let rendition = listed.thumbnail.name
         // Two sources may have the same name: the second file has its job's number in its name. Files of earlier exports
         // stay.

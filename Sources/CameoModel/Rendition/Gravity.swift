@@ -150,7 +150,7 @@ package struct RenditionSize: Hashable, Sendable {
         for part in parts.dropFirst() {
             if let value = Rendition.Fit(rawValue: part) {
                 fit = value
-            } else if let value = Rendition.Format(rawValue: part == "jpg" ? "jpeg" : part) {
+            } else if let value = Rendition.Format(word: part) {
                 format = value
             } else if part.first == "q", let value = Int(part.dropFirst()) {
                 quality = value

@@ -22,6 +22,9 @@ public struct Rendition: Hashable, Sendable {
     /// is the source's own format if thumbnails can be written in it.
     public enum Format: String, CaseIterable, Sendable {
         case auto, source, jpeg, png, webp, avif, gif
+
+        /// Reads `jpg` too, the usual file extension.
+        package init?(word: String) { self.init(rawValue: word == "jpg" ? "jpeg" : word) }
     }
 
     package static let edgeRange = 1...16_383

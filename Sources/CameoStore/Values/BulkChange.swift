@@ -2,7 +2,7 @@ public import CameoModel
 public import Foundation
 
 /// An operator's change to many jobs at once.
-package enum BulkChange: Sendable {
+package enum BulkChange: String, Sendable {
     case retry, cancel
 
     /// The default states: discarded jobs for a retry, unfinished jobs for a cancellation.

@@ -75,7 +75,7 @@ struct BatchArchive: Sendable {
             #"/\:*?"<>|"#.unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control
                 ? "_" : String(scalar)
         }
-        let ending = thumbnail.format.flatMap(Rendition.Format.init)?.fileExtension ?? "bin"
+        let ending = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
         return "\(safe.joined().prefix(100))-\(job.id).\(thumbnail.name).\(ending)"
     }
 

@@ -24,7 +24,7 @@ struct JobsHandler {
             default: throw Problem.methodNotAllowed("GET, HEAD, POST")
             }
         }
-        if let change = BulkChange(word: rest) {
+        if let change = BulkChange(rawValue: String(rest)) {
             try WebResponder.check(request, allows: .post)
             return try await changeAll(by: change)
         }
@@ -35,7 +35,7 @@ struct JobsHandler {
             try WebResponder.check(request, allows: .get, .head)
             return try await job(id)
         case let verb?:
-            guard let change = BulkChange(word: verb) else { throw Self.nothing }
+            guard let change = BulkChange(rawValue: String(verb)) else { throw Self.nothing }
             try WebResponder.check(request, allows: .post)
             return try await self.change(id, by: change)
         }
@@ -178,17 +178,6 @@ struct JobsHandler {
             }
         }
         return Response(json: ["changed": .integer(Int64(changed))])
-    }
-}
-
-extension BulkChange {
-    /// The last segment of a path.
-    fileprivate init?(word: Substring) {
-        switch word {
-        case "cancel": self = .cancel
-        case "retry": self = .retry
-        default: return nil
-        }
     }
 }
 

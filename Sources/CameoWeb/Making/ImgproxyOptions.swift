@@ -201,14 +201,10 @@ private struct Arguments {
 
     mutating func format() throws(Problem) -> Rendition.Format? {
         guard let word = next() else { return nil }
-        switch word {
-        case "jpg", "jpeg": return .jpeg
-        case "png": return .png
-        case "webp": return .webp
-        case "avif": return .avif
-        case "gif": return .gif
-        default: throw refusal("the format \"\(word)\" is not supported")
+        guard let format = Rendition.Format(word: word), format != .auto, format != .source else {
+            throw refusal("the format \"\(word)\" is not supported")
         }
+        return format
     }
 
     /// `255:0:0` or `ff0000`; nil without arguments.

@@ -74,13 +74,12 @@ struct WebResponder: HTTPResponder {
         _ route: Route,
         _ context: WebContext
     ) async throws -> Response {
+        if ![.access, .jobs, .queues, .unknown].contains(route) { try Self.check(request, allows: .get, .head) }
         let jobs = JobsHandler(site: site, request: request, target: target, context: context)
         switch route {
         case .thumbnail, .blob, .source, .placeholder:
-            try Self.check(request, allows: .get, .head)
             return try await ContentHandler(site: site, request: request, target: target).answer(route, context)
         case .health, .status, .metrics:
-            try Self.check(request, allows: .get, .head)
             let handler = HealthHandler(site: site, request: request, target: target)
             return switch route {
             case .health: try await handler.health()
@@ -88,33 +87,25 @@ struct WebResponder: HTTPResponder {
             default: try await handler.metrics()
             }
         case .history:
-            try Self.check(request, allows: .get, .head)
             return try HistoryHandler(site: site, request: request, target: target).answer()
         case .access: return try AccessHandler(site: site, request: request, target: target).answer()
         case .openAPI:
-            try Self.check(request, allows: .get, .head)
             try target.query.allow()
             return Response(text: try site.api.text, contentType: "application/json")
         case .jobs: return try await jobs.answer()
         case .events:
-            try Self.check(request, allows: .get, .head)
             return try await EventsHandler(site: site, request: request, target: target).answer(context)
         case .batches:
-            try Self.check(request, allows: .get, .head)
             return try await BatchesHandler(site: site, request: request, target: target, context: context).answer()
         case .queues:
             return try await QueuesHandler(site: site, request: request, target: target, context: context).answer()
         case .failures:
-            try Self.check(request, allows: .get, .head)
             return try await jobs.failures()
         case .make:
-            try Self.check(request, allows: .get, .head)
             return try await MakeHandler(site: site, request: request, target: target).answer(context)
         case .imgproxy:
-            try Self.check(request, allows: .get, .head)
             return try await ImgproxyHandler(site: site, request: request, target: target).answer(context)
         case .page:
-            try Self.check(request, allows: .get, .head)
             return try DashboardHandler(site: site, request: request, target: target).answer()
         case .unknown: throw Problem(.notFound, "there is nothing at this path")
         }

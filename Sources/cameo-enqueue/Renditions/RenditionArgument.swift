@@ -6,7 +6,7 @@ extension Rendition.Fit: ExpressibleByArgument {}
 
 extension Rendition.Format: ExpressibleByArgument {
     /// Accepts `jpg` too, the usual file extension.
-    public init?(argument: String) { self.init(rawValue: argument == "jpg" ? "jpeg" : argument) }
+    public init?(argument: String) { self.init(word: argument) }
 }
 
 extension Rendition.Rotation: ExpressibleByArgument {}
