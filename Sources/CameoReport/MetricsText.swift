@@ -58,19 +58,20 @@ package struct MetricsText: Sendable {
     private struct Family: Sendable {
         let name: String
         let kind: Kind
-        let unit: String?
         let help: String
         let samples: [Sample]
+
+        var unit: String? { ["bytes", "seconds"].first { name.hasSuffix("_\($0)") } }
     }
 
     private var families: [Family] = []
 
     package init() {}
 
-    /// Adds a family. Its name has no `_total` or `_info`, and ends with the unit if there is one; `help` is one
-    /// sentence.
-    package mutating func add(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String, _ samples: [Sample]) {
-        families.append(Family(name: name, kind: kind, unit: unit, help: help, samples: samples))
+    /// Adds a family. Its name has no `_total` or `_info`, and ends with the unit, `bytes` or `seconds`, if there is one;
+    /// `help` is one sentence.
+    package mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+        families.append(Family(name: name, kind: kind, help: help, samples: samples))
     }
 
     /// The samples of a histogram: a bucket for each upper bound, the sum and the count.
@@ -177,7 +178,6 @@ extension MetricsText {
         add(
             "cameo_source_bytes",
             .counter,
-            unit: "bytes",
             "Bytes of sources and their overlays, by where the source came from.",
             counters,
             .sourceBytes,
@@ -187,7 +187,6 @@ extension MetricsText {
         add(
             "cameo_thumbnails_made_bytes",
             .counter,
-            unit: "bytes",
             "Bytes of the thumbnails made.",
             [Sample(counters[.thumbnailBytes])]
         )
@@ -206,7 +205,6 @@ extension MetricsText {
         add(
             "cameo_stage_duration_seconds",
             .histogram,
-            unit: "seconds",
             "Durations of the stages of a job: waiting for a worker, fetching, queueing for a renderer, rendering, storing.",
             StoreCounters.Stage.allCases.flatMap { stage in
                 let histogram = counters.histogram(of: stage)
@@ -224,13 +222,12 @@ extension MetricsText {
     private mutating func add(
         _ name: String,
         _ kind: Kind,
-        unit: String? = nil,
         _ help: String,
         _ counters: StoreCounters,
         _ family: StoreCounters.Family,
         by label: String
     ) {
-        add(name, kind, unit: unit, help, counters.all(family).map { Sample($0.value, [label: $0.label]) })
+        add(name, kind, help, counters.all(family).map { Sample($0.value, [label: $0.label]) })
     }
 
     // MARK: - The store at this moment
@@ -251,7 +248,6 @@ extension MetricsText {
         add(
             "cameo_queue_oldest_waiting_seconds",
             .gauge,
-            unit: "seconds",
             "How long the longest-waiting job of a queue has been due; 0 if none waits.",
             report.queues.map { Sample($0.oldestWaitingSeconds ?? 0, ["queue": $0.name]) }
         )
@@ -300,22 +296,15 @@ extension MetricsText {
     private mutating func addBytes(_ report: StatusReport, _ metrics: StoreMetrics) {
         add("cameo_thumbnails", .gauge, "Thumbnails that exist.", [Sample(report.thumbnails)])
         add("cameo_blobs", .gauge, "Blobs: originals and thumbnails.", [Sample(report.blobs.count)])
-        add("cameo_blob_bytes", .gauge, unit: "bytes", "Bytes of all blobs.", [Sample(report.blobs.bytes)])
+        add("cameo_blob_bytes", .gauge, "Bytes of all blobs.", [Sample(report.blobs.bytes)])
         add(
             "cameo_database_bytes",
             .gauge,
-            unit: "bytes",
             "The size of the database, small blobs included, without its write-ahead log.",
             [Sample(metrics.databaseBytes)]
         )
         add("cameo_cached_sources", .gauge, "Originals in the cache.", [Sample(report.sources.count)])
-        add(
-            "cameo_cached_source_bytes",
-            .gauge,
-            unit: "bytes",
-            "Bytes of the cached originals.",
-            [Sample(report.sources.bytes)]
-        )
+        add("cameo_cached_source_bytes", .gauge, "Bytes of the cached originals.", [Sample(report.sources.bytes)])
         add(
             "cameo_cached_sources_evicted",
             .counter,
@@ -325,7 +314,6 @@ extension MetricsText {
         add(
             "cameo_cached_sources_evicted_bytes",
             .counter,
-            unit: "bytes",
             "Bytes of the originals removed because the cache was over its budget.",
             [Sample(report.sources.evictedBytes)]
         )

@@ -57,7 +57,6 @@ struct HealthHandler {
         metrics.add(
             "cameo_web_response_bytes",
             .counter,
-            unit: "bytes",
             "Bytes of response bodies that this server has sent.",
             counts.map { .init($0.counts.bytes, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
         )
@@ -71,14 +70,12 @@ struct HealthHandler {
         metrics.add(
             "cameo_web_memory_bytes",
             .gauge,
-            unit: "bytes",
             "The size of the recently read bytes that this server holds in memory.",
             [.init(memory.bytes)]
         )
         metrics.add(
             "process_start_time_seconds",
             .gauge,
-            unit: "seconds",
             "When this server started, in seconds since 1970.",
             [.init(site.startedAt.timeIntervalSince1970)]
         )

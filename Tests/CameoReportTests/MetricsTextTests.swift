@@ -13,11 +13,10 @@ struct MetricsTextTests {
         var metrics = MetricsText()
         metrics.add("a_build", .info, "A version.", [.init(1, ["version": "a\"b\\c\nd"])])
         metrics.add("a_job", .counter, "Jobs.", [.init(3, ["queue": "x"]), .init(1.5, ["queue": "y"])])
-        metrics.add("a_size_bytes", .gauge, unit: "bytes", "A size.", [.init(0)])
+        metrics.add("a_size_bytes", .gauge, "A size.", [.init(0)])
         metrics.add(
             "a_time_seconds",
             .histogram,
-            unit: "seconds",
             "A time.",
             MetricsText.histogram([(0.005, 2), (1, 3)], sum: 4.25, count: 4, ["stage": "fetch"])
         )
