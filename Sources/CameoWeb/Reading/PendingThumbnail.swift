@@ -12,15 +12,10 @@ internal import ServiceLifecycle
 
 /// A thumbnail that does not exist, or does not exist yet.
 struct PendingThumbnail: Sendable {
-    /// The size of a placeholder in pixels; a rendition with only a width or a height gets a square.
-    struct Box: Sendable {
-        var width = 256
-        var height = 256
-    }
-
     private let id: ThumbnailID
     private let job: Int64?
-    private let box: Box?
+    /// The size of a placeholder; that of a rendition with only a width or a height is a square.
+    private let box: PixelSize?
 
     init(_ id: ThumbnailID, _ query: QueryItems) throws(Problem) {
         self.id = id
@@ -34,18 +29,18 @@ struct PendingThumbnail: Sendable {
         box = Self.box(of: rendition)
     }
 
-    private static func box(_ text: String) throws(Problem) -> Box {
+    private static func box(_ text: String) throws(Problem) -> PixelSize {
         let edges = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard edges.count == 2, let width = edges[0], let height = edges[1], Rendition.edgeRange.contains(width),
             Rendition.edgeRange.contains(height)
         else { throw Problem(.badRequest, "box=\(text): must be WIDTHxHEIGHT in pixels, such as 256x256") }
-        return Box(width: width, height: height)
+        return PixelSize(width, height)
     }
 
-    private static func box(of rendition: Rendition) -> Box? {
+    private static func box(of rendition: Rendition) -> PixelSize? {
         // The largest box is that of a picture which keeps its own size.
         guard let edge = rendition.width ?? rendition.height, edge < Rendition.edgeRange.upperBound else { return nil }
-        return Box(width: rendition.width ?? edge, height: rendition.height ?? edge)
+        return PixelSize(rendition.width ?? edge, rendition.height ?? edge)
     }
 
     /// What has become of the thumbnail.
@@ -105,7 +100,7 @@ struct PendingThumbnail: Sendable {
         }
         var response: Response
         if Self.wantsPicture(request) {
-            let picture = PlaceholderPicture(box: box ?? Box())
+            let picture = PlaceholderPicture(box ?? PixelSize(256, 256))
             response = Response(
                 status: .accepted,
                 headers: [
@@ -141,38 +136,25 @@ struct PendingThumbnail: Sendable {
 struct PlaceholderPicture: Sendable {
     let mediaType: String
     let bytes: [UInt8]
+}
 
-    /// A mid grey, neither light nor dark.
-    private static let neutral = "#a8a8a8"
-
-    /// Makes a grey box for a picture of which only the size is known.
-    init(box: PendingThumbnail.Box) {
-        self.init(box, color: Self.neutral)
-    }
-
-    /// Draws the thumbnail's ThumbHash, or a box of its dominant colour if the hash cannot be decoded.
-    init(of thumbnail: Thumbnail) {
-        let placeholder = thumbnail.facts.placeholder
-        if let hash = Data(base64Encoded: placeholder.thumbHash).flatMap({ ThumbHash(Array($0)) }) {
-            self.init(
-                mediaType: "image/png",
-                bytes: Array(PNGFile.picture(hash.pixels(), width: hash.width, height: hash.height))
-            )
-        } else {
-            let box = PendingThumbnail.Box(width: thumbnail.width, height: thumbnail.height)
-            self.init(box, color: placeholder.dominantColorText)
-        }
-    }
-
-    private init(_ box: PendingThumbnail.Box, color: String) {
+extension PlaceholderPicture {
+    /// Makes a box for a picture of which only the size is known, of a mid grey that is neither light nor dark.
+    init(_ box: PixelSize, color: String = "#a8a8a8") {
         let size = "width=\"\(box.width)\" height=\"\(box.height)\""
         let text =
             "<svg xmlns=\"http://www.w3.org/2000/svg\" \(size)><rect width=\"100%\" height=\"100%\" fill=\"\(color)\"/></svg>"
         self.init(mediaType: "image/svg+xml", bytes: Array(text.utf8))
     }
 
-    private init(mediaType: String, bytes: [UInt8]) {
-        self.mediaType = mediaType
-        self.bytes = bytes
+    /// Draws the thumbnail's ThumbHash, or a box of its dominant colour if the hash cannot be decoded.
+    init(of thumbnail: Thumbnail) {
+        let placeholder = thumbnail.facts.placeholder
+        if let hash = Data(base64Encoded: placeholder.thumbHash).flatMap({ ThumbHash(Array($0)) }) {
+            let picture = PNGFile.picture(hash.pixels(), width: hash.width, height: hash.height)
+            self.init(mediaType: "image/png", bytes: Array(picture))
+        } else {
+            self.init(PixelSize(thumbnail.width, thumbnail.height), color: placeholder.dominantColorText)
+        }
     }
 }

@@ -5,24 +5,12 @@ internal import Foundation
 struct ThumbHash: Sendable {
     /// The mean and the other coefficients of one channel: luma, a colour difference or alpha.
     private struct Channel: Sendable {
-        var mean = 0.0
-        var columns = 0
-        var rows = 0
-        var coefficients: [Double] = []
+        let mean: Double
+        /// Those of the low frequencies.
+        let coefficients: [(column: Int, row: Int, value: Double)]
 
         func value(_ horizontal: [Double], _ vertical: [Double]) -> Double {
-            var sum = mean
-            var index = 0
-            for row in 0..<rows {
-                // Only the triangle of low frequencies is stored, without the mean.
-                var column = row > 0 ? 0 : 1
-                while column * rows < columns * (rows - row) {
-                    sum += coefficients[index] * horizontal[column] * vertical[row] * 2
-                    index += 1
-                    column += 1
-                }
-            }
-            return sum
+            coefficients.reduce(mean) { $0 + $1.value * horizontal[$1.column] * vertical[$1.row] * 2 }
         }
     }
 
@@ -52,18 +40,19 @@ struct ThumbHash: Sendable {
 
         var nibble = (hasAlpha ? 6 : 5) * 2
         func channel(_ mean: Double, _ columns: Int, _ rows: Int, scale: Double) -> Channel? {
-            var coefficients: [Double] = []
+            var coefficients: [(Int, Int, Double)] = []
             for row in 0..<rows {
+                // Only the triangle of low frequencies is stored, without the mean.
                 var column = row > 0 ? 0 : 1
                 while column * rows < columns * (rows - row) {
                     guard nibble / 2 < bytes.count else { return nil }
                     let bits = bytes[nibble / 2] >> (nibble % 2 == 0 ? 0 : 4) & 15
-                    coefficients.append((Double(bits) / 7.5 - 1) * scale)
+                    coefficients.append((column, row, (Double(bits) / 7.5 - 1) * scale))
                     nibble += 1
                     column += 1
                 }
             }
-            return Channel(mean: mean, columns: columns, rows: rows, coefficients: coefficients)
+            return Channel(mean: mean, coefficients: coefficients)
         }
         let lumaScale = Double(header >> 18 & 31) / 31
         let pScale = Double(second >> 3 & 63) / 63
@@ -85,9 +74,8 @@ struct ThumbHash: Sendable {
 
     /// The decoded picture: red, green, blue and alpha of each pixel, row by row.
     func pixels() -> [UInt8] {
-        let most = max(luma.columns, luma.rows, alpha == nil ? 3 : 5)
-        let horizontal = (0..<width).map { Self.cosines(of: $0, in: width, most) }
-        let vertical = (0..<height).map { Self.cosines(of: $0, in: height, most) }
+        let horizontal = (0..<width).map { Self.cosines(of: $0, in: width) }
+        let vertical = (0..<height).map { Self.cosines(of: $0, in: height) }
         var pixels: [UInt8] = []
         pixels.reserveCapacity(width * height * 4)
         for y in 0..<height {
@@ -104,7 +92,8 @@ struct ThumbHash: Sendable {
         return pixels
     }
 
-    private static func cosines(of place: Int, in length: Int, _ count: Int) -> [Double] {
-        (0..<count).map { cos(Double.pi / Double(length) * (Double(place) + 0.5) * Double($0)) }
+    /// As many as the most frequencies of a channel.
+    private static func cosines(of place: Int, in length: Int) -> [Double] {
+        (0..<7).map { cos(Double.pi / Double(length) * (Double(place) + 0.5) * Double($0)) }
     }
 }
