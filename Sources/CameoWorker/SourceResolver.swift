@@ -7,6 +7,7 @@ internal import Foundation
 /// sources have no bytes to fetch.
 struct SourceResolver: Sendable {
     let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
+    /// Its address guard decides whether this worker may use what others have fetched.
     let fetcher: Fetcher
     /// The limit of concurrent reads that do not cross the network.
     let limiter: Limiter
@@ -59,14 +60,7 @@ struct SourceResolver: Sendable {
             return try await fetcher.fetch(uri, headers: headers, ticket: ticket, for: purpose, clock: clock)
         }
         if let name = CameoURI(uri) {
-            let stored = StoredSource(
-                store: store,
-                fetcher: fetcher,
-                limiter: limiter,
-                budget: budget,
-                maximumBytes: maximumBytes
-            )
-            return try await stored.open(name, for: purpose, clock)
+            return try await open(name, for: purpose, clock)
         }
         return try await limiter.run(clock) { try await fetcher.fetch(uri, headers: headers, clock: clock) }
     }

@@ -4,20 +4,13 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-/// A source that the store itself holds: `cameo://blob/…`, `cameo://thumb/…` or `cameo://source/…`.
-///
-/// No such source can lead back to itself. A thumbnail's id is a digest of its source's URI, so a job whose source is its own
-/// thumbnail would need a digest that contains itself, and so would two jobs that use each other's thumbnails. A cached
-/// original holds bytes from a server or a program, never from a job; a `cameo://source/…` that names another `cameo:` URI is
-/// refused here.
-struct StoredSource: Sendable {
-    let store: any SourceStore & BlobStore
-    /// The fetcher whose address guard decides whether this worker may use what others have fetched.
-    let fetcher: Fetcher
-    let limiter: Limiter
-    let budget: ByteBudget
-    let maximumBytes: Int
-
+// A source that the store itself holds: `cameo://blob/…`, `cameo://thumb/…` or `cameo://source/…`.
+//
+// No such source can lead back to itself. A thumbnail's id is a digest of its source's URI, so a job whose source is its own
+// thumbnail would need a digest that contains itself, and so would two jobs that use each other's thumbnails. A cached
+// original holds bytes from a server or a program, never from a job; a `cameo://source/…` that names another `cameo:` URI is
+// refused here.
+extension SourceResolver {
     /// Copies the source into a sealed memory file.
     ///
     /// - Throws: a `JobFailure` for a URI that names nothing yet; otherwise `StoreError`.
