@@ -11,16 +11,16 @@ package struct LogOptions: ParsableArguments {
         case text, json
     }
 
-    @Option(help: ArgumentHelp("The format of the log on standard error: text or json.", valueName: "format"))
+    @Option(help: .value("format", "The format of the log on standard error: text or json."))
     package var logFormat = Format.text
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "level",
             """
             The lowest level logged: trace, debug, info, notice, warning, error or critical. (default: info; error \
             with a progress bar)
-            """,
-            valueName: "level"
+            """
         )
     )
     package var logLevel: Logger.Level?

@@ -5,27 +5,24 @@ package import CameoStore
 /// Options that select jobs by their properties instead of their ids.
 package struct JobSelection: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Only jobs in this state. Repeatable.", valueName: "state"),
+        help: .value("state", "Only jobs in this state. Repeatable."),
         completion: .list(JobState.allCases.map(\.rawValue))
     )
     var state: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Only jobs whose last failure has this code, such as source.timeout. Repeatable.",
-            valueName: "code"
-        ),
+        help: .value("code", "Only jobs whose last failure has this code, such as source.timeout. Repeatable."),
         completion: .list(JobFailure.Code.allCases.map(\.rawValue))
     )
     var code: [String] = []
 
-    @Option(help: ArgumentHelp("Only jobs in this queue.", valueName: "name"), completion: .queues)
+    @Option(help: .value("name", "Only jobs in this queue."), completion: .queues)
     var queue: String?
 
-    @Option(help: ArgumentHelp("Only jobs in this batch.", valueName: "label"))
+    @Option(help: .value("label", "Only jobs in this batch."))
     var batch: String?
 
-    @Option(help: ArgumentHelp("Only jobs whose source starts with this: https://shop.example/.", valueName: "prefix"))
+    @Option(help: .value("prefix", "Only jobs whose source starts with this: https://shop.example/."))
     var source: String?
 
     package init() {}

@@ -9,7 +9,7 @@ package struct WaitOptions: ParsableArguments {
     @Flag(help: "Wait until all of them have ended.")
     package var wait = false
 
-    @Option(help: ArgumentHelp("With --wait: give up after this time (90s, 10m) and exit 3.", valueName: "duration"))
+    @Option(help: .value("duration", "With --wait: give up after this time (90s, 10m) and exit 3."))
     var waitTimeout: DurationArgument?
 
     package init() {}

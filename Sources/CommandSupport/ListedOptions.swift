@@ -1,4 +1,4 @@
-internal import ArgumentParser
+package import ArgumentParser
 internal import Foundation
 
 /// The options of a command and its subcommands as the parser lists them, so that no second list can become outdated.
@@ -92,4 +92,11 @@ package enum ListSeparator: Sendable {
 
     /// The name of an entry in messages.
     var unit: String { self == .nul ? "entry" : "line" }
+}
+
+extension ArgumentHelp {
+    /// The help of an option, and what its value is called in it.
+    package static func value(_ name: String, _ explanation: String) -> ArgumentHelp {
+        ArgumentHelp(explanation, valueName: name)
+    }
 }

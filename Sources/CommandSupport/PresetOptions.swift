@@ -5,21 +5,18 @@ internal import Foundation
 /// The presets that a command line names, built in or from a file.
 package struct PresetOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Make the renditions of this preset (see cameo-enqueue --list-presets). Repeatable.",
-            valueName: "name"
-        ),
+        help: .value("name", "Make the renditions of this preset (see cameo-enqueue --list-presets). Repeatable."),
         completion: Presets.completion
     )
     package var preset: [String] = []
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "file.json",
             """
             A file of presets (proto-json/presets.schema.json), which override built-in ones of the same name. \
             (default: $\(Presets.variable), else only the built-in ones)
-            """,
-            valueName: "file.json"
+            """
         ),
         completion: .file()
     )

@@ -3,25 +3,20 @@ package import CameoStore
 
 /// How long finished jobs and unread thumbnails are kept, for the commands that remove them.
 package struct RetentionOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Keep completed jobs this long, or forever. Their thumbnails are kept.",
-            valueName: "duration"
-        )
-    )
+    @Option(help: .value("duration", "Keep completed jobs this long, or forever. Their thumbnails are kept."))
     var keepCompleted = KeepArgument(Retention().completed)
 
-    @Option(help: ArgumentHelp("Keep cancelled jobs this long, or forever.", valueName: "duration"))
+    @Option(help: .value("duration", "Keep cancelled jobs this long, or forever."))
     var keepCancelled = KeepArgument(Retention().cancelled)
 
-    @Option(help: ArgumentHelp("Keep discarded jobs this long, or forever.", valueName: "duration"))
+    @Option(help: .value("duration", "Keep discarded jobs this long, or forever."))
     var keepDiscarded = KeepArgument(Retention().discarded)
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "duration",
             "Keep thumbnails this long after they were last read or made, or forever; at least "
-                + "\(Retention.shortestForThumbnails.argument).",
-            valueName: "duration"
+                + "\(Retention.shortestForThumbnails.argument)."
         )
     )
     var keepThumbnails = KeepArgument(Retention().thumbnails)

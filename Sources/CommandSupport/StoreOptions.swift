@@ -8,12 +8,12 @@ internal import Foundation
 package struct StoreOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp(
+        help: .value(
+            "dir",
             """
             The store's folder; in a build for fleets also postgres://user@host/database?schema=cameo. (default: \
             $CAMEO_STORE, else ./cameo-store)
-            """,
-            valueName: "dir"
+            """
         ),
         completion: .directory
     )
@@ -21,13 +21,13 @@ package struct StoreOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp(
+        help: .value(
+            "place",
             """
             Where a database keeps large pictures: s3://bucket/prefix?endpoint=https://host&region=name, or a folder \
             that all hosts share. The store remembers it. (default: $CAMEO_BLOBS, else what the store remembers, else \
             its own tables)
-            """,
-            valueName: "place"
+            """
         )
     )
     package var blobs: String?

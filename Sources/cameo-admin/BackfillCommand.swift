@@ -37,13 +37,13 @@ struct BackfillCommand: AsyncParsableCommand {
 
     @OptionGroup var presets: PresetOptions
 
-    @Option(help: ArgumentHelp("Only sources that start with this: https://shop.example/.", valueName: "prefix"))
+    @Option(help: .value("prefix", "Only sources that start with this: https://shop.example/."))
     var source: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Only sources whose first thumbnail was made since: 2030-01-31T12:00:00Z, or so long ago (90d).",
-            valueName: "time"
+        help: .value(
+            "time",
+            "Only sources whose first thumbnail was made since: 2030-01-31T12:00:00Z, or so long ago (90d)."
         )
     )
     var since: String?

@@ -33,7 +33,7 @@ struct HookRetryCommand: AsyncParsableCommand {
     @Argument(help: "The ids of deliveries.")
     var id: [String] = []
 
-    @Option(help: ArgumentHelp("All of this hook.", valueName: "name"))
+    @Option(help: .value("name", "All of this hook."))
     var hook: String?
 
     @Flag(help: "All of all hooks.")

@@ -14,7 +14,7 @@ struct ChosenJobs: ParsableArguments {
 
     @OptionGroup(title: "Selection Options") var selection: JobSelection
 
-    @Option(help: ArgumentHelp("Change at most this many jobs, the oldest first.", valueName: "number"))
+    @Option(help: .value("number", "Change at most this many jobs, the oldest first."))
     var limit: Int?
 
     @Flag(help: "Count the jobs without changing any.")
@@ -181,11 +181,11 @@ struct SnoozeCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("for"),
         parsing: .unconditional,
-        help: ArgumentHelp("Delay by this time from now (10m, 2h, 1d; at most 36500d).", valueName: "duration")
+        help: .value("duration", "Delay by this time from now (10m, 2h, 1d; at most 36500d).")
     )
     var duration: DurationArgument?
 
-    @Option(help: ArgumentHelp("Delay until this time (2030-01-31T12:00:00Z).", valueName: "time"))
+    @Option(help: .value("time", "Delay until this time (2030-01-31T12:00:00Z)."))
     var until: String?
 
     @Flag(help: "Print each job after the change as JSON, one per line.")

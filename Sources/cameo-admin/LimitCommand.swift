@@ -27,15 +27,12 @@ struct LimitCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Option(help: ArgumentHelp("The concurrency key.", valueName: "key"))
+    @Option(help: .value("key", "The concurrency key."))
     var key: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Jobs that may run at once, 1 to 10000, or none to remove this limit.",
-            valueName: "number"
-        )
+        help: .value("number", "Jobs that may run at once, 1 to 10000, or none to remove this limit.")
     )
     var maxRunning: Limit<Int>?
 

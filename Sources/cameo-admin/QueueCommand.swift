@@ -36,14 +36,14 @@ struct QueueCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Jobs that may run at once, 1 or more, or none for no limit.", valueName: "number")
+        help: .value("number", "Jobs that may run at once, 1 or more, or none for no limit.")
     )
     var maxRunning: Limit<Int>?
 
     @Option(parsing: .unconditional, help: Limit<StartRate>.help)
     var rate: Limit<StartRate>?
 
-    @Option(help: ArgumentHelp("The name of a hook, or none for no hook.", valueName: "name"))
+    @Option(help: .value("name", "The name of a hook, or none for no hook."))
     var hook: String?
 
     @Flag(

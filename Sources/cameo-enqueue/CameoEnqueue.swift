@@ -58,20 +58,20 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     var data = false
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "name",
             """
             With --data: your name for the picture, from which the URIs of its thumbnails are derived. Other bytes \
             under the same name are a newer version of the picture.
-            """,
-            valueName: "name"
+            """
         )
     )
     var cacheKey: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Enqueue the request in this JSON file (see proto-json/); - for standard input. Repeatable.",
-            valueName: "file.json"
+        help: .value(
+            "file.json",
+            "Enqueue the request in this JSON file (see proto-json/); - for standard input. Repeatable."
         ),
         completion: .file()
     )

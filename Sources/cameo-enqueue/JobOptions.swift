@@ -5,98 +5,76 @@ internal import Foundation
 
 /// When and how a job runs.
 struct JobOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The queue.", valueName: "name"), completion: .queues)
+    @Option(help: .value("name", "The queue."), completion: .queues)
     var queue: String = ThumbnailRequest.defaultQueue
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The priority, -100 to 100; higher runs first.", valueName: "number")
-    )
+    @Option(parsing: .unconditional, help: .value("number", "The priority, -100 to 100; higher runs first."))
     var priority: Int = 0
 
-    @Option(help: ArgumentHelp("Run no earlier than this time (2030-01-31T12:00:00Z).", valueName: "time"))
+    @Option(help: .value("time", "Run no earlier than this time (2030-01-31T12:00:00Z)."))
     var at: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Run no earlier than this time from now (10m; at most 36500d).", valueName: "duration")
+        help: .value("duration", "Run no earlier than this time from now (10m; at most 36500d).")
     )
     var `in`: DurationArgument?
 
-    @Option(help: ArgumentHelp("A label by which these jobs can be reported together.", valueName: "label"))
+    @Option(help: .value("label", "A label by which these jobs can be reported together."))
     var batch: String?
 
-    @Option(help: ArgumentHelp("The hook that is told when a job ends (cameo-worker --hooks).", valueName: "name"))
+    @Option(help: .value("name", "The hook that is told when a job ends (cameo-worker --hooks)."))
     var hook: String?
 
-    @Option(help: ArgumentHelp("Attempts before a job is discarded, 1 to 25.", valueName: "number"))
+    @Option(help: .value("number", "Attempts before a job is discarded, 1 to 25."))
     var maxAttempts: Int = ThumbnailRequest.defaultMaxAttempts
 
     @Option(
-        help: ArgumentHelp(
-            "The wait before the second attempt; doubled before each further one. (default: the worker's)",
-            valueName: "duration"
+        help: .value(
+            "duration",
+            "The wait before the second attempt; doubled before each further one. (default: the worker's)"
         )
     )
     var retryBase: DurationArgument?
 
-    @Option(help: ArgumentHelp("The longest wait between attempts. (default: the worker's)", valueName: "duration"))
+    @Option(help: .value("duration", "The longest wait between attempts. (default: the worker's)"))
     var retryCap: DurationArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "The random share of each wait, 0 to 1. (default: the worker's)",
-            valueName: "number"
-        )
-    )
+    @Option(help: .value("number", "The random share of each wait, 0 to 1. (default: the worker's)"))
     var retryJitter: Double?
 
-    @Option(
-        help: ArgumentHelp("The time limit of one attempt, 1s to 1h. (default: the worker's)", valueName: "duration")
-    )
+    @Option(help: .value("duration", "The time limit of one attempt, 1s to 1h. (default: the worker's)"))
     var timeout: DurationArgument?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "when",
             """
             When to make existing thumbnails again: never, if-changed (if the source's bytes have changed) or \
             always.
-            """,
-            valueName: "when"
+            """
         )
     )
     var refresh: Refresh = .ifChanged
 
     @Option(
-        help: ArgumentHelp(
-            "Join a waiting job with this key in the queue. (default: join one for the same thumbnails)",
-            valueName: "key"
+        help: .value(
+            "key",
+            "Join a waiting job with this key in the queue. (default: join one for the same thumbnails)"
         )
     )
     var uniqueKey: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Jobs with the same key (a tenant, a host) share a limit of running jobs.",
-            valueName: "key"
-        )
-    )
+    @Option(help: .value("key", "Jobs with the same key (a tenant, a host) share a limit of running jobs."))
     var concurrencyKey: String?
 
-    @Option(
-        help: ArgumentHelp("Set the concurrency key's limit; a new key has 1.", valueName: "number")
-    )
+    @Option(help: .value("number", "Set the concurrency key's limit; a new key has 1."))
     var concurrencyLimit: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "Send this header with requests to http(s) sources: 'Name: value'. Repeatable.",
-            valueName: "header"
-        )
-    )
+    @Option(help: .value("header", "Send this header with requests to http(s) sources: 'Name: value'. Repeatable."))
     var header: [String] = []
 
-    @Option(help: ArgumentHelp("A JSON object that every report on the job repeats.", valueName: "json"))
+    @Option(help: .value("json", "A JSON object that every report on the job repeats."))
     var metadata: String?
 
     func apply(to request: inout ThumbnailRequest) throws {

@@ -26,19 +26,13 @@ struct CatCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp(
-            "Write to this file, which must not exist; - for standard output. (default: -)",
-            valueName: "file"
-        ),
+        help: .value("file", "Write to this file, which must not exist; - for standard output. (default: -)"),
         completion: .file()
     )
     var output = "-"
 
     @Option(
-        help: ArgumentHelp(
-            "Write the WebVTT file of a storyboard instead, with this name or address of its sheet.",
-            valueName: "sheet"
-        )
+        help: .value("sheet", "Write the WebVTT file of a storyboard instead, with this name or address of its sheet.")
     )
     var vtt: String?
 

@@ -25,9 +25,9 @@ struct EventsCommand: AsyncParsableCommand {
     @OptionGroup var storeOptions: StoreOptions
 
     @Option(
-        help: ArgumentHelp(
-            "Only changes after this one. (default: all that are kept; with --follow, only new ones)",
-            valueName: "cursor"
+        help: .value(
+            "cursor",
+            "Only changes after this one. (default: all that are kept; with --follow, only new ones)"
         )
     )
     var since: Int64?
@@ -36,7 +36,7 @@ struct EventsCommand: AsyncParsableCommand {
     var follow = false
 
     @Option(
-        help: ArgumentHelp("Only changes to this state. Repeatable.", valueName: "state"),
+        help: .value("state", "Only changes to this state. Repeatable."),
         completion: .list(JobState.allCases.map(\.rawValue))
     )
     var state: [JobState] = []

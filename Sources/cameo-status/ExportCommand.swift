@@ -28,7 +28,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Argument(help: "The folder; created if it does not exist.", completion: .directory)
     var directory: String
 
-    @Option(help: ArgumentHelp("Only thumbnails of this batch. (default: all)", valueName: "label"))
+    @Option(help: .value("label", "Only thumbnails of this batch. (default: all)"))
     var batch: String?
 
     @Flag(help: "Print JSON: {\"written\":…,\"kept\":…,\"skipped\":[…],\"unreadable\":[…]}, with file names and URIs.")
@@ -92,7 +92,7 @@ struct SheetCommand: AsyncParsableCommand {
     @Argument(help: "The file, replaced if it exists; - for standard output.", completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("Only thumbnails of this batch. (default: all)", valueName: "label"))
+    @Option(help: .value("label", "Only thumbnails of this batch. (default: all)"))
     var batch: String?
 
     @Flag(help: "Print JSON: {\"file\":…,\"unreadable\":[…]}, with the file's path and URIs.")

@@ -26,16 +26,11 @@ struct HealthCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The number of workers that must be alive and not stopping.", valueName: "number")
+        help: .value("number", "The number of workers that must be alive and not stopping.")
     )
     var workers = 1
 
-    @Option(
-        help: ArgumentHelp(
-            "The longest time that a due job may wait, such as 5m. (default: no limit)",
-            valueName: "duration"
-        )
-    )
+    @Option(help: .value("duration", "The longest time that a due job may wait, such as 5m. (default: no limit)"))
     var maxLag: DurationArgument?
 
     @Flag(help: "Prints a health-report (JSON).")
@@ -76,9 +71,9 @@ struct MetricsCommand: AsyncParsableCommand {
     @OptionGroup var storeOptions: StoreOptions
 
     @Option(
-        help: ArgumentHelp(
-            "The file to write, replaced at once so that no reader sees half of it. (default: standard output)",
-            valueName: "file"
+        help: .value(
+            "file",
+            "The file to write, replaced at once so that no reader sees half of it. (default: standard output)"
         ),
         completion: .file()
     )
@@ -111,10 +106,7 @@ struct HooksCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Failures to show of each hook.", valueName: "number")
-    )
+    @Option(parsing: .unconditional, help: .value("number", "Failures to show of each hook."))
     var failures = 10
 
     @Flag(help: "Print each hook as a hook-report (JSON), one per line.")

@@ -66,10 +66,10 @@ struct JobsCommand: AsyncParsableCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup(title: "Selection Options") var selection: JobSelection
 
-    @Option(help: ArgumentHelp("Only jobs before this one, the last of the previous page.", valueName: "id"))
+    @Option(help: .value("id", "Only jobs before this one, the last of the previous page."))
     var before: Int64?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("List at most this many jobs.", valueName: "number"))
+    @Option(parsing: .unconditional, help: .value("number", "List at most this many jobs."))
     var limit = 50
 
     @Flag(help: "Print each job as JSON, one per line.")

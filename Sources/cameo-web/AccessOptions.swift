@@ -7,47 +7,47 @@ internal import Foundation
 /// The options that control access.
 struct AccessOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "file",
             """
             A file of bearer tokens, one per line: a name, comma-separated scopes (read,enqueue,operate), and the \
             token or sha256- and its digest. SIGHUP rereads it. (default: anyone may read, and nobody may write)
-            """,
-            valueName: "file"
+            """
         ),
         completion: .file()
     )
     var tokens: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "name",
             """
             A name that clients may reach the server by if there are no --tokens; localhost, addresses and Unix sockets \
             need none. Repeatable.
-            """,
-            valueName: "name"
+            """
         )
     )
     var host: [String] = []
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "file",
             """
             A file with a secret of at least 16 bytes that signs /make URLs. Repeatable, so that an old key can \
             overlap with its successor.
-            """,
-            valueName: "file"
+            """
         ),
         completion: .file()
     )
     var signKey: [String] = []
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "file",
             """
             Answer imgproxy's URLs too: a file with a key and a salt per line, in hexadecimal and separated by a space, \
             as in IMGPROXY_KEY and IMGPROXY_SALT.
-            """,
-            valueName: "file"
+            """
         ),
         completion: .file()
     )
@@ -57,9 +57,9 @@ struct AccessOptions: ParsableArguments {
     var unsigned = false
 
     @Option(
-        help: ArgumentHelp(
-            "A file of presets (proto-json/presets.schema.json) for /make, in addition to the built-in ones.",
-            valueName: "file.json"
+        help: .value(
+            "file.json",
+            "A file of presets (proto-json/presets.schema.json) for /make, in addition to the built-in ones."
         ),
         completion: .file()
     )

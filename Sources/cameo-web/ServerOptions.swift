@@ -7,70 +7,53 @@ internal import CommandSupport
 /// The options for listening and responding.
 struct ServerOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "address",
             """
             HOST:PORT, :PORT for all IPv4 addresses, or unix:PATH. Port 0 picks a free one. A socket that systemd passes \
             on takes precedence.
-            """,
-            valueName: "address"
+            """
         )
     )
     var listen = ListenAddress.standard
 
     @Option(
-        help: ArgumentHelp(
-            "The prefix of every path, such as /cameo, if a proxy does not strip it. (default: none)",
-            valueName: "path"
-        )
+        help: .value("path", "The prefix of every path, such as /cameo, if a proxy does not strip it. (default: none)")
     )
     var basePath = ""
 
-    @Option(
-        help: ArgumentHelp(
-            "How long browsers and proxies may show a thumbnail before they revalidate it.",
-            valueName: "time"
-        )
-    )
+    @Option(help: .value("time", "How long browsers and proxies may show a thumbnail before they revalidate it."))
     var maxAge = DurationArgument(.seconds(60))
 
-    @Option(help: ArgumentHelp("The largest picture that POST /jobs accepts, at most 100M.", valueName: "size"))
+    @Option(help: .value("size", "The largest picture that POST /jobs accepts, at most 100M."))
     var maxUpload = ByteCount(104_857_600)
 
-    @Option(
-        help: ArgumentHelp("Hold so much of the recently read thumbnails in memory; 0 for none.", valueName: "size")
-    )
+    @Option(help: .value("size", "Hold so much of the recently read thumbnails in memory; 0 for none."))
     var memoryCapacity = ByteCount(WebConfiguration().memoryCapacity)
 
     @Flag(
-        help: ArgumentHelp(
-            """
+        help: """
             Redirect loads of pictures that are in a bucket (--blobs s3://…) to URLs that are signed for an hour, so that \
             their bytes do not pass through this server.
             """
-        )
     )
     var redirectBlobs = false
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "url",
             """
             The bucket's server in these URLs, https://host, if clients reach it by another name than --blobs has. \
             (default: the endpoint in --blobs)
-            """,
-            valueName: "url"
+            """
         )
     )
     var publicEndpoint: Endpoint?
 
-    @Option(
-        help: ArgumentHelp(
-            "Fail /health/ready when a job has waited longer than this. (default: no limit)",
-            valueName: "time"
-        )
-    )
+    @Option(help: .value("time", "Fail /health/ready when a job has waited longer than this. (default: no limit)"))
     var maxLag: DurationArgument?
 
-    @Option(help: ArgumentHelp("How long responses in progress may go on at shutdown.", valueName: "time"))
+    @Option(help: .value("time", "How long responses in progress may go on at shutdown."))
     var grace = DurationArgument(.seconds(25))
 
     func validate() throws {

@@ -5,45 +5,45 @@ internal import CommandSupport
 /// The cache of sources fetched over HTTP.
 struct CacheOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "size",
             """
             The most bytes of originals cached in the store (500M, 2G); the least recently used are evicted first. 0 \
             disables the cache.
-            """,
-            valueName: "size"
+            """
         )
     )
     var maxCache = ByteCount(2 << 30)
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "[host=]duration",
             """
             How long a response without caching headers stays fresh: 1d, or example.com=12h for one host. Repeatable. \
             (default: what RFC 9111 derives from Last-Modified)
-            """,
-            valueName: "[host=]duration"
+            """
         )
     )
     var cacheTime: [CacheTime] = []
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "duration",
             """
             How long a stale response may be served when the server answers 500, 502, 503 or 504, unless the response \
             sets this itself. An unreachable server needs no such permission.
-            """,
-            valueName: "duration"
+            """
         )
     )
     var staleIfError = DurationArgument(.zero)
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "duration",
             """
             How long a source's failure is reused for the first attempts of other jobs. A Retry-After, or the max-age \
             of a 404, takes precedence, up to 5m. 0 disables this.
-            """,
-            valueName: "duration"
+            """
         )
     )
     var rememberFailures = DurationArgument(.seconds(10))

@@ -59,12 +59,12 @@ struct CameoWorkerCommand: AsyncParsableCommand {
 /// Who is told of ended jobs.
 struct HookOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "file",
             """
             A JSON file of hooks, which are told of the ends of jobs that name them: {"hooks": {"site": {"url": …, \
             "secretFile": …}}}. (default: none)
-            """,
-            valueName: "file"
+            """
         ),
         completion: .file()
     )

@@ -6,42 +6,42 @@ internal import Foundation
 
 /// The headers and destinations of HTTP requests.
 struct HTTPOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The most open HTTP connections, including idle ones.", valueName: "number"))
+    @Option(help: .value("number", "The most open HTTP connections, including idle ones."))
     var maxConnections = 32
 
-    @Option(help: ArgumentHelp("The User-Agent of requests. (default: Cameo and its version)", valueName: "text"))
+    @Option(help: .value("text", "The User-Agent of requests. (default: Cameo and its version)"))
     var userAgent: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "host: name: value",
             """
             Send a header with every request to one host: 'example.com: Authorization: Bearer …'. Repeatable. The host \
             means https and port 443; write host:port for another port or http://host for plain HTTP. Redirects do not \
             forward it, and a request's own header of the same name replaces it. Arguments are visible in ps: pass \
             secrets in CAMEO_HOST_HEADER or --host-headers.
-            """,
-            valueName: "host: name: value"
+            """
         )
     )
     var hostHeader: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "A JSON file of host headers: {\"example.com\": {\"Authorization\": \"Bearer …\"}}. (default: none)",
-            valueName: "file"
+        help: .value(
+            "file",
+            "A JSON file of host headers: {\"example.com\": {\"Authorization\": \"Bearer …\"}}. (default: none)"
         ),
         completion: .file()
     )
     var hostHeaders: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "prefix=prefix",
             """
             Fetch sources and overlays that begin with the first prefix from the second instead: \
             http://img.example/=https://mirror.internal/img/. Repeatable; the longest prefix wins, once. The request's \
             headers are sent there too; --allow-host and --allow-root apply to the destination.
-            """,
-            valueName: "prefix=prefix"
+            """
         )
     )
     var rewrite: [String] = []

@@ -7,41 +7,33 @@ internal import Foundation
 /// How pictures are rendered, and the limits of a renderer.
 struct RenderOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Renderer processes, each rendering one picture at a time. (default: the processors that it may use)",
-            valueName: "number"
+        help: .value(
+            "number",
+            "Renderer processes, each rendering one picture at a time. (default: the processors that it may use)"
         )
     )
     var renderConcurrency: Int?
 
-    @Option(help: ArgumentHelp("The time limit of one picture; its renderer is then killed.", valueName: "duration"))
+    @Option(help: .value("duration", "The time limit of one picture; its renderer is then killed."))
     var renderTimeout = DurationArgument(.seconds(20))
 
-    @Option(help: ArgumentHelp("The address space of a renderer, at least 512M.", valueName: "size"))
+    @Option(help: .value("size", "The address space of a renderer, at least 512M."))
     var memoryLimit = ByteCount(1_536 << 20)
 
-    @Option(
-        help: ArgumentHelp(
-            "Replace a renderer after this many pictures; 1 uses a new one for each.",
-            valueName: "number"
-        )
-    )
+    @Option(help: .value("number", "Replace a renderer after this many pictures; 1 uses a new one for each."))
     var recycleAfter = 500
 
-    @Option(help: ArgumentHelp("Replace a renderer whose resident memory exceeds this.", valueName: "size"))
+    @Option(help: .value("size", "Replace a renderer whose resident memory exceeds this."))
     var recycleResident = ByteCount(256 << 20)
 
     @Option(
-        help: ArgumentHelp("The renderer program. (default: cameo-renderer beside this program)", valueName: "path"),
+        help: .value("path", "The renderer program. (default: cameo-renderer beside this program)"),
         completion: .file()
     )
     var renderer: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The program that makes frames of videos. (default: cameo-frames beside this program)",
-            valueName: "path"
-        ),
+        help: .value("path", "The program that makes frames of videos. (default: cameo-frames beside this program)"),
         completion: .file()
     )
     var frames: String?
@@ -88,31 +80,31 @@ struct PictureOptions: ParsableArguments {
     }
 
     @Option(
-        help: ArgumentHelp(
-            "Decode these formats too, whose decoders libvips does not trust: jxl, pdf, comma-separated. Repeatable. (default: none)",
-            valueName: "formats"
+        help: .value(
+            "formats",
+            "Decode these formats too, whose decoders libvips does not trust: jxl, pdf, comma-separated. Repeatable. (default: none)"
         )
     )
     var allowFormat: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Render sources with this fault, and mark their thumbnails: truncated. Repeatable. (default: none)",
-            valueName: "fault"
+        help: .value(
+            "fault",
+            "Render sources with this fault, and mark their thumbnails: truncated. Repeatable. (default: none)"
         )
     )
     var tolerate: [Fault] = []
 
-    @Option(help: ArgumentHelp("The most pixels of a source, width times height.", valueName: "pixels"))
+    @Option(help: .value("pixels", "The most pixels of a source, width times height."))
     var maxPixels = RenderLimits().pixels
 
-    @Option(help: ArgumentHelp("The largest width or height of a source.", valueName: "pixels"))
+    @Option(help: .value("pixels", "The largest width or height of a source."))
     var maxEdge = RenderLimits().edge
 
-    @Option(help: ArgumentHelp("The most frames of an animation for animated thumbnails.", valueName: "number"))
+    @Option(help: .value("number", "The most frames of an animation for animated thumbnails."))
     var maxFrames = RenderLimits().frames
 
-    @Option(help: ArgumentHelp("The most pixels of all frames for animated thumbnails.", valueName: "pixels"))
+    @Option(help: .value("pixels", "The most pixels of all frames for animated thumbnails."))
     var maxAnimatedPixels = RenderLimits().animatedPixels
 
     func validate() throws {

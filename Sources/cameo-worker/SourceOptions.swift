@@ -7,70 +7,53 @@ internal import Foundation
 /// The sources that may be read, and the limits.
 struct SourceOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Allow file: sources below this folder. Repeatable. (default: the working directory unless that is /)",
-            valueName: "dir"
+        help: .value(
+            "dir",
+            "Allow file: sources below this folder. Repeatable. (default: the working directory unless that is /)"
         ),
         completion: .directory
     )
     var allowRoot: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Allow this host, with or without :port, even if its address is private. Repeatable.",
-            valueName: "host"
-        )
-    )
+    @Option(help: .value("host", "Allow this host, with or without :port, even if its address is private. Repeatable."))
     var allowHost: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Allow this private network (10.1.0.0/16). Repeatable.",
-            valueName: "network"
-        )
-    )
+    @Option(help: .value("network", "Allow this private network (10.1.0.0/16). Repeatable."))
     var allowNetwork: [String] = []
 
-    @Option(help: ArgumentHelp("Concurrent transfers, and reads of files and of the store.", valueName: "number"))
+    @Option(help: .value("number", "Concurrent transfers, and reads of files and of the store."))
     var fetchConcurrency = 8
 
-    @Option(help: ArgumentHelp("Concurrent transfers from one host.", valueName: "number"))
+    @Option(help: .value("number", "Concurrent transfers from one host."))
     var hostConcurrency = 6
 
-    @Option(help: ArgumentHelp("The largest source in bytes, after content decoding.", valueName: "size"))
+    @Option(help: .value("size", "The largest source in bytes, after content decoding."))
     var maxSourceBytes = ByteCount(100 << 20)
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "size",
             """
             The most bytes of sources in memory at once (500M, 2G), fetched or from the store; further ones wait, and \
             a larger one is fetched alone. (default: an eighth of the memory)
-            """,
-            valueName: "size"
+            """
         )
     )
     var maxBytesInFlight: ByteCount?
 
-    @Option(help: ArgumentHelp("The time limit of one fetch with all its redirects.", valueName: "duration"))
+    @Option(help: .value("duration", "The time limit of one fetch with all its redirects."))
     var fetchTimeout = DurationArgument(.seconds(30))
 
-    @Option(help: ArgumentHelp("The time limit of connecting to a server.", valueName: "duration"))
+    @Option(help: .value("duration", "The time limit of connecting to a server."))
     var connectTimeout = DurationArgument(.seconds(5))
 
-    @Option(
-        help: ArgumentHelp(
-            "Give up a transfer that is slower than this, in bytes per second, for 10 seconds.",
-            valueName: "size"
-        )
-    )
+    @Option(help: .value("size", "Give up a transfer that is slower than this, in bytes per second, for 10 seconds."))
     var lowSpeed = ByteCount(1_024)
 
-    @Option(help: ArgumentHelp("The most redirects of one fetch.", valueName: "number"))
+    @Option(help: .value("number", "The most redirects of one fetch."))
     var maxRedirects = 5
 
-    @Option(
-        help: ArgumentHelp("Use this proxy; the address guard cannot see behind it. (default: none)", valueName: "url")
-    )
+    @Option(help: .value("url", "Use this proxy; the address guard cannot see behind it. (default: none)"))
     var proxy: String?
 
     func validate() throws {

@@ -6,13 +6,10 @@ internal import Foundation
 
 /// Which jobs are claimed, and when the worker ends.
 struct WorkOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Concurrent jobs. (default: renderers + 10)", valueName: "number"))
+    @Option(help: .value("number", "Concurrent jobs. (default: renderers + 10)"))
     var concurrency: Int?
 
-    @Option(
-        help: ArgumentHelp("Only these queues, comma-separated. (default: all)", valueName: "names"),
-        completion: .queues
-    )
+    @Option(help: .value("names", "Only these queues, comma-separated. (default: all)"), completion: .queues)
     var queues: String?
 
     @Flag(
@@ -21,42 +18,32 @@ struct WorkOptions: ParsableArguments {
     )
     var drain = false
 
-    @Option(
-        help: ArgumentHelp("How long running jobs may go on after a shutdown request.", valueName: "duration")
-    )
+    @Option(help: .value("duration", "How long running jobs may go on after a shutdown request."))
     var grace = DurationArgument(.seconds(25))
 
     @Option(
-        help: ArgumentHelp(
-            "The time limit of one attempt, unless its request sets one; waiting does not count.",
-            valueName: "duration"
-        )
+        help: .value("duration", "The time limit of one attempt, unless its request sets one; waiting does not count.")
     )
     var jobTimeout = DurationArgument(.seconds(120))
 
-    @Option(
-        help: ArgumentHelp(
-            "The wait before the second attempt; doubled before each further one.",
-            valueName: "duration"
-        )
-    )
+    @Option(help: .value("duration", "The wait before the second attempt; doubled before each further one."))
     var retryBase = DurationArgument(.seconds(2))
 
-    @Option(help: ArgumentHelp("The longest wait between attempts.", valueName: "duration"))
+    @Option(help: .value("duration", "The longest wait between attempts."))
     var retryCap = DurationArgument(.seconds(600))
 
     @Option(
-        help: ArgumentHelp(
-            "Claim jobs of background queues, such as backfill, only in these hours of local time. (default: always)",
-            valueName: "22:00-06:00"
+        help: .value(
+            "22:00-06:00",
+            "Claim jobs of background queues, such as backfill, only in these hours of local time. (default: always)"
         )
     )
     var quietHours: QuietHours?
 
     @Option(
-        help: ArgumentHelp(
-            "Run with its renderers at this nice value, 0 to 19, so that other programs go first. (default: unchanged)",
-            valueName: "number"
+        help: .value(
+            "number",
+            "Run with its renderers at this nice value, 0 to 19, so that other programs go first. (default: unchanged)"
         )
     )
     var nice: Int?
@@ -68,13 +55,13 @@ struct WorkOptions: ParsableArguments {
     var idleIO = false
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "file",
             """
             A file of variables such as CAMEO_LOG_LEVEL=debug, which override the environment. SIGHUP reads it again: \
             the log level and the options for sources, HTTP, its cache and hooks change at once, all others at the next \
             start. (default: none)
-            """,
-            valueName: "file"
+            """
         )
     )
     var settings: String?

@@ -5,29 +5,29 @@ internal import CommandSupport
 /// The part of the picture that is used, and its size.
 struct GeometryOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "WxH[:…]",
             """
             A box in pixels (256x256, 1024x, x600), optionally with its own fit, format or quality after colons: \
             256x256:cover:webp:q75. Repeatable; all sizes share one decode. (default: 256x256)
-            """,
-            valueName: "WxH[:…]"
+            """
         )
     )
     var size: [String] = []
 
-    @Option(help: ArgumentHelp("How the picture is fitted into the box. (default: inside)", valueName: "fit"))
+    @Option(help: .value("fit", "How the picture is fitted into the box. (default: inside)"))
     var fit: Rendition.Fit?
 
     @Flag(help: "Enlarge pictures that are smaller than the box.")
     var enlarge = false
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "gravity",
             """
             The part that cover keeps, and the place where contain puts the picture: center, north, northeast, …, or a \
             focal point x,y with each from 0 to 1; for cover also entropy or attention. (default: center)
-            """,
-            valueName: "gravity"
+            """
         ),
         completion: .list(Rendition.Gravity.words.compactMap(\.word)),
         transform: RenditionArgument.gravity
@@ -36,27 +36,24 @@ struct GeometryOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Multiply every length by this device pixel ratio, 0.1 to 8. (default: 1)",
-            valueName: "factor"
-        )
+        help: .value("factor", "Multiply every length by this device pixel ratio, 0.1 to 8. (default: 1)")
     )
     var dpr: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The page or frame of the source, counted from 0. (default: 0)", valueName: "number")
+        help: .value("number", "The page or frame of the source, counted from 0. (default: 0)")
     )
     var page: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
+        help: .value(
+            "time",
             """
             The moment of a video: seconds (15.5), a share of its duration (50%), auto, which avoids black, blank and \
             faded frames, or cover, the cover art. (default: auto)
-            """,
-            valueName: "time"
+            """
         ),
         transform: RenditionArgument.time
     )
@@ -66,12 +63,12 @@ struct GeometryOptions: ParsableArguments {
     var accurate = false
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "CxR",
             """
             Make a sheet of many moments of a video, of so many tiles a row and so many rows (5x4), each of which has the \
             size; at most 100 tiles.
-            """,
-            valueName: "CxR"
+            """
         ),
         transform: RenditionArgument.storyboard
     )
@@ -79,42 +76,36 @@ struct GeometryOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "The shortest time from tile to tile of a storyboard, so that short videos have fewer. (default: none)",
-            valueName: "duration"
+        help: .value(
+            "duration",
+            "The shortest time from tile to tile of a storyboard, so that short videos have fewer. (default: none)"
         )
     )
     var interval: DurationArgument?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Cut off uniform borders whose pixels differ from the corner's by at most 0 to 255.",
-            valueName: "threshold"
-        )
+        help: .value("threshold", "Cut off uniform borders whose pixels differ from the corner's by at most 0 to 255.")
     )
     var trim: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
+        help: .value(
+            "area",
             """
             Use only a part of the picture: left,top,WIDTHxHEIGHT in pixels (10,20,300x200) or per cent \
             (10%,5%,50%x100%).
-            """,
-            valueName: "area"
+            """
         ),
         transform: RenditionArgument.crop
     )
     var crop: Rendition.CropArea?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Rotate clockwise by this angle. (default: 0)", valueName: "degrees")
-    )
+    @Option(parsing: .unconditional, help: .value("degrees", "Rotate clockwise by this angle. (default: 0)"))
     var rotate: Rendition.Rotation?
 
-    @Option(help: ArgumentHelp("Mirror the picture.", valueName: "direction"))
+    @Option(help: .value("direction", "Mirror the picture."))
     var flip: Rendition.Flip?
 
     func validate() throws {

@@ -1,12 +1,13 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CommandSupport
 
 /// Changes to the pixels after resizing.
 struct LookOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The colour behind transparent pixels, padding and rounded corners: #rrggbb or #rrggbbaa.",
-            valueName: "color"
+        help: .value(
+            "color",
+            "The colour behind transparent pixels, padding and rounded corners: #rrggbb or #rrggbbaa."
         ),
         transform: RenditionArgument.color
     )
@@ -14,71 +15,56 @@ struct LookOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Round the corners by pixels (20), a percentage of the shorter edge (25%), or to a circle (circle).",
-            valueName: "radius"
+        help: .value(
+            "radius",
+            "Round the corners by pixels (20), a percentage of the shorter edge (25%), or to a circle (circle)."
         ),
         transform: RenditionArgument.cornerRadius
     )
     var cornerRadius: Rendition.Look.CornerRadius?
 
     @Option(
-        help: ArgumentHelp(
-            "The corners to round, a comma-separated list of topLeft,topRight,bottomRight,bottomLeft. (default: all)",
-            valueName: "corners"
+        help: .value(
+            "corners",
+            "The corners to round, a comma-separated list of topLeft,topRight,bottomRight,bottomLeft. (default: all)"
         ),
         completion: .list(Rendition.Look.Corner.allCases.map(\.rawValue)),
         transform: RenditionArgument.words
     )
     var corners: Set<Rendition.Look.Corner>?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Draw a border of this width in pixels over the edges.", valueName: "pixels")
-    )
+    @Option(parsing: .unconditional, help: .value("pixels", "Draw a border of this width in pixels over the edges."))
     var border: Int?
 
     @Option(
-        help: ArgumentHelp("The border's colour: #rrggbb or #rrggbbaa. (default: black)", valueName: "color"),
+        help: .value("color", "The border's colour: #rrggbb or #rrggbbaa. (default: black)"),
         transform: RenditionArgument.color
     )
     var borderColor: Color?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Blur with this standard deviation in pixels, 0.3 to 100.", valueName: "sigma")
-    )
+    @Option(parsing: .unconditional, help: .value("sigma", "Blur with this standard deviation in pixels, 0.3 to 100."))
     var blur: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Sharpen with this standard deviation in pixels, 0.1 to 10.", valueName: "sigma")
+        help: .value("sigma", "Sharpen with this standard deviation in pixels, 0.1 to 10.")
     )
     var sharpen: Double?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Multiply the brightness, 0 to 10. (default: 1)", valueName: "factor")
-    )
+    @Option(parsing: .unconditional, help: .value("factor", "Multiply the brightness, 0 to 10. (default: 1)"))
     var brightness: Double?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Multiply the contrast, 0 to 10. (default: 1)", valueName: "factor")
-    )
+    @Option(parsing: .unconditional, help: .value("factor", "Multiply the contrast, 0 to 10. (default: 1)"))
     var contrast: Double?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Multiply the saturation, 0 to 10. (default: 1)", valueName: "factor")
-    )
+    @Option(parsing: .unconditional, help: .value("factor", "Multiply the saturation, 0 to 10. (default: 1)"))
     var saturation: Double?
 
     @Flag(help: "Convert to greyscale.")
     var grayscale = false
 
     @Option(
-        help: ArgumentHelp("Tint with this colour: keep the lightness, replace every hue.", valueName: "color"),
+        help: .value("color", "Tint with this colour: keep the lightness, replace every hue."),
         transform: RenditionArgument.color
     )
     var tint: Color?

@@ -4,13 +4,10 @@ internal import CommandSupport
 
 /// How the pixels are encoded.
 struct OutputOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The output format; auto is WebP. (default: auto)", valueName: "format"))
+    @Option(help: .value("format", "The output format; auto is WebP. (default: auto)"))
     var format: Rendition.Format?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The quality, 1 to 100. (default: the format's own)", valueName: "quality")
-    )
+    @Option(parsing: .unconditional, help: .value("quality", "The quality, 1 to 100. (default: the format's own)"))
     var quality: Int?
 
     @Flag(help: "Encode without loss (WebP, AVIF).")
@@ -21,9 +18,9 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "The effort, 1 (fast) to 9 (small), for PNG, WebP, AVIF and GIF. (default: the format's own)",
-            valueName: "effort"
+        help: .value(
+            "effort",
+            "The effort, 1 (fast) to 9 (small), for PNG, WebP, AVIF and GIF. (default: the format's own)"
         )
     )
     var effort: Int?
@@ -31,9 +28,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Write a progressive file (JPEG).")
     var progressive = false
 
-    @Option(
-        help: ArgumentHelp("The chroma subsampling (JPEG, AVIF). (default: by the quality)", valueName: "subsampling")
-    )
+    @Option(help: .value("subsampling", "The chroma subsampling (JPEG, AVIF). (default: by the quality)"))
     var chromaSubsampling: Rendition.Encoding.ChromaSubsampling?
 
     @Flag(help: "Use a palette of at most 256 colours (PNG).")
@@ -41,7 +36,7 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Lower the quality until the file has at most this size (60K).", valueName: "size")
+        help: .value("size", "Lower the quality until the file has at most this size (60K).")
     )
     var maxBytes: ByteCount?
 
@@ -52,9 +47,9 @@ struct OutputOptions: ParsableArguments {
     var keepProfile = false
 
     @Option(
-        help: ArgumentHelp(
-            "Keep this metadata, a comma-separated list of copyright,exif,gps,icc,xmp. (default: none)",
-            valueName: "kinds"
+        help: .value(
+            "kinds",
+            "Keep this metadata, a comma-separated list of copyright,exif,gps,icc,xmp. (default: none)"
         ),
         completion: .list(Rendition.Encoding.Metadata.allCases.map(\.rawValue)),
         transform: RenditionArgument.words

@@ -5,42 +5,33 @@ internal import CommandSupport
 /// A second picture drawn over the first.
 struct OverlayOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Draw this picture over the thumbnail, such as a watermark: a path or URL.",
-            valueName: "source"
-        ),
+        help: .value("source", "Draw this picture over the thumbnail, such as a watermark: a path or URL."),
         completion: .file()
     )
     var overlay: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The place of the overlay: a compass point or x,y. (default: southeast)",
-            valueName: "gravity"
-        ),
+        help: .value("gravity", "The place of the overlay: a compass point or x,y. (default: southeast)"),
         completion: .list(Rendition.Gravity.words.filter { !$0.isSmart }.compactMap(\.word)),
         transform: RenditionArgument.gravity
     )
     var overlayGravity: Rendition.Gravity?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The opacity of the overlay, 0 to 1. (default: 1)", valueName: "share")
-    )
+    @Option(parsing: .unconditional, help: .value("share", "The opacity of the overlay, 0 to 1. (default: 1)"))
     var overlayOpacity: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "Scale the overlay to this share of the thumbnail's width and height, 0.01 to 1. (default: its own size)",
-            valueName: "share"
+        help: .value(
+            "share",
+            "Scale the overlay to this share of the thumbnail's width and height, 0.01 to 1. (default: its own size)"
         )
     )
     var overlayScale: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The distance from the edges in pixels, 0 to 4096. (default: 0)", valueName: "pixels")
+        help: .value("pixels", "The distance from the edges in pixels, 0 to 4096. (default: 0)")
     )
     var overlayMargin: Int?
 
