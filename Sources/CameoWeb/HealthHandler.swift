@@ -7,10 +7,8 @@ internal import Hummingbird
 internal import Synchronization
 
 /// Serves health checks, the status and metrics to monitors.
-struct HealthHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
+struct HealthHandler: WebHandler {
+    let exchange: WebExchange
 
     /// Serves `live`, which succeeds while the process responds, and `ready`, which also checks the store and its
     /// workers.

@@ -139,10 +139,8 @@ extension [StatusReport.Queue] {
 }
 
 /// Serves what happened in the store during the last hour.
-struct HistoryHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
+struct HistoryHandler: WebHandler {
+    let exchange: WebExchange
 
     private struct Answer: Encodable {
         let minutes: [History.Minute]

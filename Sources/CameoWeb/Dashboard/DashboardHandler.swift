@@ -6,10 +6,8 @@ internal import NIOCore
 
 /// Serves the page at `/`, and its style sheet and scripts below `/page/`. The page loads nothing from other hosts, except
 /// pictures from where blobs are redirected to, and never interprets data as markup.
-struct DashboardHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
+struct DashboardHandler: WebHandler {
+    let exchange: WebExchange
 
     private var policy: String {
         let pictures = site.configuration.redirects.map { " \($0.origin)" } ?? ""

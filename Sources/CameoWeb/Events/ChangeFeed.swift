@@ -20,7 +20,6 @@ final class ChangeFeed: Sendable {
         let signals: AsyncStream<Void>
         fileprivate let continuation: AsyncStream<Void>.Continuation
 
-        /// Ends the signals.
         func end() { continuation.finish() }
     }
 

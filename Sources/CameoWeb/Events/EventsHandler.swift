@@ -7,12 +7,10 @@ internal import ServiceLifecycle
 
 /// Serves the changes of jobs' states as server-sent events
 /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
-struct EventsHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
+struct EventsHandler: WebHandler {
+    let exchange: WebExchange
 
-    func answer(_ context: WebContext) async throws -> Response {
+    func answer() async throws -> Response {
         try target.query.allow("since", "state", "queue", "batch")
         try site.configuration.tokens.demand(.read, of: request)
         let filter = EventFilter(
@@ -52,7 +50,6 @@ struct EventsHandler {
     }
 }
 
-/// Selects events.
 struct EventFilter: Sendable {
     /// The states that are entered; empty: any.
     let states: Set<JobState>

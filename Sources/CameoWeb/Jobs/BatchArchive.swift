@@ -31,8 +31,8 @@ struct BatchArchive: Sendable {
     @concurrent
     private func write(to writer: inout any ResponseBodyWriter) async throws {
         var archive = ZIPArchive()
-        var filter = JobFilter()
-        (filter.batch, filter.states, filter.limit) = (batch, [.completed], Self.jobsAtOnce)
+        var filter = JobFilter(batch: batch)
+        (filter.states, filter.limit) = ([.completed], Self.jobsAtOnce)
         while true {
             let jobs = try await store.jobs(filter)
             for job in jobs {

@@ -6,11 +6,8 @@ internal import Hummingbird
 internal import Logging
 
 /// Enqueues a request or a picture.
-struct EnqueueHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
-    let context: WebContext
+struct EnqueueHandler: WebHandler {
+    let exchange: WebExchange
 
     func answer() async throws -> Response {
         let name = try site.configuration.tokens.demand(.enqueue, of: request)

@@ -7,11 +7,8 @@ internal import Logging
 internal import ServiceLifecycle
 
 /// Lists and changes jobs.
-struct JobsHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
-    let context: WebContext
+struct JobsHandler: WebHandler {
+    let exchange: WebExchange
 
     private static let limitRange: ClosedRange<Int64> = 1...200
 
@@ -20,23 +17,23 @@ struct JobsHandler {
             switch request.method {
             case .get, .head: return try await list()
             case .post:
-                return try await EnqueueHandler(site: site, request: request, target: target, context: context).answer()
+                return try await EnqueueHandler(exchange: exchange).answer()
             default: throw Problem.methodNotAllowed("GET, HEAD, POST")
             }
         }
         if let change = BulkChange(rawValue: String(rest)) {
-            try WebResponder.check(request, allows: .post)
+            try exchange.check(allows: .post)
             return try await changeAll(by: change)
         }
         let (number, verb) = RequestTarget.split(rest)
         guard let id = Int64(number), id > 0, number.first != "+" else { throw Self.nothing }
         switch verb {
         case nil:
-            try WebResponder.check(request, allows: .get, .head)
+            try exchange.check(allows: .get, .head)
             return try await job(id)
         case let verb?:
             guard let change = BulkChange(rawValue: String(verb)) else { throw Self.nothing }
-            try WebResponder.check(request, allows: .post)
+            try exchange.check(allows: .post)
             return try await self.change(id, by: change)
         }
     }
@@ -223,11 +220,8 @@ enum ServedMessage {
 }
 
 /// Lists batches, reports one, and serves its thumbnails.
-struct BatchesHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
-    let context: WebContext
+struct BatchesHandler: WebHandler {
+    let exchange: WebExchange
 
     private static let limitRange: ClosedRange<Int64> = 1...100
 

@@ -6,11 +6,8 @@ internal import Hummingbird
 internal import Logging
 
 /// Lists queues, pauses, resumes and limits them, and moves them to the background and back.
-struct QueuesHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
-    let context: WebContext
+struct QueuesHandler: WebHandler {
+    let exchange: WebExchange
 
     private static let maximumBody = 4_096
     private static let nothing = Problem(
@@ -21,12 +18,12 @@ struct QueuesHandler {
 
     func answer() async throws -> Response {
         guard let rest = target.firstSegment.rest else {
-            try WebResponder.check(request, allows: .get, .head)
+            try exchange.check(allows: .get, .head)
             return try await list()
         }
         let (name, verb) = RequestTarget.split(rest)
         guard let verb, let change = Change(rawValue: String(verb)) else { throw Self.nothing }
-        try WebResponder.check(request, allows: .post)
+        try exchange.check(allows: .post)
         return try await apply(change, to: try RequestTarget.decoded(name))
     }
 

@@ -4,15 +4,13 @@ internal import HTTPTypes
 internal import Hummingbird
 
 /// Serves imgproxy's URLs, so that a site can move without touching its templates.
-struct ImgproxyHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
+struct ImgproxyHandler: WebHandler {
+    let exchange: WebExchange
 
     /// How long a response is held if the query has no `wait`: imgproxy answers with the picture.
     private static let patience = Duration.seconds(10)
 
-    func answer(_ context: WebContext) async throws -> Response {
+    func answer() async throws -> Response {
         let (signature, rest) = target.firstSegment
         guard let rest else { throw Problem(.notFound, "there is nothing at this path") }
         let configuration = site.configuration
@@ -26,11 +24,10 @@ struct ImgproxyHandler {
         if let expires = path.options.expires, expires < Int64(Date().timeIntervalSince1970) {
             throw Problem(.gone, "the URL has expired")
         }
-        return try await MakeHandler(site: site, request: request, target: target).make(
+        return try await MakeHandler(exchange: exchange).make(
             path.source,
             as: try path.options.rendition(),
-            within: target.query["wait"] == nil ? Self.patience : try target.query.wait(),
-            context
+            within: target.query["wait"] == nil ? Self.patience : try target.query.wait()
         )
     }
 }

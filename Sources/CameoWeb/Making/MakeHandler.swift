@@ -11,17 +11,15 @@ internal import Synchronization
 // that re-encodes the URL does not break it, nor does one that merges slashes or appends one. It does not cover `wait`, which is the client's choice.
 
 /// Makes thumbnails on first request.
-struct MakeHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
+struct MakeHandler: WebHandler {
+    let exchange: WebExchange
 
     private static let queue = "web"
     /// The priority of these jobs, in minutes of waiting: someone is looking at the page.
     private static let priority = 20
     private static let schemes: Set = ["http", "https", "cameo", "initials"]
 
-    func answer(_ context: WebContext) async throws -> Response {
+    func answer() async throws -> Response {
         let configuration = site.configuration
         guard configuration.allowsUnsigned || !configuration.signingKeys.isEmpty else {
             throw Problem(
@@ -36,16 +34,11 @@ struct MakeHandler {
         let text = try RequestTarget.decoded(first)
         let source = try verified(try RequestTarget.decoded(rest), as: text)
         let rendition = try RenditionName.rendition(text, configuration.presets)
-        return try await make(source, as: rendition, within: try target.query.wait(), context)
+        return try await make(source, as: rendition, within: try target.query.wait())
     }
 
     /// Responds with a thumbnail, which is made first if it does not exist, or with its placeholder after `patience`.
-    func make(
-        _ source: String,
-        as rendition: Rendition,
-        within patience: Duration,
-        _ context: WebContext
-    ) async throws -> Response {
+    func make(_ source: String, as rendition: Rendition, within patience: Duration) async throws -> Response {
         // file: is excluded: clients must not be able to probe this machine's files. What the store holds is for those who
         // may read it, or whom they gave a signed URL.
         let schemes = site.configuration.allowsUnsigned ? Self.schemes.subtracting(["cameo"]) : Self.schemes
@@ -57,7 +50,7 @@ struct MakeHandler {
                 code: .sourceUnsupportedScheme
             )
         }
-        return try await answer(try thumbnailRequest(source, rendition), rendition, patience, context)
+        return try await answer(try thumbnailRequest(source, rendition), rendition, patience)
     }
 
     /// What a part of a URL was when it was signed; nil if it was not. On its way, a cache may have merged the slashes after
@@ -103,12 +96,11 @@ struct MakeHandler {
     private func answer(
         _ asked: ThumbnailRequest,
         _ rendition: Rendition,
-        _ patience: Duration,
-        _ context: WebContext
+        _ patience: Duration
     ) async throws -> Response {
         let id = try asked.thumbnailIDs()[0]
-        let contents = ContentHandler(site: site, request: request, target: target)
-        if let content = try await made(id) { return try await contents.serve(content, context) }
+        let contents = ContentHandler(exchange: exchange)
+        if let content = try await made(id) { return try await contents.serve(content) }
         let job: Int64?
         if let known = try await site.making.job(of: id, in: site.store) {
             job = known
@@ -119,7 +111,7 @@ struct MakeHandler {
         let pending = PendingThumbnail(id, job: job, rendition: rendition)
         do {
             switch try await pending.wait(patience, on: site) {
-            case .made(let content): return try await contents.serve(content, context)
+            case .made(let content): return try await contents.serve(content)
             case .ended: return try await pending.answer(to: request, on: site, hasEnded: true)
             case .pending: return try await pending.answer(to: request, on: site, hasEnded: false)
             }

@@ -7,24 +7,22 @@ internal import Hummingbird
 internal import NIOCore
 
 /// Serves the bytes that a `cameo:` name refers to.
-struct ContentHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
+struct ContentHandler: WebHandler {
+    let exchange: WebExchange
 
-    func answer(_ route: Route, _ context: WebContext) async throws -> Response {
+    func answer(_ route: Route) async throws -> Response {
         guard let rest = target.firstSegment.rest, !rest.isEmpty else { throw Self.nothing }
         let name = try RequestTarget.decoded(rest)
         switch route {
-        case .thumbnail: return try await thumbnail(name, context)
+        case .thumbnail: return try await thumbnail(name)
         case .placeholder: return try await placeholder(name)
         case .blob:
             guard name.hasPrefix("sha256-"), let digest = BlobDigest(hex: name.dropFirst(7)) else { throw Self.nothing }
-            return try await serve(try await site.store.content(of: .blob(digest)), context)
+            return try await serve(try await site.store.content(of: .blob(digest)))
         default:
             try target.query.allow()
             try site.configuration.tokens.demand(.read, of: request)
-            return try await serve(try await site.store.content(of: .source(name)), context)
+            return try await serve(try await site.store.content(of: .source(name)))
         }
     }
 
@@ -33,7 +31,7 @@ struct ContentHandler {
         "nothing here: the paths are /thumb/ID, /placeholder/ID, /blob/sha256-… and /source/…"
     )
 
-    private func thumbnail(_ name: String, _ context: WebContext) async throws -> Response {
+    private func thumbnail(_ name: String) async throws -> Response {
         if name.hasSuffix(".vtt") { return try await track(name.dropLast(".vtt".count)) }
         let (id, ending) = try Self.id(name)
         let pending = try PendingThumbnail(id, target.query)
@@ -52,7 +50,7 @@ struct ContentHandler {
         if let ending, let format = content.mediaType, !Self.endings(of: format).contains(ending) {
             throw Problem(.notFound, "the thumbnail is \(format), which does not match .\(ending); omit the extension")
         }
-        let response = try await serve(content, context)
+        let response = try await serve(content)
         if site.memory.holds(content.digest) { site.ready.keep(response, to: request, of: id, content) }
         return response
     }
@@ -118,7 +116,7 @@ struct ContentHandler {
     /// Serves the content, or the part of it that the request's conditions and range select.
     ///
     /// - Throws: ``Problem`` or ``StoreError``.
-    func serve(_ content: StoredContent, _ context: WebContext) async throws -> Response {
+    func serve(_ content: StoredContent) async throws -> Response {
         let modified = content.modifiedAt.map(HTTPDate.text)
         var headers: HTTPFields = [.eTag: content.entityTag, .cacheControl: cacheControl(of: content)]
         if let modified { headers[.lastModified] = modified }
@@ -145,11 +143,11 @@ struct ContentHandler {
         case .whole:
             headers[.contentLength] = "\(count)"
             guard request.method == .get else { return Response(status: .ok, headers: headers) }
-            return Response(status: .ok, headers: headers, body: body(bytes, 0..<count, context))
+            return Response(status: .ok, headers: headers, body: body(bytes, 0..<count))
         case .range(let range):
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
             headers[.contentLength] = "\(range.count)"
-            return Response(status: .partialContent, headers: headers, body: body(bytes, range, context))
+            return Response(status: .partialContent, headers: headers, body: body(bytes, range))
         case .unsatisfiable:
             var problem = Problem(.rangeNotSatisfiable, "the range does not fit the content of \(count) bytes")
             problem.headers[.contentRange] = "bytes */\(count)"
@@ -174,7 +172,7 @@ struct ContentHandler {
         }
     }
 
-    private func body(_ bytes: BlobBytes, _ range: Range<Int>, _ context: WebContext) -> ResponseBody {
+    private func body(_ bytes: BlobBytes, _ range: Range<Int>) -> ResponseBody {
         switch bytes {
         case .inMemory(let data):
             let start = data.startIndex

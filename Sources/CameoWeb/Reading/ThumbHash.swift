@@ -14,9 +14,7 @@ struct ThumbHash: Sendable {
         }
     }
 
-    /// The width in pixels.
     let width: Int
-    /// The height in pixels.
     let height: Int
     private let luma, p, q: Channel
     private let alpha: Channel?

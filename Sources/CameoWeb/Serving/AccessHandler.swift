@@ -9,10 +9,8 @@ internal import Hummingbird
 // who asks is told by `Sec-Fetch-Site`, and by `Origin` where the connection is not encrypted.
 
 /// Tells what a request may do, and signs the dashboard in and out.
-struct AccessHandler {
-    let site: Site
-    let request: Request
-    let target: RequestTarget
+struct AccessHandler: WebHandler {
+    let exchange: WebExchange
 
     func answer() throws -> Response {
         try target.query.allow()

@@ -70,7 +70,6 @@ struct InheritedSocket: Sendable {
         }
     }
 
-    /// The open connections.
     private final class Connections: Sendable {
         private let open = Mutex<[ObjectIdentifier: any Channel]>([:])
 

@@ -6,7 +6,6 @@ internal import Hummingbird
 internal import NIOCore
 internal import NIOPosix
 
-/// Reads the body of a request.
 struct RequestBodyReader {
     private let request: Request
     private let channel: any Channel

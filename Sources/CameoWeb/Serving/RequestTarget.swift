@@ -52,7 +52,6 @@ struct RequestTarget: Sendable {
     }
 }
 
-/// The items of a query.
 struct QueryItems: Sendable, CustomStringConvertible {
     /// A value is nil if it, or the name, is malformed.
     private let items: [(name: String, value: String?)]
@@ -153,7 +152,6 @@ struct QueryItems: Sendable, CustomStringConvertible {
 // (DNS rebinding), and its scripts are then of the same origin. The browser tells the name in `Host`. It tells an address
 // only if the page came from there, so addresses cannot be rebound. A socket is out of a browser's reach.
 
-/// The host that a request names.
 package struct HostName: Hashable, Sendable {
     /// In lower case; an IPv6 address is in brackets.
     private let text: String

@@ -31,7 +31,10 @@ struct WebResponder: HTTPResponder {
                 route = .imgproxy
             }
             if let known = route.pictureItems { ignored = try target.query.unknown(besides: known) }
-            response = try await answer(request, target, route, context)
+            response = try await answer(
+                WebExchange(site: site, request: request, target: target, context: context),
+                route
+            )
         } catch {
             let problem = Problem(erased: error)
             if problem.status.kind == .serverError || problem.isOthersFault {
@@ -68,55 +71,59 @@ struct WebResponder: HTTPResponder {
         }
     }
 
-    private func answer(
-        _ request: Request,
-        _ target: RequestTarget,
-        _ route: Route,
-        _ context: WebContext
-    ) async throws -> Response {
-        if ![.access, .jobs, .queues, .unknown].contains(route) { try Self.check(request, allows: .get, .head) }
-        let jobs = JobsHandler(site: site, request: request, target: target, context: context)
+    private func answer(_ exchange: WebExchange, _ route: Route) async throws -> Response {
+        if ![.access, .jobs, .queues, .unknown].contains(route) {
+            try exchange.check(allows: .get, .head)
+        }
         switch route {
         case .thumbnail, .blob, .source, .placeholder:
-            return try await ContentHandler(site: site, request: request, target: target).answer(route, context)
-        case .health, .status, .metrics:
-            let handler = HealthHandler(site: site, request: request, target: target)
-            return switch route {
-            case .health: try await handler.health()
-            case .status: try await handler.status()
-            default: try await handler.metrics()
-            }
-        case .history:
-            return try HistoryHandler(site: site, request: request, target: target).answer()
-        case .access: return try AccessHandler(site: site, request: request, target: target).answer()
+            return try await ContentHandler(exchange: exchange).answer(route)
+        case .health: return try await HealthHandler(exchange: exchange).health()
+        case .status: return try await HealthHandler(exchange: exchange).status()
+        case .metrics: return try await HealthHandler(exchange: exchange).metrics()
+        case .history: return try HistoryHandler(exchange: exchange).answer()
+        case .access: return try AccessHandler(exchange: exchange).answer()
         case .openAPI:
-            try target.query.allow()
+            try exchange.target.query.allow()
             return Response(text: try site.api.text, contentType: "application/json")
-        case .jobs: return try await jobs.answer()
-        case .events:
-            return try await EventsHandler(site: site, request: request, target: target).answer(context)
-        case .batches:
-            return try await BatchesHandler(site: site, request: request, target: target, context: context).answer()
-        case .queues:
-            return try await QueuesHandler(site: site, request: request, target: target, context: context).answer()
-        case .failures:
-            return try await jobs.failures()
-        case .make:
-            return try await MakeHandler(site: site, request: request, target: target).answer(context)
-        case .imgproxy:
-            return try await ImgproxyHandler(site: site, request: request, target: target).answer(context)
-        case .page:
-            return try DashboardHandler(site: site, request: request, target: target).answer()
+        case .jobs: return try await JobsHandler(exchange: exchange).answer()
+        case .events: return try await EventsHandler(exchange: exchange).answer()
+        case .batches: return try await BatchesHandler(exchange: exchange).answer()
+        case .queues: return try await QueuesHandler(exchange: exchange).answer()
+        case .failures: return try await JobsHandler(exchange: exchange).failures()
+        case .make: return try await MakeHandler(exchange: exchange).answer()
+        case .imgproxy: return try await ImgproxyHandler(exchange: exchange).answer()
+        case .page: return try DashboardHandler(exchange: exchange).answer()
         case .unknown: throw Problem(.notFound, "there is nothing at this path")
         }
     }
+}
+
+/// A request on the way to its response.
+struct WebExchange {
+    let site: Site
+    let request: Request
+    let target: RequestTarget
+    let context: WebContext
 
     /// Throws a ``Problem`` unless the request's method is one of `methods`.
-    static func check(_ request: Request, allows methods: HTTPRequest.Method...) throws(Problem) {
+    func check(allows methods: HTTPRequest.Method...) throws(Problem) {
         guard methods.contains(request.method) else {
             throw .methodNotAllowed(methods.map(\.rawValue).joined(separator: ", "))
         }
     }
+}
+
+/// Answers the requests of a route.
+protocol WebHandler {
+    var exchange: WebExchange { get }
+}
+
+extension WebHandler {
+    var site: Site { exchange.site }
+    var request: Request { exchange.request }
+    var target: RequestTarget { exchange.target }
+    var context: WebContext { exchange.context }
 }
 
 /// The route of a path, named after its first segment.
