@@ -38,23 +38,23 @@ package struct Export {
         manifest = try ExportManifest(in: directory)
     }
 
-    package mutating func write(_ listed: ListedThumbnail) async throws {
+    package mutating func write(_ thumbnail: RequestedThumbnail, of job: Job) async throws {
         let data: Data
         do throws(UnreadableThumbnail) {
-            guard let bytes = try await store.data(of: listed.thumbnail, for: listed.job) else { return }
+            guard let bytes = try await store.data(of: thumbnail, for: job) else { return }
             data = bytes
         } catch {
             unreadable.append(error)
             return
         }
-        let stem = Self.stem(of: listed.job.source)
-        let ending = listed.thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
-        let rendition = listed.thumbnail.name
+        let stem = Self.stem(of: job.source)
+        let ending = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
+        let rendition = thumbnail.name
         // Two sources may have the same name: the second file has its job's number in its name. Files of earlier exports
         // stay.
-        for name in ["\(stem).\(rendition).\(ending)", "\(stem)-\(listed.job.id).\(rendition).\(ending)"] {
+        for name in ["\(stem).\(rendition).\(ending)", "\(stem)-\(job.id).\(rendition).\(ending)"] {
             // The bytes alone do not tell: thumbnails of different sources may be identical.
-            guard manifest.mayBe(name, of: listed.thumbnail.uri.text) else { continue }
+            guard manifest.mayBe(name, of: thumbnail.uri.text) else { continue }
             if try write(data, as: name) {
                 written += 1
             } else if contents(of: name) == data {
@@ -62,10 +62,10 @@ package struct Export {
             } else {
                 continue
             }
-            manifest.note(name, source: listed.job.source, uri: listed.thumbnail.uri.text)
+            manifest.note(name, source: job.source, uri: thumbnail.uri.text)
             return
         }
-        skipped.append("\(stem)-\(listed.job.id).\(rendition).\(ending)")
+        skipped.append("\(stem)-\(job.id).\(rendition).\(ending)")
     }
 
     /// Writes the manifest. To be called after the last thumbnail.

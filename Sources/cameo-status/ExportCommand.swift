@@ -60,7 +60,9 @@ struct ExportCommand: AsyncParsableCommand {
     private func export(from store: any Store) async throws -> Summary {
         if let batch { _ = try await store.batch(batch) }
         var export = try Export(to: directory, from: store)
-        try await ThumbnailListing(store: store, batch: batch).forEach { try await export.write($0) }
+        try await store.forEachJob(JobFilter(batch: batch)) { job in
+            for thumbnail in job.thumbnails { try await export.write(thumbnail, of: job) }
+        }
         try export.finish()
         Output.errors(of: export.unreadable)
         return Summary(
@@ -126,7 +128,7 @@ struct SheetCommand: AsyncParsableCommand {
 
     private func html(from store: any Store) async throws -> (Data, [UnreadableThumbnail]) {
         var sheet = ContactSheet(store: store)
-        try await ThumbnailListing(store: store, batch: batch).forEachJob { await sheet.add($0) }
+        try await store.forEachJob(JobFilter(batch: batch)) { await sheet.add($0) }
         return (sheet.html(title: batch ?? "Cameo"), sheet.unreadable)
     }
 }

@@ -26,7 +26,7 @@ struct ExportTests {
     private func export(_ jobs: [Job]) async throws -> Export {
         var export = try Export(to: out, from: bench.store)
         for job in jobs {
-            for thumbnail in job.thumbnails { try await export.write(ListedThumbnail(job: job, thumbnail: thumbnail)) }
+            for thumbnail in job.thumbnails { try await export.write(thumbnail, of: job) }
         }
         try export.finish()
         return export

@@ -71,6 +71,9 @@ public struct JobFilter: Hashable, Sendable {
 
     /// Creates a filter that matches every job.
     public init() {}
+
+    /// Matches the jobs of a batch; nil: every job.
+    package init(batch: String?) { self.batch = batch }
 }
 
 /// A page of a list of batches.
