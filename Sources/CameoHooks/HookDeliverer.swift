@@ -21,7 +21,6 @@ package final class HookDeliverer: Sendable {
         var isOverdue = false
     }
 
-    /// How the deliverer is to end.
     private struct Ending {
         /// Whether what is due is still claimed.
         let drains: Bool

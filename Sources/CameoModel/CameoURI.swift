@@ -135,7 +135,6 @@ package enum URIScheme {
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 }
 
-/// The schemes of sources.
 package enum SourceScheme: String, CaseIterable, Sendable {
     case file, http, https, data, cameo, initials
 

@@ -19,10 +19,8 @@ package struct Hook: Hashable, Sendable {
         case file(String)
     }
 
-    /// The range of ``timeout``.
     package static let timeoutRange = 0.1...300.0
     package static let concurrencyRange = 1...100
-    /// The range of ``maximumAge``.
     package static let ageRange = 1.0...2_592_000.0
 
     package let name: String

@@ -91,7 +91,6 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         return failure
     }
 
-    /// The same failure of what a host lacks.
     package func lacking(_ lack: HostLack) -> JobFailure {
         var failure = self
         failure.lack = lack

@@ -9,7 +9,6 @@ package import CameoStore
 
 /// Numbers as Prometheus and compatible systems collect them.
 package struct MetricsText: Sendable {
-    /// A text format.
     package enum Format: Sendable {
         case openMetrics, prometheus
 
@@ -21,7 +20,6 @@ package struct MetricsText: Sendable {
         }
     }
 
-    /// The kind of a family.
     package enum Kind: String, Sendable {
         /// Never decreases.
         case counter

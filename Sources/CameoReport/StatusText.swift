@@ -21,7 +21,6 @@ package struct StatusText {
         self.escape = escape
     }
 
-    /// The lines of the report.
     package func lines(_ report: StatusReport) -> [String] {
         jobs(report) + times(report) + queues(report) + workers(report) + failures(report) + sizes(report)
     }

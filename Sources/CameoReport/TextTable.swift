@@ -65,7 +65,6 @@ package struct TextStyle: Sendable {
     package static let plain = TextStyle(isColored: false)
     package static let colored = TextStyle(isColored: true)
 
-    /// A heading.
     func heading(_ text: String) -> String { wrapped(text, "1") }
     /// Something that an operator should look at.
     func alarm(_ text: String) -> String { wrapped(text, "31") }

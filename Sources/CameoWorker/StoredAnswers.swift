@@ -163,7 +163,6 @@ struct FetchedPictures: Sendable {
     }
 }
 
-/// A fetched overlay.
 struct FetchedOverlay: Sendable {
     /// The overlay's URI, as the renditions name it.
     let uri: String

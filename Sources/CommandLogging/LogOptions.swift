@@ -6,7 +6,6 @@ public import Logging
 
 /// The format and level of the log.
 package struct LogOptions: ParsableArguments {
-    /// The format of a log line.
     package enum Format: String, CaseIterable, ExpressibleByArgument {
         case text, json
     }

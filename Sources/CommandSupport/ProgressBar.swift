@@ -73,7 +73,6 @@ struct Pace {
     }
 }
 
-/// The text of a progress bar.
 struct ProgressLine {
     private static let widest = 30
     private static let narrowest = 5

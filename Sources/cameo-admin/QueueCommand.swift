@@ -98,7 +98,6 @@ struct QueueCommand: AsyncParsableCommand {
 
 /// Whether a command may create a queue that has had no job yet.
 struct QueueNaming: ParsableArguments {
-    /// The help of `--json` for commands that change one queue.
     static let helpOfJSON = ArgumentHelp("Print the queue after the change as JSON, as in a status-report.")
 
     @Flag(help: "Create the queue if it does not exist.")

@@ -4,7 +4,6 @@ internal import CameoWeb
 internal import CommandSupport
 internal import Foundation
 
-/// The options that control access.
 struct AccessOptions: ParsableArguments {
     @Option(
         help: .value(

@@ -38,34 +38,21 @@ struct CameoWebCommand: AsyncParsableCommand {
     @OptionGroup(title: "Access Options") var access: AccessOptions
     @OptionGroup(title: "Log Options") var log: LogOptions
 
-    func run() async throws {
-        try await WebApp(self).run()
-    }
-
     static func main() async {
         await CommandMain.run(Self.self, environmentPrefix: "CAMEO_WEB_")
-    }
-}
-
-/// Builds a server from its options and runs it until it ends.
-struct WebApp {
-    let command: CameoWebCommand
-
-    init(_ command: CameoWebCommand) {
-        self.command = command
     }
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         // Each connection is one.
         ProcessPriority.allowOpenFiles(65_536)
-        let logger = command.log.logger(Live(command.log.level(quiet: false)), label: "cameo-web")
-        var configuration = try configuration
-        let store = try command.storeOptions.open()
-        configuration.redirects = try command.server.redirects(of: store)
-        let server = WebServer(
+        let logger = log.logger(Live(log.level(quiet: false)), label: "cameo-web")
+        var configuration = try webConfiguration
+        let store = try storeOptions.open()
+        configuration.redirects = try server.redirects(of: store)
+        let service = WebServer(
             store: store,
-            address: command.server.listen,
+            address: server.listen,
             configuration: configuration,
             logger: logger,
             onReady: { url in
@@ -73,22 +60,22 @@ struct WebApp {
                 logger.info("serving", metadata: ["store": "\(store.location)", "url": "\(url)"])
             }
         )
-        let reload = TokenReload(options: command.access, tokens: configuration.liveTokens, logger: logger)
-        try await group([reload, server], logger).run()
+        let reload = TokenReload(options: access, tokens: configuration.liveTokens, logger: logger)
+        try await group([reload, service], logger).run()
         await store.finish()
         store.close()
         logger.info("ended")
     }
 
-    private var configuration: WebConfiguration {
+    private var webConfiguration: WebConfiguration {
         get throws {
             var configuration = WebConfiguration()
-            configuration.basePath = command.server.basePath
-            configuration.thumbnailAge = command.server.maxAge.duration
-            configuration.maximumUpload = command.server.maxUpload.bytes
-            configuration.memoryCapacity = command.server.memoryCapacity.bytes
-            configuration.maximumLag = command.server.maxLag?.duration
-            try command.access.apply(to: &configuration)
+            configuration.basePath = server.basePath
+            configuration.thumbnailAge = server.maxAge.duration
+            configuration.maximumUpload = server.maxUpload.bytes
+            configuration.memoryCapacity = server.memoryCapacity.bytes
+            configuration.maximumLag = server.maxLag?.duration
+            try access.apply(to: &configuration)
             return configuration
         }
     }
@@ -108,7 +95,7 @@ struct WebApp {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: quiet
         )
-        configuration.maximumGracefulShutdownDuration = command.server.grace.duration
+        configuration.maximumGracefulShutdownDuration = server.grace.duration
         return ServiceGroup(configuration: configuration)
     }
 }

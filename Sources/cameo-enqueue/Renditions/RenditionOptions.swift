@@ -63,7 +63,6 @@ struct RenditionOptions: ParsableArguments {
     }
 }
 
-/// The presets to make, or to list.
 struct PresetListing: ParsableArguments {
     @OptionGroup var named: PresetOptions
 
