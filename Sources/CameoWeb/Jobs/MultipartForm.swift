@@ -119,10 +119,8 @@ package final class UploadBudget: Sendable {
                 }
             }
             guard !isAdmitted else { return }
-            var problem = Problem(.serviceUnavailable, "too many uploads are in progress; repeat this one later")
-            problem.headers[.retryAfter] = "1"
-            problem.isOthersFault = true
-            throw problem
+            let reason = "too many uploads are in progress; repeat this one later"
+            throw Problem(.serviceUnavailable, reason, headers: [.retryAfter: "1"], isOthersFault: true)
         }
     }
 

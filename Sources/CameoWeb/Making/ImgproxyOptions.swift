@@ -35,13 +35,8 @@ struct ImgproxyOptions {
 
     /// Applies an option as it stands in a URL, such as `resize:fill:300:400`.
     mutating func apply(_ text: String) throws(Problem) {
-        var words = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        let name = words.removeFirst()
-        try apply(Arguments(option: name, words: words))
-    }
-
-    private mutating func apply(_ arguments: Arguments) throws(Problem) {
-        var arguments = arguments
+        let words = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        var arguments = Arguments(option: words[0], words: words.dropFirst())
         switch arguments.option {
         case "resize", "rs":
             try setType(&arguments)
@@ -142,12 +137,7 @@ struct ImgproxyOptions {
 /// The arguments of one option, which are consumed from left to right. An empty or missing one is nil.
 private struct Arguments {
     let option: String
-    private var words: ArraySlice<String>
-
-    init(option: String, words: [String]) {
-        self.option = option
-        self.words = words[...]
-    }
+    var words: ArraySlice<String>
 
     func refusal(_ reason: String) -> Problem {
         Problem(.badRequest, "imgproxy option \"\(option)\": \(reason)", code: .requestInvalid)

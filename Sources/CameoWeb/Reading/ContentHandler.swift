@@ -149,9 +149,8 @@ struct ContentHandler: WebHandler {
             headers[.contentLength] = "\(range.count)"
             return Response(status: .partialContent, headers: headers, body: body(bytes, range))
         case .unsatisfiable:
-            var problem = Problem(.rangeNotSatisfiable, "the range does not fit the content of \(count) bytes")
-            problem.headers[.contentRange] = "bytes */\(count)"
-            throw problem
+            let reason = "the range does not fit the content of \(count) bytes"
+            throw Problem(.rangeNotSatisfiable, reason, headers: [.contentRange: "bytes */\(count)"])
         }
     }
 

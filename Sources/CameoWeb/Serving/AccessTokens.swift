@@ -127,9 +127,7 @@ package struct AccessTokens: Sendable {
     }
 
     private static func unauthorized(_ detail: String, challenge: String) -> Problem {
-        var problem = Problem(.unauthorized, detail)
-        problem.headers[.wwwAuthenticate] = challenge
-        return problem
+        Problem(.unauthorized, detail, headers: [.wwwAuthenticate: challenge])
     }
 }
 

@@ -14,22 +14,26 @@ struct Problem: Error {
     let code: JobFailure.Code?
     /// The field of the request that is at fault; nil if there is none.
     let field: String?
-    var headers = HTTPFields()
+    var headers: HTTPFields
     /// Whether the client or a source is at fault, whatever the status says.
-    var isOthersFault = false
+    let isOthersFault: Bool
 
     init(
         _ status: HTTPResponse.Status,
         _ detail: String,
         public publicDetail: String? = nil,
         code: JobFailure.Code? = nil,
-        field: String? = nil
+        field: String? = nil,
+        headers: HTTPFields = [:],
+        isOthersFault: Bool = false
     ) {
         self.status = status
         self.detail = detail
         self.publicDetail = publicDetail
         self.code = code
         self.field = field
+        self.headers = headers
+        self.isOthersFault = isOthersFault
     }
 
     /// The problem for somebody who may not read jobs and the status.
@@ -81,8 +85,7 @@ struct Problem: Error {
                 .unprocessableContent
             }
         let publicDetail = "the thumbnail could not be made; who may read is told more than the code"
-        self.init(status, failure.message, public: publicDetail, code: failure.code)
-        isOthersFault = true
+        self.init(status, failure.message, public: publicDetail, code: failure.code, isOthersFault: true)
     }
 
     /// Makes a problem from any error that a handler throws.
@@ -97,9 +100,7 @@ struct Problem: Error {
 
     /// Status 405; `allowed` lists the methods that the path accepts, separated by commas.
     static func methodNotAllowed(_ allowed: String) -> Problem {
-        var problem = Problem(.methodNotAllowed, "this path accepts \(allowed)")
-        problem.headers[.allow] = allowed
-        return problem
+        Problem(.methodNotAllowed, "this path accepts \(allowed)", headers: [.allow: allowed])
     }
 
     static let mediaType = "application/problem+json"

@@ -21,9 +21,8 @@ struct RequestBodyReader {
             let codings = request.headers[values: field].joined(separator: ",").lowercased().split(separator: ",")
                 .map { $0.trimmingCharacters(in: .whitespaces) }
             guard let unknown = codings.first(where: { !["", "identity", "chunked"].contains($0) }) else { continue }
-            var problem = Problem(.unsupportedMediaType, "\(field): \(unknown): the body must have no coding")
-            problem.headers[.acceptEncoding] = "identity"
-            throw problem
+            let reason = "\(field): \(unknown): the body must have no coding"
+            throw Problem(.unsupportedMediaType, reason, headers: [.acceptEncoding: "identity"])
         }
         guard request.headers[.contentRange] == nil else {
             throw Problem(.badRequest, "Content-Range: must be absent, as a body is taken whole")
@@ -60,9 +59,7 @@ struct RequestBodyReader {
 
     /// That a body breaks off is the client's doing.
     private static var brokenOff: Problem {
-        var problem = Problem(.badRequest, "the body is malformed or broke off")
-        problem.isOthersFault = true
-        return problem
+        Problem(.badRequest, "the body is malformed or broke off", isOthersFault: true)
     }
 
     /// Waits for a body that takes too long.
@@ -78,9 +75,7 @@ struct RequestBodyReader {
             guard ContinuousClock.now < end, Double(share.count - seen) >= pace.seconds * 1_024 else { break }
         } while true
         let limits = "less than 1 KiB/s arrived, or not all within \(patience.milliseconds) ms"
-        var problem = Problem(.requestTimeout, "the body is too slow: \(limits)")
-        problem.isOthersFault = true
-        throw problem
+        throw Problem(.requestTimeout, "the body is too slow: \(limits)", isOthersFault: true)
     }
 
     static func tooLarge(_ what: String, _ limit: Int) -> Problem {

@@ -12,10 +12,6 @@ struct WebResponder: HTTPResponder {
 
     let site: Site
 
-    init(_ site: Site) {
-        self.site = site
-    }
-
     func respond(to request: Request, context: WebContext) async throws -> Response {
         var route = Route.unknown
         var ignored: [String] = []

@@ -36,7 +36,7 @@ package struct WebServer: Service {
         self.address = address
         self.logger = logger
         self.onReady = onReady
-        responder = WebResponder(Site(store: store, configuration: configuration, logger: logger))
+        responder = WebResponder(site: Site(store: store, configuration: configuration, logger: logger))
     }
 
     /// - Throws: ``CannotListen``
