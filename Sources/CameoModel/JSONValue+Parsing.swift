@@ -30,8 +30,6 @@ private struct Parser {
     var offset = 0
     var depth = 0
 
-    init(bytes: [UInt8]) { self.bytes = bytes }
-
     func failure(_ reason: String) -> JSONSyntaxError { JSONSyntaxError(reason: reason, offset: offset) }
 
     var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }

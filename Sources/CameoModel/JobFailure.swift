@@ -169,13 +169,13 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: String) {
         let words = text.split(separator: ":", maxSplits: 1).map(String.init)
         guard words.count == 2 else { return nil }
-        let lack: HostLack?
-        switch words[0] {
-        case "read": lack = PictureFormat(rawValue: words[1]).map(HostLack.reading)
-        case "write": lack = Rendition.Format(rawValue: words[1]).map(HostLack.writing)
-        case "file": lack = (try? FileURI(parsing: text)).map(HostLack.files(in:))
-        default: return nil
-        }
+        let lack: HostLack? =
+            switch words[0] {
+            case "read": PictureFormat(rawValue: words[1]).map(HostLack.reading)
+            case "write": Rendition.Format(rawValue: words[1]).map(HostLack.writing)
+            case "file": (try? FileURI(parsing: text)).map(HostLack.files(in:))
+            default: nil
+            }
         guard let lack else { return nil }
         self = lack
     }

@@ -146,11 +146,7 @@ extension Worker {
 struct StrayClaims {
     /// How long a claim has to be unknown.
     let patience: Duration
-    private var since: [Claim: ContinuousClock.Instant] = [:]
-
-    init(patience: Duration) {
-        self.patience = patience
-    }
+    private(set) var since: [Claim: ContinuousClock.Instant] = [:]
 
     /// Takes note of what the store says.
     ///
