@@ -65,7 +65,7 @@ package struct PlainBase64: Hashable, Sendable {
         }
         // Padding gives fewer bytes.
         guard let start = Base64Text.decoded(digits), start.count == minimumDigits / 4 * 3 else { return false }
-        return beginsAsPicture(Array(start))
+        return beginnings.contains { offset, magic in start.dropFirst(offset).starts(with: magic) }
     }
 
     /// Accepts the standard or URL-safe alphabet, with or without padding, whitespace and percent-encoding.
@@ -81,10 +81,6 @@ package struct PlainBase64: Hashable, Sendable {
 
     /// This check is part of how a thumbnail's URI is computed (`proto-json/README.md`), so it is simpler than
     /// ``PictureFormat/init(sniffing:)`` and must never change.
-    private static func beginsAsPicture(_ start: [UInt8]) -> Bool {
-        beginnings.contains { offset, magic in start.dropFirst(offset).starts(with: magic) }
-    }
-
     private static let beginnings: [(offset: Int, magic: [UInt8])] = [
         (0, [0xFF, 0xD8, 0xFF]),
         (0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),

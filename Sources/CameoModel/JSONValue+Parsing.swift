@@ -168,21 +168,16 @@ private struct Parser {
         throw failure("unterminated string")
     }
 
+    private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
+        "\"": "\"", "\\": "\\", "/": "/", "b": "\u{08}", "f": "\u{0C}", "n": "\n", "r": "\r", "t": "\t",
+    ]
+
     mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
         guard let byte = next else { throw failure("unterminated string") }
         offset += 1
-        switch byte {
-        case UInt8(ascii: "\""): return "\""
-        case UInt8(ascii: "\\"): return "\\"
-        case UInt8(ascii: "/"): return "/"
-        case UInt8(ascii: "b"): return "\u{08}"
-        case UInt8(ascii: "f"): return "\u{0C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "u"): return try unicodeEscape()
-        default: throw failure("unknown escape")
-        }
+        if byte == UInt8(ascii: "u") { return try unicodeEscape() }
+        guard let scalar = Self.escapes[Unicode.Scalar(byte)] else { throw failure("unknown escape") }
+        return scalar
     }
 
     mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {

@@ -13,21 +13,15 @@ package struct QuietHours: Hashable, Sendable, CustomStringConvertible {
     /// Reads `22:00-06:00`, or the same with a time zone: `22:00-06:00 Europe/Berlin`. Nil for anything else, and if the
     /// hours begin when they end.
     package init?(_ text: String, timeZone: TimeZone = .current) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        let times = words[0].split(separator: "-", omittingEmptySubsequences: false).map(Self.minutes)
-        guard words.count <= 2, times.count == 2, let start = times[0], let end = times[1], start != end,
-            let zone = words.count == 2 ? TimeZone(identifier: words[1]) : timeZone
+        guard let match = text.wholeMatch(of: #/([0-9]{2}):([0-9]{2})-([0-9]{2}):([0-9]{2})(?: ([^ ]+))?/#),
+            let start = Self.minutes(match.1, match.2), let end = Self.minutes(match.3, match.4), start != end,
+            let zone = match.5.map({ TimeZone(identifier: String($0)) }) ?? timeZone
         else { return nil }
         (self.start, self.end, self.timeZone) = (start, end, zone)
     }
 
-    private static func minutes(_ time: Substring) -> Int? {
-        let digits = Array(time.utf8)
-        guard digits.count == 5, digits[2] == UInt8(ascii: ":"), (0x30...0x39).contains(digits[0]),
-            (0x30...0x39).contains(digits[3]),
-            let hours = Int(time.prefix(2)), (0...23).contains(hours),
-            let minutes = Int(time.suffix(2)), (0...59).contains(minutes)
-        else { return nil }
+    private static func minutes(_ hours: Substring, _ minutes: Substring) -> Int? {
+        guard let hours = Int(hours), let minutes = Int(minutes), hours < 24, minutes < 60 else { return nil }
         return hours * 60 + minutes
     }
 

@@ -56,15 +56,11 @@ package enum SourceName {
     }
 
     private static func printable(_ text: String, limit: Int) -> String {
-        var result = ""
-        var count = 0
-        for scalar in text.unicodeScalars {
-            guard count < limit else { return result + "…" }
+        let shown = text.unicodeScalars.prefix(limit).map { scalar in
             let isControl = scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
-            result += isControl ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
-            count += 1
+            return isControl ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }
-        return result
+        return shown.joined() + (text.unicodeScalars.dropFirst(limit).isEmpty ? "" : "…")
     }
 }
 

@@ -57,13 +57,7 @@ package enum DrawingText {
     }
 
     private static func skip(_ text: ArraySlice<UInt8>, past end: String) -> ArraySlice<UInt8>? {
-        let end = Array(end.utf8)
-        var rest = text
-        while rest.count >= end.count {
-            if rest.starts(with: end) { return rest.dropFirst(end.count) }
-            rest = rest.dropFirst()
-        }
-        return nil
+        text.firstRange(of: Array(end.utf8)).map { text[$0.upperBound...] }
     }
 
     /// The declaration ends at the first `>` outside brackets (the internal subset) and quotes.
@@ -133,18 +127,9 @@ package enum CStrings {
 
 extension String {
     /// The text with the special characters of HTML and Pango markup escaped.
-    package var escapedForMarkup: String {
-        var safe = ""
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "&": safe += "&amp;"
-            case "<": safe += "&lt;"
-            case ">": safe += "&gt;"
-            case "\"": safe += "&quot;"
-            case "'": safe += "&#39;"
-            default: safe.unicodeScalars.append(scalar)
-            }
-        }
-        return safe
-    }
+    package var escapedForMarkup: String { unicodeScalars.map { Self.markup[$0] ?? String($0) }.joined() }
+
+    private static let markup: [Unicode.Scalar: String] = [
+        "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
+    ]
 }

@@ -120,16 +120,8 @@ package struct MetricsText: Sendable {
     }
 
     private static func escaped(_ text: String) -> String {
-        var safe = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": safe += "\\\\"
-            case "\"": safe += "\\\""
-            case "\n": safe += "\\n"
-            default: safe.unicodeScalars.append(scalar)
-            }
-        }
-        return safe
+        let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
+        return text.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
     }
 }
 

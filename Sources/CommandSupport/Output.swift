@@ -137,15 +137,8 @@ package enum TerminalText {
     /// The text with control characters, and characters that reorder or hide text, shown as `\u{…}`.
     package static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
-        var safe = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            if isDangerous(scalar) {
-                safe.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
-            } else {
-                safe.append(scalar)
-            }
-        }
-        return String(safe)
+        return text.unicodeScalars
+            .map { isDangerous($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
     }
 
     /// The text in at most `limit` characters; an ellipsis marks the cut.

@@ -70,14 +70,6 @@ extension Rendition.FrameTime {
 
     var json: JSONValue { if case .seconds(let seconds) = self { .number(seconds) } else { .string(word) } }
 
-    /// Whether it is a moment that has an exact frame.
-    var isMoment: Bool {
-        switch self {
-        case .seconds, .percent: true
-        case .auto, .cover: false
-        }
-    }
-
     func validate(at path: String) throws(InvalidRequest) {
         switch self {
         case .auto, .cover: break

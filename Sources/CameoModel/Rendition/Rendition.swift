@@ -220,7 +220,7 @@ extension Rendition {
         }
         try Self.check(page, in: Self.pageRange, path, "page")
         try time.validate(at: path)
-        if accurate, !time.isMoment {
+        if accurate, time == .auto || time == .cover {
             throw Self.refusal(path, "accurate", "is for a time in seconds or per cent")
         }
         try storyboard?.validate(at: "\(path).storyboard")
@@ -248,11 +248,6 @@ extension Rendition {
 
     private static func isValidName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && name.first != "."
-            && name.utf8.allSatisfy { byte in
-                let scalar = UnicodeScalar(byte)
-                return byte < 0x80
-                    && (Character(scalar).isLetter || Character(scalar).isNumber
-                        || "._-".unicodeScalars.contains(scalar))
-            }
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 }

@@ -62,9 +62,7 @@ struct BatchArchive: Sendable {
     /// rendition's.
     static func name(of thumbnail: RequestedThumbnail, _ job: Job) -> String {
         var name = "picture"
-        if case .object(let request) = job.request, case .object(let metadata)? = request["metadata"],
-            case .string(let given)? = metadata["name"]
-        {
+        if case .string(let given)? = job.metadata["name"] {
             name = given
         } else if let source = job.source, !InlinePicture.isIn(source) {
             let last = source.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init)
