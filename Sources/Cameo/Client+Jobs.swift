@@ -130,7 +130,7 @@ public struct JobEvents: AsyncSequence, Sendable {
             while true {
                 try Task.checkCancellation()
                 // Read before the status, so that a commit in between is seen twice rather than missed.
-                version = try await nextVersion()
+                version = try await client.version(after: version)
                 let status = try await client.asking { [client] () throws(StoreError) in
                     try await client.store.jobInPlace(of: id)
                 }
@@ -140,15 +140,6 @@ public struct JobEvents: AsyncSequence, Sendable {
                     last = status
                     return status
                 }
-            }
-        }
-
-        private func nextVersion() async throws -> Int {
-            do {
-                guard let version else { return try await client.changes.current() }
-                return try await client.changes.next(after: version)
-            } catch let error as StoreError {
-                throw CameoError(error)
             }
         }
     }
@@ -178,15 +169,13 @@ public struct StoreEvents: AsyncSequence, Sendable {
 
         /// The next change; never nil.
         public mutating func next() async throws -> JobChange? {
-            do {
-                while page.isEmpty {
-                    // Read before the changes, so that a commit in between is seen twice rather than missed.
-                    let version = try await client.changes.current()
-                    page = try await client.store.changes(since: cursor, limit: 1_000)[...]
-                    if page.isEmpty { _ = try await client.changes.next(after: version) }
+            while page.isEmpty {
+                // Read before the changes, so that a commit in between is seen twice rather than missed.
+                let version = try await client.version()
+                page = try await client.asking { [client, cursor] () throws(StoreError) in
+                    try await client.store.changes(since: cursor, limit: 1_000)[...]
                 }
-            } catch let error as StoreError {
-                throw CameoError(error)
+                if page.isEmpty { _ = try await client.version(after: version) }
             }
             try Task.checkCancellation()
             let change = page.removeFirst()
@@ -214,6 +203,16 @@ extension Client {
 
     /// The events of a job until it ends.
     public func events(of id: Int64) -> JobEvents { JobEvents(client: self, id: id) }
+
+    /// The store's version, once it is another one than that given.
+    fileprivate func version(after version: Int? = nil) async throws -> Int {
+        do {
+            guard let version else { return try await changes.current() }
+            return try await changes.next(after: version)
+        } catch let error as StoreError {
+            throw CameoError(error)
+        }
+    }
 
     /// Waits until a job has reached any final state. If another job that waits for the same thumbnails replaces it, the call
     /// waits for that one.
@@ -250,17 +249,13 @@ extension Client {
     ///   cancelled. The jobs continue.
     public func wait(forBatch name: String, timeout: Duration? = nil) async throws -> BatchReport {
         try await Self.within(timeout, else: .batchTimedOut(name)) { [self] in
-            do {
-                var version = try await changes.current()
-                while true {
-                    let batch = try await batch(name)
-                    if batch.isFinished { return batch }
-                    // Counting a large batch is expensive, and the workers need the processor more.
-                    if batch.total > 1_000 { try await Task.sleep(for: .milliseconds(250)) }
-                    version = try await changes.next(after: version)
-                }
-            } catch let error as StoreError {
-                throw CameoError(error)
+            var seen = try await version()
+            while true {
+                let batch = try await batch(name)
+                if batch.isFinished { return batch }
+                // Counting a large batch is expensive, and the workers need the processor more.
+                if batch.total > 1_000 { try await Task.sleep(for: .milliseconds(250)) }
+                seen = try await version(after: seen)
             }
         }
     }

@@ -81,13 +81,8 @@ enum ProtocolClasses {
         }
     }
 
-    private struct Entry {
-        let subject: Subject
-        let type: CameoURLProtocol.Type
-    }
-
     private struct State {
-        var entries: [ObjectIdentifier: Entry] = [:]
+        var entries: [ObjectIdentifier: (subject: Subject, type: CameoURLProtocol.Type)] = [:]
         /// The loaders, including those of classes that programs define.
         var loaders: [ObjectIdentifier: ReadThroughLoader] = [:]
     }
@@ -98,7 +93,7 @@ enum ProtocolClasses {
         state.withLock { state in
             if let entry = state.entries.values.first(where: { $0.subject.isSame(as: subject) }) { return entry.type }
             let type = Self.make(key(for: state.entries.count))
-            state.entries[ObjectIdentifier(type)] = Entry(subject: subject, type: type)
+            state.entries[ObjectIdentifier(type)] = (subject, type)
             return type
         }
     }
