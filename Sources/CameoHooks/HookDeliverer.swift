@@ -17,14 +17,9 @@ package final class HookDeliverer: Sendable {
         var isNew: Bool
         /// Deliveries under way, by hook.
         var running: [String: Int] = [:]
-        var ending: Ending?
+        /// How it is to end: `drains` says whether what is due is still claimed.
+        var ending: (drains: Bool, grace: Duration?)?
         var isOverdue = false
-    }
-
-    private struct Ending {
-        /// Whether what is due is still claimed.
-        let drains: Bool
-        let grace: Duration?
     }
 
     /// Failures that are retried: a receiver's restart is over soon, its repair after hours.
@@ -72,7 +67,7 @@ package final class HookDeliverer: Sendable {
     /// long as they take.
     package func end(draining drains: Bool, within grace: Duration?) {
         state.withLock { state in
-            if state.ending == nil || !drains { state.ending = Ending(drains: drains, grace: grace) }
+            if state.ending == nil || !drains { state.ending = (drains, grace) }
             if grace == .zero { state.isOverdue = true }
         }
         waker.yield()
@@ -163,17 +158,15 @@ package final class HookDeliverer: Sendable {
             } catch {
                 var isOver = state.withLock { $0.ending != nil }
                 if case .leaseLost = error { isOver = true }
-                if refusals == 0 || isOver { warn(of: error, delivery) }
+                if refusals == 0 || isOver {
+                    let metadata: Logger.Metadata = [
+                        "hook": "\(delivery.hook)", "job": .stringConvertible(delivery.jobID), "reason": "\(error)",
+                    ]
+                    logger.warning("the end of a delivery was not recorded", metadata: metadata)
+                }
                 guard !isOver, (try? await Task.sleep(for: Self.pause)) != nil else { return }
             }
         }
-    }
-
-    private func warn(of error: StoreError, _ delivery: ClaimedDelivery) {
-        logger.warning(
-            "the end of a delivery was not recorded",
-            metadata: ["hook": "\(delivery.hook)", "job": .stringConvertible(delivery.jobID), "reason": "\(error)"]
-        )
     }
 
     private func send(

@@ -99,7 +99,8 @@ struct PendingThumbnail: Sendable {
             if box == nil, index < renditions.count { box = Self.box(of: renditions[index]) }
         }
         var response: Response
-        if Self.wantsPicture(request) {
+        // Browsers name image types for an `img`, and programs do not.
+        if request.headers[.accept]?.lowercased().contains("image/") == true {
             let picture = PlaceholderPicture(box ?? PixelSize(256, 256))
             response = Response(
                 status: .accepted,
@@ -115,11 +116,6 @@ struct PendingThumbnail: Sendable {
         response.headers[.retryAfter] = "1"
         response.headers[.vary] = "Accept"
         return response
-    }
-
-    /// Whether `Accept` names an image type, as browsers do for an `img` and programs do not.
-    private static func wantsPicture(_ request: Request) -> Bool {
-        request.headers[.accept]?.lowercased().contains("image/") ?? false
     }
 
     private static func problem(_ job: Job) -> Problem {
