@@ -50,38 +50,6 @@ struct MakeHandler: WebHandler {
                 code: .sourceUnsupportedScheme
             )
         }
-        return try await answer(try thumbnailRequest(source, rendition), rendition, patience)
-    }
-
-    /// What a part of a URL was when it was signed; nil if it was not. On its way, a cache may have merged the slashes after
-    /// the source's scheme, or appended one.
-    static func original(of text: String, isSigned: (String) -> Bool) -> String? {
-        let texts = [text.replacing(#/(^|\/plain\/)(https?|cameo):\/(?!\/)/#) { "\($0.1)\($0.2)://" }, text]
-        // All are tried, so that the response time does not reveal which one matched.
-        return (texts + texts.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }).filter(isSigned).first
-    }
-
-    /// The source that was signed.
-    private func verified(_ text: String, as rendition: String) throws(Problem) -> String {
-        let configuration = site.configuration
-        let (signature, expires) = (target.query["sig"], target.query["expires"])
-        guard configuration.allowsUnsigned || signature != nil else {
-            throw Problem(.forbidden, "the URL is not signed: it has no sig=")
-        }
-        let source = Self.original(of: text) { source in
-            let message = Array("\(rendition)\n\(source)\n\(expires ?? "")".utf8)
-            // Every key is tried, for the same reason.
-            let verified = configuration.signingKeys.map { $0.verifies(signature ?? "", of: message) }
-            return configuration.allowsUnsigned || verified.contains(true)
-        }
-        guard let source else { throw Problem(.forbidden, "the URL's signature is wrong") }
-        guard !configuration.allowsUnsigned, let expires else { return source }
-        guard let time = Int64(expires) else { throw Problem(.badRequest, "expires must be seconds since 1970") }
-        guard Int64(Date().timeIntervalSince1970) <= time else { throw Problem(.gone, "the URL has expired") }
-        return source
-    }
-
-    private func thumbnailRequest(_ source: String, _ rendition: Rendition) throws(InvalidRequest) -> ThumbnailRequest {
         let asked = ThumbnailRequest(
             source: source,
             renditions: [rendition],
@@ -90,14 +58,6 @@ struct MakeHandler: WebHandler {
             refresh: .never
         )
         try asked.validate()
-        return asked
-    }
-
-    private func answer(
-        _ asked: ThumbnailRequest,
-        _ rendition: Rendition,
-        _ patience: Duration
-    ) async throws -> Response {
         let id = try asked.thumbnailIDs()[0]
         let contents = ContentHandler(exchange: exchange)
         if let content = try await made(id) { return try await contents.serve(content) }
@@ -127,6 +87,34 @@ struct MakeHandler: WebHandler {
         } catch .notFound {
             return nil
         }
+    }
+
+    /// What a part of a URL was when it was signed; nil if it was not. On its way, a cache may have merged the slashes after
+    /// the source's scheme, or appended one.
+    static func original(of text: String, isSigned: (String) -> Bool) -> String? {
+        let texts = [text.replacing(#/(^|\/plain\/)(https?|cameo):\/(?!\/)/#) { "\($0.1)\($0.2)://" }, text]
+        // All are tried, so that the response time does not reveal which one matched.
+        return (texts + texts.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }).filter(isSigned).first
+    }
+
+    /// The source that was signed.
+    private func verified(_ text: String, as rendition: String) throws(Problem) -> String {
+        let configuration = site.configuration
+        let (signature, expires) = (target.query["sig"], target.query["expires"])
+        guard configuration.allowsUnsigned || signature != nil else {
+            throw Problem(.forbidden, "the URL is not signed: it has no sig=")
+        }
+        let source = Self.original(of: text) { source in
+            let message = Array("\(rendition)\n\(source)\n\(expires ?? "")".utf8)
+            // Every key is tried, for the same reason.
+            let verified = configuration.signingKeys.map { $0.verifies(signature ?? "", of: message) }
+            return configuration.allowsUnsigned || verified.contains(true)
+        }
+        guard let source else { throw Problem(.forbidden, "the URL's signature is wrong") }
+        guard !configuration.allowsUnsigned, let expires else { return source }
+        guard let time = Int64(expires) else { throw Problem(.badRequest, "expires must be seconds since 1970") }
+        guard Int64(Date().timeIntervalSince1970) <= time else { throw Problem(.gone, "the URL has expired") }
+        return source
     }
 }
 
