@@ -125,9 +125,7 @@ extension Initials {
         let isCursive = letters.contains { $0.unicodeScalars.contains { (0x600...0x8FF).contains($0.value) } }
         return isCursive || letters.joined().count < letters.count
     }
-}
 
-extension Initials {
     /// Parses `initials:NAME`, optionally followed by `?` and `size`, `background` and `color`, joined by `&`. NAME and
     /// the values are percent-encoded UTF-8; a `+` is a plus sign.
     ///

@@ -23,9 +23,7 @@ package final class OpenFile: Sendable {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? status : nil
     }
-}
 
-extension OpenFile {
     /// Creates an anonymous in-memory file (memfd_create), empty and writable until it is ``seal()``ed. The companion
     /// lives as long as the memory.
     package static func memory(keeping companion: (any Sendable)? = nil) throws(Errno) -> OpenFile {

@@ -17,6 +17,17 @@ package enum PictureFormat: String, CaseIterable, Sendable {
         }
     }
 
+    /// The media type registered with IANA, or `application/octet-stream` if there is none.
+    package var mediaType: String {
+        switch self {
+        case .jpeg, .png, .gif, .webp, .tiff, .heif, .avif, .jxl: "image/\(rawValue)"
+        case .svg: "image/svg+xml"
+        case .pdf: "application/pdf"
+        // Initials are drawn from a URI; stored bytes never have this format.
+        case .initials, .video: MediaType.unknown
+        }
+    }
+
     /// Formats that an operator must allow individually.
     package static let optional: Set<PictureFormat> = [.jxl, .pdf]
 
@@ -65,9 +76,7 @@ extension PictureFormat {
 
     /// Whether a source declared as this format may be the sniffed one: an AVIF file is also a HEIF file.
     package func covers(_ sniffed: PictureFormat?) -> Bool { sniffed == self || (self == .heif && sniffed == .avif) }
-}
 
-extension PictureFormat {
     /// The format that a file's first bytes announce. Nil for everything else, and if it cannot be read.
     package init?(sniffing file: OpenFile) { self.init(sniffing: file.start(Self.sniffedBytes)) }
 
@@ -146,18 +155,5 @@ package enum MediaType {
     /// Whether the text is a token (RFC 9110, section 5.6.2), which needs no quotes.
     package static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"(),/:;<=>?@[\\]{}\"".utf8.contains($0) }
-    }
-}
-
-extension PictureFormat {
-    /// The media type registered with IANA, or `application/octet-stream` if there is none.
-    package var mediaType: String {
-        switch self {
-        case .jpeg, .png, .gif, .webp, .tiff, .heif, .avif, .jxl: "image/\(rawValue)"
-        case .svg: "image/svg+xml"
-        case .pdf: "application/pdf"
-        // Initials are drawn from a URI; stored bytes never have this format.
-        case .initials, .video: MediaType.unknown
-        }
     }
 }

@@ -18,22 +18,15 @@ package struct PresetFile: Hashable, Sendable {
 
     /// These presets merged with those of another file, which replace presets of the same name.
     package func replaced(by other: PresetFile) -> PresetFile { PresetFile(all + other.all) }
-}
 
-extension PresetFile {
     /// The built-in presets, which are in `proto-json/examples/presets/built-in.json`. A test shows that this does not throw.
     package static func builtIn() throws(InvalidRequest) -> PresetFile {
         try PresetFile(parsing: PackageResources.built_in_json)
     }
-}
 
-extension PresetFile {
     /// Parses a whole file as strictly as a request: an unknown field or word is refused by name.
     package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {
-        try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes))
-    }
-
-    package init(json: JSONValue) throws(InvalidRequest) {
+        let json = try JSONValue(reading: text, atMost: Self.maximumBytes)
         self.init(try json.named("presets", Preset.init(name:json:at:)))
     }
 

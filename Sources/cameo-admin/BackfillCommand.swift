@@ -97,7 +97,7 @@ struct BackfillCommand: AsyncParsableCommand {
         let survey = try await survey(backfill, thumbnails: status.thumbnails)
         let rate = status.throughput.map(\.perSecond).last { $0 > 0 }
         let eta = survey.jobs > 0 ? rate.map { Double(survey.jobs) / $0 } : nil
-        if !json { describe(survey, eta) }
+        if !json { describe(survey) }
         guard !dryRun else { return try tell(survey, eta) }
         try tell(try await run(backfill, survey), eta)
     }
@@ -144,7 +144,7 @@ struct BackfillCommand: AsyncParsableCommand {
         }
     }
 
-    private func describe(_ counts: BackfillCounts, _ eta: Double?) {
+    private func describe(_ counts: BackfillCounts) {
         let skipped = [
             counts.privateSources > 0 ? "\(counts.privateSources) private" : nil,
             counts.goneSources > 0 ? "\(counts.goneSources) no longer in the store" : nil,

@@ -40,9 +40,7 @@ struct ChosenJobs: ParsableArguments {
         }
         if let limit, limit < 1 { throw ValidationError("--limit \(limit): must be at least 1") }
     }
-}
 
-extension ChosenJobs {
     /// Changes each job by its id with `one`, which returns the message, or all jobs of the selection together.
     func change(by change: BulkChange, done: String, one: (any Store, Int64) async throws -> String) async throws {
         let store = try storeOptions.open(creating: false)

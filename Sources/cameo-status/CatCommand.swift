@@ -54,9 +54,7 @@ struct CatCommand: AsyncParsableCommand {
             throw CommandFailure("cannot write \(output): \(error.localizedDescription)", .failed)
         }
     }
-}
 
-extension CatCommand {
     private func data(in store: any Store) async throws -> Data {
         guard let vtt else { return try await store.data(of: uri) }
         guard let track = try await store.storyboardTrack(of: uri) else {

@@ -114,22 +114,18 @@ struct SheetCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try storeOptions.openReading()
         if let batch { _ = try await store.batch(batch) }
-        let (sheet, unreadable) = try await html(from: store)
+        var sheet = ContactSheet(store: store)
+        try await store.forEachJob(JobFilter(batch: batch)) { await sheet.add($0) }
+        let (html, unreadable) = (sheet.html(title: batch ?? "Cameo"), sheet.unreadable)
         Output.errors(of: unreadable)
         if file == "-" {
-            Output.bytes(sheet)
+            Output.bytes(html)
         } else {
-            try ReportFile.write(sheet, to: file, store: store)
+            try ReportFile.write(html, to: file, store: store)
             let summary = Summary(file: FilePaths.absolute(file), unreadable: unreadable.map(\.thumbnail.uri.text))
             try Output.answer(summary, asJSON: json, [summary.file])
         }
         if !unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
-    }
-
-    private func html(from store: any Store) async throws -> (Data, [UnreadableThumbnail]) {
-        var sheet = ContactSheet(store: store)
-        try await store.forEachJob(JobFilter(batch: batch)) { await sheet.add($0) }
-        return (sheet.html(title: batch ?? "Cameo"), sheet.unreadable)
     }
 }
 

@@ -304,9 +304,7 @@ struct WorkerApp {
         return
             "w\(Int(Date().timeIntervalSince1970))-\(ProcessInfo.processInfo.processIdentifier)-\(Hexadecimal.encode(random))"
     }
-}
 
-extension WorkerApp {
     /// Warns of queues that do not exist: with a mistyped name, the worker would never have anything to do.
     func warnOfUnknownQueues(_ store: any Store) async throws {
         guard let chosen = command.work.chosenQueues else { return }

@@ -145,9 +145,7 @@ extension Rendition {
             throw Self.refusal(path, field, "is in sRGB, but keepProfile leaves the picture in its own colour space")
         }
     }
-}
 
-extension Rendition {
     static func list(_ items: [JSONValue], at path: String) throws(InvalidRequest) -> [Rendition] {
         var renditions: [Rendition] = []
         for (index, item) in items.enumerated() {
@@ -176,9 +174,7 @@ extension Rendition {
             throw InvalidRequest(path: path, reason: reason)
         }
     }
-}
 
-extension Rendition {
     /// Checks ranges and combinations. An option that would have no effect is refused rather than ignored.
     package func validate(at path: String) throws(InvalidRequest) {
         try validateGeometry(at: path)
