@@ -116,10 +116,9 @@ struct ImportCommand: AsyncParsableCommand {
         var stream = StoreImport(into: store) { count in try Self.read(count) }
         let result: StoreImport.Result
         do throws(StoreError) {
+            defer { progress.finish() }
             result = try await stream.run(isAddition: add) { progress.show($0) }
-            progress.finish()
         } catch {
-            progress.finish()
             guard case .refused(let reason) = error else { throw error }
             throw CommandFailure(reason, .failed)
         }

@@ -105,9 +105,9 @@ struct Limit<Value: LosslessStringConvertible>: ExpressibleByArgument {
 extension StartRate: LosslessStringConvertible {}
 
 extension Limit<StartRate> {
-    static let help = ArgumentHelp(
-        "Jobs that may start within a time (10/s, 300/m, 5/30s), or none for no limit.",
-        valueName: "rate"
+    static let help = ArgumentHelp.value(
+        "rate",
+        "Jobs that may start within a time (10/s, 300/m, 5/30s), or none for no limit."
     )
 }
 

@@ -45,13 +45,9 @@ struct PruneCommand: AsyncParsableCommand {
             let store = try storeOptions.openReading()
             try tell(try await store.prunable(options.retention), "would be removed")
         } else {
-            try tell(try await prune(), "removed")
+            let store = try storeOptions.open(creating: false)
+            try tell(try await store.finishing { try await prune(store) }, "removed")
         }
-    }
-
-    private func prune() async throws -> Pruned {
-        let store = try storeOptions.open(creating: false)
-        return try await store.finishing { try await prune(store) }
     }
 
     private func prune(_ store: any Store) async throws -> Pruned {

@@ -147,12 +147,13 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         let bytes = data ? try readData() : nil
         let store = try storeOptions.open()
         try await store.finishing {
-            let receipts =
-                if let bytes {
-                    [try await enqueue(requests[0], bytes, key, in: store)]
-                } else {
-                    try await enqueue(requests, in: store)
-                }
+            let receipts: [EnqueueReceipt]
+            if let bytes {
+                receipts = [try await store.enqueue(requests[0], data: bytes, cacheKey: key)]
+                try print(receipts)
+            } else {
+                receipts = try await enqueue(requests, in: store)
+            }
             if waiting.wait { try await finish(receipts, in: store) }
             if let watch {
                 Output.error("cameo-enqueue: watching \(AmountText.count(watch.folderCount, "folder"))")
@@ -166,17 +167,6 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     static func main() async {
         await CommandMain.run(Self.self)
-    }
-
-    private func enqueue(
-        _ request: ThumbnailRequest,
-        _ bytes: Data,
-        _ key: CacheKey?,
-        in store: any Store
-    ) async throws -> EnqueueReceipt {
-        let receipt = try await store.enqueue(request, data: bytes, cacheKey: key)
-        try print([receipt])
-        return receipt
     }
 
     /// Prints accepted jobs at once, so that if a later chunk is refused, only the rest has to be enqueued again.
