@@ -31,7 +31,7 @@ package struct Arrival: Sendable {
 /// What a process has accepted of the jobs that other programs inserted.
 ///
 /// However many there are, those who accept some of them beside other work take a tenth of the time together: after a page
-/// of many they rest nineteen times as long as it took, because its commit and the log's checkpoint take as much again.
+/// of many they rest 29 times as long as it took, because its commit and the log's checkpoint take twice as much again.
 package final class Acceptances: Sendable {
     private let state = Mutex((refused: [LostJob](), restsUntil: ContinuousClock.now))
 
@@ -51,7 +51,7 @@ package final class Acceptances: Sendable {
         _ accepting: () throws -> Value
     ) rethrows -> Value {
         let started = ContinuousClock.now - read
-        defer { if count >= Arrival.rowsBesideWork { rest(for: started.duration(to: .now) * 19) } }
+        defer { if count >= Arrival.rowsBesideWork { rest(for: started.duration(to: .now) * 29) } }
         return try accepting()
     }
 
