@@ -76,7 +76,8 @@ struct RepairTests {
         let statements = Mutex<[String]>([])
         try await store.read { db in db.sqlite.trace { event in statements.withLock { $0.append("\(event)") } } }
         _ = try await store.data(of: .thumbnail(thumbnail))
-        #expect(statements.withLock { $0.contains { $0.contains("FROM shown_thumbnail") } }, "the trace sees what is read")
+        let isTraced = statements.withLock { $0.contains { $0.contains("FROM shown_thumbnail") } }
+        #expect(isTraced, "the trace sees what is read")
         #expect(try await store.check().allSatisfy { $0.severity != .error })
         for scan in [
             "integrity_check", "foreign_key_check", "FROM task WHERE state = 2 AND worker NOT IN", "count(*) FROM blob",
