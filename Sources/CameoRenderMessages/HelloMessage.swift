@@ -58,17 +58,9 @@ package struct HelloMessage: RenderMessage, Hashable {
             throw MalformedMessage("rendererVersion must be printable ASCII")
         }
         sandbox = try SandboxReport(json: try reader.value("sandbox"))
-        var lacks: [HostLack] = []
         // Whoever speaks an older protocol says nothing of it, and is told so by its version.
-        if reader.optional("lacks") != nil {
-            for value in try reader.array("lacks", maximumCount: 64) {
-                guard case .string(let text) = value, let lack = HostLack(text) else {
-                    throw MalformedMessage("lacks must name what the host cannot read or write")
-                }
-                lacks.append(lack)
-            }
-        }
-        self.lacks = lacks
+        let isToldLacks = reader.optional("lacks") != nil
+        lacks = try isToldLacks ? reader.strings("lacks", maximumCount: 64) { HostLack($0) } : []
     }
 
     package var json: JSONValue {

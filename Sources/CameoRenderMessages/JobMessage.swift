@@ -38,39 +38,24 @@ package struct JobMessage: RenderMessage, Hashable {
 
     package init(json: JSONValue) throws(MalformedMessage) {
         let reader = try MessageReader(json)
-        var renditions: [Rendition] = []
-        for value in try reader.array("renditions", maximumCount: ThumbnailRequest.maximumRenditions) {
+        renditions = try reader.array("renditions", maximumCount: ThumbnailRequest.maximumRenditions) {
+            value throws(MalformedMessage) in
             do throws(InvalidRequest) {
-                renditions.append(try Rendition(json: value, at: "renditions"))
+                return try Rendition(json: value, at: "renditions")
             } catch {
                 throw MalformedMessage("\(error)")
             }
         }
         guard !renditions.isEmpty else { throw MalformedMessage("a job needs at least one rendition") }
-        var overlays: [String] = []
-        for value in try reader.array("overlays", maximumCount: ThumbnailRequest.maximumOverlays) {
-            guard case .string(let source) = value else { throw MalformedMessage("an overlay must be a string") }
-            overlays.append(source)
+        overlays = try reader.strings("overlays", maximumCount: ThumbnailRequest.maximumOverlays) { $0 }
+        kinds = try reader.strings("kinds", maximumCount: overlays.count + 1) { SourceKind(rawValue: $0) }
+        guard kinds.count == overlays.count + 1 else {
+            throw MalformedMessage("a job must name the kind of every descriptor")
         }
-        self.renditions = renditions
-        self.overlays = overlays
-        kinds = try Self.kinds(reader, count: overlays.count + 1)
         limits = try RenderLimits(try MessageReader(try reader.value("limits")))
         toleratesTruncation = try reader.bool("toleratesTruncation")
         maximumOutputBytes = try reader.integer("maximumOutputBytes", in: 1...Int.max)
         maximumTotalOutputBytes = try reader.integer("maximumTotalOutputBytes", in: 1...Int.max)
-    }
-
-    private static func kinds(_ reader: MessageReader, count: Int) throws(MalformedMessage) -> [SourceKind] {
-        var kinds: [SourceKind] = []
-        for value in try reader.array("kinds", maximumCount: count) {
-            guard case .string(let text) = value, let kind = SourceKind(rawValue: text) else {
-                throw MalformedMessage("a kind must be one of \(SourceKind.allCases.map(\.rawValue))")
-            }
-            kinds.append(kind)
-        }
-        guard kinds.count == count else { throw MalformedMessage("a job must name the kind of every descriptor") }
-        return kinds
     }
 
     package var json: JSONValue {

@@ -102,11 +102,29 @@ struct MessageReader {
         return choice
     }
 
-    func array(_ key: String, maximumCount: Int) throws(MalformedMessage) -> [JSONValue] {
+    /// Reads each entry of an array; `read` returns nil for one that may not be there.
+    func array<Value>(
+        _ key: String,
+        maximumCount: Int,
+        _ read: (JSONValue) throws(MalformedMessage) -> Value?
+    ) throws(MalformedMessage) -> [Value] {
         guard case .array(let values)? = members[key], values.count <= maximumCount else {
             throw MalformedMessage("\(key) must be an array of at most \(maximumCount) entries")
         }
-        return values
+        return try values.map { value throws(MalformedMessage) in
+            guard let value = try read(value) else {
+                throw MalformedMessage("\(key) has an entry that cannot be in it")
+            }
+            return value
+        }
+    }
+
+    func strings<Value>(
+        _ key: String,
+        maximumCount: Int,
+        _ read: (String) -> Value?
+    ) throws(MalformedMessage) -> [Value] {
+        try array(key, maximumCount: maximumCount) { if case .string(let text) = $0 { read(text) } else { nil } }
     }
 
     func optional(_ key: String) -> JSONValue? { members[key] }

@@ -19,11 +19,9 @@ package struct PictureMessage: RenderMessage, Hashable {
         let reader = try MessageReader(json)
         source = try PictureFacts(json: try reader.value("source"))
         isTruncated = try reader.bool("isTruncated")
-        var renditions: [Announcement] = []
-        for value in try reader.array("renditions", maximumCount: ThumbnailRequest.maximumRenditions) {
-            renditions.append(try Announcement(json: value))
+        renditions = try reader.array("renditions", maximumCount: ThumbnailRequest.maximumRenditions) {
+            value throws(MalformedMessage) in try Announcement(json: value)
         }
-        self.renditions = renditions
     }
 
     package var json: JSONValue {
@@ -92,15 +90,8 @@ extension PictureFacts {
             pages: try reader.integer("pages", in: 1...10_000_000),
             hasAlpha: try reader.bool("hasAlpha"),
             video: try reader.optional("video").map { json throws(MalformedMessage) in try VideoFacts(json: json) },
-            omitted: try reader.array("omitted", maximumCount: Part.allCases.count).map(Self.part)
+            omitted: try reader.strings("omitted", maximumCount: Part.allCases.count) { Part(rawValue: $0) }
         )
-    }
-
-    private static func part(_ json: JSONValue) throws(MalformedMessage) -> Part {
-        guard case .string(let name) = json, let part = Part(rawValue: name) else {
-            throw MalformedMessage("omitted must name parts of a picture")
-        }
-        return part
     }
 
     var json: JSONValue {

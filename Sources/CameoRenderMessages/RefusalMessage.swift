@@ -37,20 +37,14 @@ package struct RefusalMessage: RenderMessage, Hashable {
         let reader = try MessageReader(json)
         reason = try reader.choice("reason", Reason.self)
         predicate = try reader.string("predicate", maximumBytes: 4_096)
-        missing =
-            reason == .bytesMissing ? try Self.offsets(try reader.array("missing", maximumCount: Self.mostMissing)) : []
-    }
-
-    private static func offsets(_ values: [JSONValue]) throws(MalformedMessage) -> [Int] {
-        var offsets: [Int] = []
-        for value in values {
-            guard case .integer(let offset) = value, offset >= 0 else {
-                throw MalformedMessage("an offset of missing bytes must be a whole number")
-            }
-            offsets.append(Int(offset))
+        guard reason == .bytesMissing else {
+            missing = []
+            return
         }
-        guard !offsets.isEmpty else { throw MalformedMessage("no bytes are named that are missing") }
-        return offsets
+        missing = try reader.array("missing", maximumCount: Self.mostMissing) {
+            if case .integer(let offset) = $0, offset >= 0 { Int(offset) } else { nil }
+        }
+        guard !missing.isEmpty else { throw MalformedMessage("no bytes are named that are missing") }
     }
 
     package var json: JSONValue {
@@ -63,26 +57,16 @@ package struct RefusalMessage: RenderMessage, Hashable {
 /// Which layers of the lock-down are in force in a renderer.
 package struct SandboxReport: Hashable, Sendable {
     /// prctl(2) PR_SET_NO_NEW_PRIVS: no program that the renderer runs gains privileges.
-    package let hasNoNewPrivileges: Bool
+    package var hasNoNewPrivileges = false
     /// The version of Landlock that restricts file access (1: Linux 5.13), or 0 for none. The system call filter also
     /// forbids what older versions cannot restrict (truncate, TCP, signals).
-    package let landlockVersion: Int
+    package var landlockVersion = 0
     /// seccomp(2): system calls are limited to an allow list.
-    package let hasSystemCallFilter: Bool
+    package var hasSystemCallFilter = false
     /// capabilities(7): the renderer has none, even if the worker runs as root.
-    package let hasNoCapabilities: Bool
+    package var hasNoCapabilities = false
 
-    package init(
-        hasNoNewPrivileges: Bool,
-        landlockVersion: Int,
-        hasSystemCallFilter: Bool,
-        hasNoCapabilities: Bool
-    ) {
-        self.hasNoNewPrivileges = hasNoNewPrivileges
-        self.landlockVersion = landlockVersion
-        self.hasSystemCallFilter = hasSystemCallFilter
-        self.hasNoCapabilities = hasNoCapabilities
-    }
+    package init() {}
 
     /// The names of the layers that the kernel did not grant, as its documentation spells them.
     package var missing: [String] {

@@ -59,12 +59,14 @@ package struct RenderService {
             )
             made = try renderer.render(job.renditions, of: mapping, overlays: overlaySources)
         } catch {
-            try channel.send(RefusalMessage(error))
-            return
+            return try channel.send(RefusalMessage(.init(error), predicate: error.predicate))
         }
         // The worker would treat larger answers as an attack.
         if let refusal = Self.refusal(of: made.renditions.map(\.bytes.count), job) { return try channel.send(refusal) }
-        try channel.send(PictureMessage(made))
+        let announcements = made.renditions.map(PictureMessage.Announcement.init)
+        try channel.send(
+            PictureMessage(source: made.facts, isTruncated: made.isTruncated, renditions: announcements)
+        )
         for rendition in made.renditions { try channel.send(rendition.bytes) }
     }
 
@@ -102,22 +104,6 @@ enum Startup {
     /// Whether libvips compiles its vector loops at run time: up to 8.14 with ORC; from 8.15 on it uses Highway.
     private static var generatesCode: Bool {
         VipsLibrary.version.split(separator: ".").compactMap { Int($0) }.lexicographicallyPrecedes([8, 15])
-    }
-}
-
-extension PictureMessage {
-    init(_ set: RenderedSet) {
-        self.init(
-            source: set.facts,
-            isTruncated: set.isTruncated,
-            renditions: set.renditions.map(Announcement.init)
-        )
-    }
-}
-
-extension RefusalMessage {
-    init(_ error: ImagingError) {
-        self.init(Reason(error), predicate: error.predicate)
     }
 }
 

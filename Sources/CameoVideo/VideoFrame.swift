@@ -23,45 +23,37 @@ struct VideoFrame {
     ) {
         var frame = cameo_video_frame()
         var wish = cameo_video_wish()
-        result = Self.pointing(to: container.demuxer, and: wanted) { demuxer, rendition in
-            wish.demuxer = demuxer
-            switch wanted.time {
-            case .auto: wish.place = VIDEO_AUTO
-            case .cover: wish.place = VIDEO_COVER
-            case .seconds(let seconds): (wish.place, wish.position) = (VIDEO_SECONDS, seconds)
-            case .percent(let percent): (wish.place, wish.position) = (VIDEO_SHARE, percent / 100)
+        switch wanted.time {
+        case .auto: wish.place = VIDEO_AUTO
+        case .cover: wish.place = VIDEO_COVER
+        case .seconds(let seconds): (wish.place, wish.position) = (VIDEO_SECONDS, seconds)
+        case .percent(let percent): (wish.place, wish.position) = (VIDEO_SHARE, percent / 100)
+        }
+        if let storyboard = wanted.storyboard {
+            (wish.tiles, wish.interval) = (Int32(storyboard.tiles), storyboard.interval ?? 0)
+        }
+        wish.is_exact = wanted.accurate
+        wish.fit = { context, width, height in
+            guard let context, let width, let height else { return }
+            let rendition = context.assumingMemoryBound(to: Rendition.self).pointee
+            let source = PixelSize(Int(width.pointee), Int(height.pointee))
+            let resized = Geometry(of: rendition, source: source).resized
+            (width.pointee, height.pointee) = (Int32(resized.width), Int32(resized.height))
+        }
+        wish.maximum_pixels = Int64(limits.pixels)
+        wish.maximum_edge = Int32(clamping: limits.edge)
+        wish.maximum_bytes = maximumBytes
+        wish.has_holes = kind == .partialVideo
+        result = container.demuxer.withCString { demuxer in
+            withUnsafePointer(to: wanted) { rendition in
+                (wish.demuxer, wish.context) = (demuxer, UnsafeRawPointer(rendition))
+                return cameo_video_frame(source.descriptor, &wish, &frame)
             }
-            if let storyboard = wanted.storyboard {
-                (wish.tiles, wish.interval) = (Int32(storyboard.tiles), storyboard.interval ?? 0)
-            }
-            wish.is_exact = wanted.accurate
-            wish.context = UnsafeRawPointer(rendition)
-            wish.fit = { context, width, height in
-                guard let context, let width, let height else { return }
-                let rendition = context.assumingMemoryBound(to: Rendition.self).pointee
-                let source = PixelSize(Int(width.pointee), Int(height.pointee))
-                let resized = Geometry(of: rendition, source: source).resized
-                (width.pointee, height.pointee) = (Int32(resized.width), Int32(resized.height))
-            }
-            wish.maximum_pixels = Int64(limits.pixels)
-            wish.maximum_edge = Int32(clamping: limits.edge)
-            wish.maximum_bytes = maximumBytes
-            wish.has_holes = kind == .partialVideo
-            return cameo_video_frame(source.descriptor, &wish, &frame)
         }
         made = frame
         self.container = container
         self.wanted = wanted
         self.limits = limits
-    }
-
-    /// Pointers for C to what it only reads.
-    private static func pointing<Result>(
-        to text: String,
-        and rendition: Rendition,
-        _ body: (UnsafePointer<CChar>, UnsafePointer<Rendition>) -> Result
-    ) -> Result {
-        text.withCString { text in withUnsafePointer(to: rendition) { body(text, $0) } }
     }
 
     /// The picture, which is this frame's no longer.

@@ -32,12 +32,9 @@ struct MessageTests {
             #expect(header == FrameHeader(kind: Message.kind, length: message.frame.count - FrameHeader.byteCount))
         }
         for (layer, version) in [(true, 0), (false, 7)] {
-            let sandbox = SandboxReport(
-                hasNoNewPrivileges: layer,
-                landlockVersion: version,
-                hasSystemCallFilter: layer,
-                hasNoCapabilities: !layer
-            )
+            var sandbox = SandboxReport()
+            (sandbox.hasNoNewPrivileges, sandbox.landlockVersion) = (layer, version)
+            (sandbox.hasSystemCallFilter, sandbox.hasNoCapabilities) = (layer, !layer)
             try back(HelloMessage(rendererVersion: "cameo-3 libvips-8.14.1", sandbox: sandbox))
         }
         try back(RefusalMessage(.corrupt, predicate: "is a damaged “JPEG” file\n"))
