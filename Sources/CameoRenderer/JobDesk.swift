@@ -62,7 +62,7 @@ final class JobDesk: Sendable {
     }
 
     private func resumeIfAllEnded() {
-        guard state.withLock({ $0.allEnded }) else { return }
+        guard state.withLock({ $0.slots.allSatisfy { $0 == .ended } }) else { return }
         let waiters = ended.withLock { waiters in
             defer { waiters = [] }
             return waiters
@@ -72,7 +72,13 @@ final class JobDesk: Sendable {
 
     func count(_ change: (inout RendererStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
 
-    var statistics: RendererStatistics { state.withLock { $0.fullStatistics } }
+    var statistics: RendererStatistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.rendering = state.slots.count { if case .rendering = $0 { true } else { false } }
+            return statistics
+        }
+    }
 
     private func carryOut(_ action: DeskState.Action) {
         for slot in action.ring { doorbells[slot].ring() }
@@ -88,27 +94,13 @@ struct RenderTicket: Sendable {
     typealias ID = Int
 
     let id: ID
-    let renditions: [Rendition]
-    let source: OpenFile
-    let kind: SourceKind
-    let overlays: [RenderOverlay]
-    let name: String
-    /// The scopes of the credentials that opened its pictures.
-    let scopes: Set<RequestScope>
-    let timeout: Duration?
-    /// Whether it gives way to all tickets that are not of the background.
-    let isBackground: Bool
+    let request: RenderRequest
     /// The clock of the waiting task, restarted when a renderer takes the picture.
     let clock: WorkClock
     let continuation: CheckedContinuation<RenderedPicture, any Error>
 
-    /// The source and its overlays, in the order of a job's descriptors.
-    var files: [OpenFile] { [source] + overlays.map(\.file) }
-
-    /// The kinds of the files' contents.
-    var kinds: [SourceKind] { [kind] + overlays.map(\.kind) }
-
     func job(_ configuration: RendererConfiguration) -> JobMessage {
+        let overlays = request.overlays
         // A picture inside a data URI can be as long as the request: the renderer, which has its file, gets a short
         // name for it. Other names are sent unchanged, because messages may need them.
         let names = overlays.enumerated().map { index, overlay in
@@ -116,7 +108,7 @@ struct RenderTicket: Sendable {
         }
         let nameOfSource = Dictionary(zip(overlays.map(\.source), names)) { first, _ in first }
         return JobMessage(
-            renditions: renditions.map { rendition in
+            renditions: request.renditions.map { rendition in
                 var rendition = rendition
                 if let overlay = rendition.look.overlay, let name = nameOfSource[overlay.source] {
                     rendition.look.overlay?.source = name
@@ -124,7 +116,7 @@ struct RenderTicket: Sendable {
                 return rendition
             },
             overlays: names,
-            kinds: kinds,
+            kinds: request.kinds,
             limits: configuration.limits,
             toleratesTruncation: configuration.toleratesTruncation,
             maximumOutputBytes: configuration.maximumOutputBytes,
@@ -220,7 +212,7 @@ struct DeskState {
             slots[slot] = .idle
             return nil
         }
-        let ticket = waiting.remove(at: waiting.firstIndex { !$0.isBackground } ?? 0)
+        let ticket = waiting.remove(at: waiting.firstIndex { !$0.request.isBackground } ?? 0)
         phases[ticket.id] = .rendering(slot: slot)
         slots[slot] = .rendering(ticket.id)
         return ticket
@@ -263,15 +255,6 @@ struct DeskState {
         return reason
     }
 
-    /// The statistics, completed from the slots' states.
-    var fullStatistics: RendererStatistics {
-        var statistics = statistics
-        statistics.rendering = slots.count { if case .rendering = $0 { true } else { false } }
-        return statistics
-    }
-
-    var allEnded: Bool { slots.allSatisfy { $0 == .ended } }
-
     /// Rings as many idle slots as there is work for; if every slot is broken, fails the tickets, which nobody would
     /// fetch.
     private mutating func wakeOrRefuse() -> Action {
@@ -282,7 +265,7 @@ struct DeskState {
             action.ring.append(index)
         }
         if let reason = brokenReason {
-            action.refuse = waiting.map { ($0, RenderFailure.cannotStart(reason, source: $0.name)) }
+            action.refuse = waiting.map { ($0, RenderFailure.cannotStart(reason, source: $0.request.name)) }
             for ticket in waiting { phases[ticket.id] = nil }
             waiting = []
         }

@@ -20,23 +20,24 @@ struct RenderAttempt {
     let desk: JobDesk
     let doorbell: Doorbell
 
-    private var limit: Duration { ticket.timeout ?? configuration.timeout }
+    private var request: RenderRequest { ticket.request }
+    private var limit: Duration { request.timeout ?? configuration.timeout }
 
     func run(with child: inout RendererChild) -> (Result<RenderedPicture, any Error>, Fate) {
         let frame = ticket.job(configuration).frame
         guard frame.count - FrameHeader.byteCount <= RendererProtocol.maximumMessageBytes else {
-            return (.failure(RenderFailure.tooLongToAsk(ticket.name, bytes: frame.count)), .keep)
+            return (.failure(RenderFailure.tooLongToAsk(request.name, bytes: frame.count)), .keep)
         }
         let deadline = Deadline(after: limit)
-        let formats = zip(ticket.files, ticket.kinds).map(PictureFormat.init(of:holding:))
-        let filesBefore = ticket.files.map(FileState.init)
+        let formats = zip(request.files, request.kinds).map(PictureFormat.init(of:holding:))
+        let filesBefore = request.files.map(FileState.init)
         // libaom has threads of its own, so one second of wall clock may be several of processor time.
         child.allow(processorSeconds: (Int(limit.components.seconds) + 2) * Self.cores)
         child.beginPicture()
-        var sender = JobSender(frame, files: ticket.files)
+        var sender = JobSender(frame, files: request.files)
         // Optional decoders are not trusted: whatever the picture did to the child must not outlive it.
         let isUntrusted = formats.contains { $0.map(PictureFormat.optional.contains) ?? false }
-        var reader = ReplyReader(expecting: ReplyExpectation(ticket.renditions, of: formats[0], configuration))
+        var reader = ReplyReader(expecting: ReplyExpectation(request.renditions, of: formats[0], configuration))
         var nextLook = Deadline(after: Self.lookInterval)
         while true {
             do throws(Errno) {
@@ -62,7 +63,7 @@ struct RenderAttempt {
                 case .ended: return died(&child, filesBefore)
                 case .complete(let reply):
                     guard sender.isDone else { throw MalformedMessage("it answered before it had read its job") }
-                    let hasChanged = zip(filesBefore, ticket.files).contains { $0.hasChanged($1) }
+                    let hasChanged = zip(filesBefore, request.files).contains { $0.hasChanged($1) }
                     let isNoPicture = formats[0] == nil && !hasChanged
                     return try answered(reply, &child, isUntrusted: isUntrusted, isNoPicture: isNoPicture)
                 }
@@ -72,11 +73,11 @@ struct RenderAttempt {
                 }
             } catch {
                 child.killAndReap()
-                return (.failure(RenderFailure.misbehaved(error, source: ticket.name)), .killed)
+                return (.failure(RenderFailure.misbehaved(error, source: request.name)), .killed)
             }
             if deadline.hasPassed {
                 child.killAndReap()
-                return (.failure(RenderFailure.timedOut(ticket.name, after: limit)), .killed)
+                return (.failure(RenderFailure.timedOut(request.name, after: limit)), .killed)
             }
         }
     }
@@ -99,14 +100,14 @@ extension RenderAttempt {
         case .hello:
             throw MalformedMessage("a second hello")
         case .refusal(let refusal) where refusal.reason == .bytesMissing:
-            guard ticket.kind == .partialVideo else { throw MalformedMessage("it lacks bytes that are there") }
+            guard request.kind == .partialVideo else { throw MalformedMessage("it lacks bytes that are there") }
             return (
                 .failure(MissingBytes(offsets: Set(refusal.missing))), hasServedEnough(child, memory) ? .recycle : .keep
             )
         case .refusal(let refusal):
             let failure = RenderFailure.refused(
                 refusal,
-                source: ticket.name,
+                source: request.name,
                 peakBytes: memory?.peakBytes ?? 0,
                 limitBytes: configuration.memoryLimitBytes
             )
@@ -152,8 +153,8 @@ extension RenderAttempt {
         if end.isByOthers, desk.isEnding { return (.failure(CancellationError()), .died) }
         let failure = RenderFailure.died(
             end,
-            source: ticket.name,
-            hasSourceChanged: zip(ticket.files, filesBefore).contains { $1.hasChanged($0) },
+            source: request.name,
+            hasSourceChanged: zip(request.files, filesBefore).contains { $1.hasChanged($0) },
             note: child.errors.deathNote,
             peakResidentBytes: child.peakResidentBytes,
             lastWords: child.errors.text,

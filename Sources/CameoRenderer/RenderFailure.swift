@@ -45,26 +45,28 @@ enum RenderFailure {
 
     /// The child refused the picture.
     static func refused(_ refusal: RefusalMessage, source: String, peakBytes: Int, limitBytes: Int) -> JobFailure {
-        let message = "\(source) \(ChildText.printable(refusal.predicate))"
+        let code: JobFailure.Code
         switch refusal.reason {
-        case .tooManyPixels: return JobFailure(.imageTooManyPixels, at: .render, message)
-        case .tooManyFrames: return JobFailure(.imageTooManyFrames, at: .render, message)
-        case .noSuchPage: return JobFailure(.imageNoSuchPage, at: .render, message)
-        case .cropOutside: return JobFailure(.imageCropOutside, at: .render, message)
-        case .noPicture: return JobFailure(.videoNoPicture, at: .render, message)
-        case .unsupportedCodec: return JobFailure(.videoUnsupportedCodec, at: .render, message)
-        case .encrypted: return JobFailure(.videoEncrypted, at: .render, message)
-        case .tooManyBytes: return JobFailure(.renderTooManyBytes, at: .render, message)
+        case .tooManyPixels: code = .imageTooManyPixels
+        case .tooManyFrames: code = .imageTooManyFrames
+        case .noSuchPage: code = .imageNoSuchPage
+        case .cropOutside: code = .imageCropOutside
+        case .noPicture: code = .videoNoPicture
+        case .unsupportedCodec: code = .videoUnsupportedCodec
+        case .encrypted: code = .videoEncrypted
+        case .tooManyBytes: code = .renderTooManyBytes
         case .outOfMemory: return outOfMemory(source, limitBytes: limitBytes)
-        case .unsupportedFormat, .corrupt, .failed, .bytesMissing:
-            // Whatever failed, memory for pixels, for their conversion or for the encoder was lacking.
-            if isExhausted(peakBytes, of: limitBytes) { return outOfMemory(source, limitBytes: limitBytes) }
-            switch refusal.reason {
-            case .unsupportedFormat: return JobFailure(.imageUnsupportedFormat, at: .render, message)
-            case .corrupt: return JobFailure(.imageCorrupt, at: .render, message)
-            default: return JobFailure(.renderFailed, at: .render, message)
-            }
+        case .unsupportedFormat: code = .imageUnsupportedFormat
+        case .corrupt: code = .imageCorrupt
+        case .failed, .bytesMissing: code = .renderFailed
         }
+        // Whatever failed, memory for pixels, for their conversion or for the encoder was lacking.
+        if [.imageUnsupportedFormat, .imageCorrupt, .renderFailed].contains(code),
+            isExhausted(peakBytes, of: limitBytes)
+        {
+            return outOfMemory(source, limitBytes: limitBytes)
+        }
+        return JobFailure(code, at: .render, "\(source) \(ChildText.printable(refusal.predicate))")
     }
 
     /// The child ended by itself while it rendered.

@@ -43,48 +43,17 @@ package final class RendererPool: Sendable {
     /// Makes all renditions of a picture, or none.
     ///
     /// - Parameters:
-    ///   - renditions: at most `ThumbnailRequest.maximumRenditions`.
-    ///   - source: a regular or memory file, read from its start whatever its offset.
-    ///   - kind: the kind of the file's contents.
-    ///   - overlays: at most `ThumbnailRequest.maximumOverlays`, each source once.
-    ///   - name: the name of the source in messages.
-    ///   - scopes: the scopes of the credentials that opened the source and the overlays. A renderer that has seen a
-    ///     picture of one scope never serves another.
-    ///   - isBackground: whether pictures that are not of the background go first.
-    ///   - timeout: the wall-clock limit from the time a renderer takes the picture; nil for the configuration's.
+    ///   - request: the picture and its renditions.
     ///   - clock: the clock that is stopped while the picture waits for a renderer.
     /// - Returns: the renditions in the order requested.
     /// - Throws: `JobFailure` of stage `render`, or `CancellationError` if the task is cancelled or the pool shut down
     ///   (the child is then killed at once).
-    package func render(
-        _ renditions: [Rendition],
-        of source: OpenFile,
-        holding kind: SourceKind = .file,
-        overlays: [RenderOverlay] = [],
-        named name: String,
-        scopes: Set<RequestScope> = [],
-        isBackground: Bool = false,
-        timeout: Duration? = nil,
-        clock: WorkClock = WorkClock()
-    ) async throws -> RenderedPicture {
+    package func render(_ request: RenderRequest, clock: WorkClock) async throws -> RenderedPicture {
         let id = desk.announce()
         clock.beginWait()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let ticket = RenderTicket(
-                    id: id,
-                    renditions: renditions,
-                    source: source,
-                    kind: kind,
-                    overlays: overlays,
-                    name: name,
-                    scopes: scopes,
-                    timeout: timeout,
-                    isBackground: isBackground,
-                    clock: clock,
-                    continuation: continuation
-                )
-                desk.submit(ticket)
+                desk.submit(RenderTicket(id: id, request: request, clock: clock, continuation: continuation))
             }
         } onCancel: {
             desk.cancel(id)
@@ -152,6 +121,36 @@ package final class RendererPool: Sendable {
         desk.shutDown()
         await desk.allSlotsEnded()
     }
+}
+
+/// A picture, and the renditions to make of it.
+package struct RenderRequest: Sendable {
+    /// At most `ThumbnailRequest.maximumRenditions`.
+    package var renditions: [Rendition]
+    /// A regular or memory file, read from its start whatever its offset.
+    package var source: OpenFile
+    /// The kind of the source's contents.
+    package var kind = SourceKind.file
+    /// At most `ThumbnailRequest.maximumOverlays`, each source once.
+    package var overlays: [RenderOverlay] = []
+    /// The name of the source in messages.
+    package let name: String
+    /// The scopes of the credentials that opened the source and the overlays. A renderer that has seen a picture of one
+    /// scope never serves another.
+    package var scopes: Set<RequestScope> = []
+    /// Whether pictures that are not of the background go first.
+    package var isBackground = false
+    /// The wall-clock limit from the time a renderer takes the picture; nil for the configuration's.
+    package var timeout: Duration?
+
+    package init(_ renditions: [Rendition], of source: OpenFile, named name: String) {
+        (self.renditions, self.source, self.name) = (renditions, source, name)
+    }
+
+    /// The source and its overlays, in the order of a job's descriptors.
+    var files: [OpenFile] { [source] + overlays.map(\.file) }
+    /// The kinds of the files' contents.
+    var kinds: [SourceKind] { [kind] + overlays.map(\.kind) }
 }
 
 /// A picture that renditions draw over the source's.

@@ -62,7 +62,7 @@ struct RendererSlot: ~Copyable {
         ticket.clock.endWait()
         if let failure { return desk.finish(ticket, in: index, .failure(failure)) }
         guard var child = current.take() else { preconditionFailure("a child is ready") }
-        child.scopes.formUnion(ticket.scopes)
+        child.scopes.formUnion(ticket.request.scopes)
         let attempt = RenderAttempt(ticket: ticket, configuration: configuration, desk: desk, doorbell: doorbell)
         let (outcome, fate) = attempt.run(with: &child)
         failedStarts = 0
@@ -81,12 +81,12 @@ struct RendererSlot: ~Copyable {
     ///
     /// - Returns: the reason why there is no replacement; nil if a child is ready.
     private mutating func replaceChild(for ticket: RenderTicket) -> (any Error)? {
-        guard let seen = current?.scopes, !seen.isSubset(of: ticket.scopes) else { return nil }
+        guard let seen = current?.scopes, !seen.isSubset(of: ticket.request.scopes) else { return nil }
         retire(current.take()) { $0.recycled += 1 }
         while !prepareChild() {
             if desk.isCancelled(ticket.id) { return CancellationError() }
             guard failedStarts < Self.startsBeforeBroken else {
-                return RenderFailure.cannotStart("no replacement could be started", source: ticket.name)
+                return RenderFailure.cannotStart("no replacement could be started", source: ticket.request.name)
             }
         }
         return nil

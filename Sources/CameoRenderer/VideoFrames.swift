@@ -4,55 +4,26 @@ internal import Glibc
 internal import Synchronization
 
 extension RendererPool {
-    /// Makes all renditions of a picture or of a video, or none; see
-    /// ``render(_:of:holding:overlays:named:scopes:isBackground:timeout:clock:)``. Each moment of a video that the
+    /// Makes all renditions of a picture or of a video, or none; see ``render(_:clock:)``. Each moment of a video that the
     /// renditions name is decoded once.
     package func render(
-        _ renditions: [Rendition],
-        of source: OpenFile,
-        holding kind: SourceKind,
-        overlays: [RenderOverlay],
-        named name: String,
-        scopes: Set<RequestScope>,
-        isBackground: Bool = false,
-        clock: WorkClock,
+        _ request: RenderRequest,
         frames: VideoFrames?,
-        loading parts: (any VideoParts)? = nil
+        loading parts: (any VideoParts)? = nil,
+        clock: WorkClock
     ) async throws -> RenderedPicture {
-        guard let frames, kind == .file, VideoContainer(sniffing: source) != nil else {
-            return try await render(
-                renditions,
-                of: source,
-                holding: kind,
-                overlays: overlays,
-                named: name,
-                scopes: scopes,
-                isBackground: isBackground,
-                clock: clock
-            )
+        guard let frames, request.kind == .file, VideoContainer(sniffing: request.source) != nil else {
+            return try await render(request, clock: clock)
         }
+        let renditions = request.renditions
         var made: [Int: EncodedRendition] = [:]
         var last: (picture: RenderedPicture, frame: VideoFrames.Frame)?
         for indices in Dictionary(grouping: renditions.indices, by: { VideoMoment(renditions[$0]) }).values {
-            let wanted = indices.map { renditions[$0] }
-            let frame = try await frames.frame(
-                of: source,
-                loading: parts,
-                for: wanted,
-                named: name,
-                scopes: scopes,
-                clock: clock
-            )
-            let picture = try await render(
-                wanted,
-                of: frame.file,
-                holding: .video,
-                overlays: overlays,
-                named: name,
-                scopes: scopes,
-                isBackground: isBackground,
-                clock: clock
-            )
+            var part = request
+            part.renditions = indices.map { renditions[$0] }
+            let frame = try await frames.frame(for: part, loading: parts, clock)
+            (part.source, part.kind) = (frame.file, .video)
+            let picture = try await render(part, clock: clock)
             for (index, var rendition) in zip(indices, picture.renditions) {
                 rendition.source = frame.facts
                 made[index] = rendition
@@ -117,28 +88,24 @@ package final class VideoFrames: Sendable {
     /// was missing.
     private static let idleTries = 3
 
-    /// The frame of which these renditions, at least one and all of the same moment, are made. `parts` loads what is missing
-    /// of the source; nil if nothing is.
+    /// The frame of which the renditions, at least one and all of the same moment, are made. `parts` loads what is missing of
+    /// the source; nil if nothing is.
     ///
     /// - Throws: `JobFailure`, of stage `render` if not by `parts`, or `CancellationError`.
     func frame(
-        of source: OpenFile,
+        for request: RenderRequest,
         loading parts: (any VideoParts)?,
-        for renditions: [Rendition],
-        named name: String,
-        scopes: Set<RequestScope>,
-        clock: WorkClock
+        _ clock: WorkClock
     ) async throws -> Frame {
-        let wanted = Rendition.frame(for: renditions)
+        let name = request.name
+        var wanted = RenderRequest([.frame(for: request.renditions)], of: request.source, named: name)
+        wanted.kind = parts == nil ? .video : .partialVideo
+        wanted.scopes = request.scopes
         let pool = try pool(for: name)
         var idleTries = 0
         while true {
             do {
-                let kind: SourceKind = parts == nil ? .video : .partialVideo
-                let picture =
-                    try await pool
-                    .render([wanted], of: source, holding: kind, named: name, scopes: scopes, clock: clock)
-                return try Self.frame(picture, named: name)
+                return try Self.frame(try await pool.render(wanted, clock: clock), named: name)
             } catch let missing as MissingBytes {
                 let isMore = try await parts?.load(missing.offsets, clock) ?? false
                 idleTries = isMore ? 0 : idleTries + 1

@@ -142,18 +142,11 @@ struct JobRunner: Sendable {
         isBackground: Bool,
         _ clock: WorkClock
     ) async throws -> RenderedPicture {
-        try await renderer.render(
-            request.renditions,
-            of: fetched.source.file,
-            holding: fetched.source.kind,
-            overlays: fetched.overlays.map(\.forRenderer),
-            named: SourceName.of(request.source),
-            scopes: Self.scopes(of: request),
-            isBackground: isBackground,
-            clock: clock,
-            frames: frames,
-            loading: fetched.source.parts
-        )
+        let (source, name) = (fetched.source, SourceName.of(request.source))
+        var wanted = RenderRequest(request.renditions, of: source.file, named: name)
+        (wanted.kind, wanted.overlays) = (source.kind, fetched.overlays.map(\.forRenderer))
+        (wanted.scopes, wanted.isBackground) = (Self.scopes(of: request), isBackground)
+        return try await renderer.render(wanted, frames: frames, loading: source.parts, clock: clock)
     }
 
     /// Throws if the host's codecs cannot do what the request asks for, as far as the pictures are known.

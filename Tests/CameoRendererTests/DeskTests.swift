@@ -18,20 +18,10 @@ struct DeskTests {
                 ids.append(id)
                 group.addTask {
                     _ = try? await withCheckedThrowingContinuation { continuation in
+                        var request = RenderRequest([], of: source, named: "picture")
+                        request.isBackground = isBackground
                         desk.submit(
-                            RenderTicket(
-                                id: id,
-                                renditions: [],
-                                source: source,
-                                kind: .file,
-                                overlays: [],
-                                name: "picture",
-                                scopes: [],
-                                timeout: nil,
-                                isBackground: isBackground,
-                                clock: WorkClock(),
-                                continuation: continuation
-                            )
+                            RenderTicket(id: id, request: request, clock: WorkClock(), continuation: continuation)
                         )
                         submission.yield()
                     }

@@ -74,17 +74,8 @@ struct PartialVideoTests {
         async throws
         -> RenderedPicture
     {
-        try await pools.renderer.render(
-            [wanted],
-            of: file,
-            holding: .file,
-            overlays: [],
-            named: "video",
-            scopes: [],
-            clock: WorkClock(),
-            frames: pools.frames,
-            loading: parts
-        )
+        let request = RenderRequest([wanted], of: file, named: "video")
+        return try await pools.renderer.render(request, frames: pools.frames, loading: parts, clock: WorkClock())
     }
 
     @Test(arguments: TestLength.few(kinds, whole: 4))

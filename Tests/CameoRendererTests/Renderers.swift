@@ -43,6 +43,21 @@ extension RendererPool {
     ) async throws -> RenderedPicture {
         try await render(renditions, of: try OpenFile(reading: path), named: path, timeout: timeout)
     }
+
+    func render(
+        _ renditions: [Rendition],
+        of source: OpenFile,
+        holding kind: SourceKind = .file,
+        overlays: [RenderOverlay] = [],
+        named name: String,
+        scopes: Set<RequestScope> = [],
+        timeout: Duration? = nil
+    ) async throws -> RenderedPicture {
+        var request = RenderRequest(renditions, of: source, named: name)
+        (request.kind, request.overlays) = (kind, overlays)
+        (request.scopes, request.timeout) = (scopes, timeout)
+        return try await render(request, clock: WorkClock())
+    }
 }
 
 extension OpenFile {

@@ -72,16 +72,8 @@ enum Videos {
         let frames: VideoFrames
 
         func render(_ renditions: [Rendition], of path: String) async throws -> RenderedPicture {
-            try await renderer.render(
-                renditions,
-                of: try OpenFile(reading: path),
-                holding: .file,
-                overlays: [],
-                named: path,
-                scopes: [],
-                clock: WorkClock(),
-                frames: frames
-            )
+            let request = RenderRequest(renditions, of: try OpenFile(reading: path), named: path)
+            return try await renderer.render(request, frames: frames, clock: WorkClock())
         }
 
         /// The frame as it is, at a time as it is typed.
