@@ -47,10 +47,8 @@ extension ImagingError {
     /// A predicate that completes a sentence beginning with the source's name.
     package var predicate: String {
         switch self {
-        case .unsupportedFormat(let looksLike?):
-            "is \(looksLike), not a \(Self.formats) picture"
-        case .unsupportedFormat(nil):
-            "is not a \(Self.formats) picture"
+        case .unsupportedFormat(let looksLike):
+            "is \(looksLike.map { "\($0), " } ?? "")not a \(Self.formats) picture"
         case .formatNotAllowed(let format):
             "is a \(format.name) file, which is only decoded with --allow-format \(format.rawValue)"
         case .noDecoder(let format):

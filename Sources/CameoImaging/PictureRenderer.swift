@@ -157,16 +157,16 @@ struct RenditionMaker {
         plan.cut = try Cut.chosenByPixels(of: try frame(0, plan), plan)
         let first = try finished(0, plan)
         let placeholder = try placeholder(of: first, plan)
-        let encoded = try encode(first, plan)
+        let file = try encode(first, plan)
         let frames = plan.animation?.frames ?? 1
         let size = plan.sheet?.size(of: plan.geometry.final, tiles: frames) ?? plan.geometry.final
         return EncodedRendition(
-            bytes: encoded.bytes,
+            bytes: file.bytes,
             width: size.width,
             height: size.height,
             format: plan.format,
-            hasAlpha: encoded.hasAlpha,
-            frames: plan.sheet == nil && frames > 1 ? try Self.frames(in: encoded.bytes, plan) : 1,
+            hasAlpha: file.hasAlpha,
+            frames: plan.sheet == nil && frames > 1 ? try Self.frames(in: file.bytes, plan) : 1,
             placeholder: placeholder
         )
     }
@@ -184,7 +184,7 @@ struct RenditionMaker {
         of first: borrowing VipsPicture,
         _ plan: RenditionPlan
     ) throws(ImagingError) -> Placeholder {
-        guard plan.keepsSourceProfile, let profile = plan.metadata.header.metadata(.profile),
+        guard plan.keepsSourceProfile, let profile = plan.source.header.metadata(.profile),
             let converted = first.converted(byProfile: profile), let shown = converted.materialized()
         else { return try PlaceholderMaker.placeholder(of: first) }
         return try PlaceholderMaker.placeholder(of: shown)
@@ -199,27 +199,25 @@ struct RenditionMaker {
     }
 
     /// Encodes the first frame and, for an animation, all that follow.
-    private func encode(_ first: consuming VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> EncodedBytes {
+    private func encode(
+        _ first: consuming VipsPicture,
+        _ plan: RenditionPlan
+    ) throws(ImagingError) -> Encoder.File {
         guard let animation = plan.animation else { return try Encoder.encode(first, plan) }
         let count = plan.sheet.map { $0.columns(of: animation.frames) * $0.rows(of: animation.frames) }
-        var frames = VipsFrames(count: count ?? animation.frames)
+        guard var frames = VipsFrames(count: count ?? animation.frames, like: first) else { throw .outOfMemory }
         var isComplete = frames.append(first)
         for index in 1..<animation.frames where isComplete { isComplete = frames.append(try finished(index, plan)) }
         // All frames have the same size, so only a lack of memory can fail here.
         guard isComplete, let roll = frames.stacked() else { throw .outOfMemory }
         guard let sheet = plan.sheet, let count else { return try Encoder.encode(roll, plan) }
-        guard let tiles = roll.grid(frames: count, columns: sheet.columns(of: animation.frames)) else {
-            throw .processingFailed(step: "storyboard", detail: VipsLibrary.takeErrorText())
-        }
-        return try Encoder.encode(try inMemory(tiles), plan)
+        let tiles = roll.grid(frames: count, columns: sheet.columns(of: animation.frames))
+        return try Encoder.encode(try inMemory(try .result(of: "storyboard", tiles)), plan)
     }
 
     /// Materializes the picture, because placeholder, size search and encoder each read it.
     private func inMemory(_ picture: consuming VipsPicture) throws(ImagingError) -> VipsPicture {
-        guard let pixels = picture.materialized() else {
-            throw .processingFailed(step: "pixels", detail: VipsLibrary.takeErrorText())
-        }
-        return pixels
+        try .result(of: "pixels", picture.materialized())
     }
 }
 

@@ -1,9 +1,6 @@
 /// A step taken once per source, before the renditions diverge.
 protocol PreparationStep: SendableMetatype {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture
 }
 
 /// A step taken for every rendition and each of its frames.
@@ -49,10 +46,10 @@ enum RenderPipeline {
     static func prepare(
         _ picture: consuming VipsPicture,
         by steps: [any PreparationStep.Type],
-        _ preparation: Preparation
+        _ source: SourcePlan
     ) throws(ImagingError) -> VipsPicture {
         var picture = picture
-        for step in steps { picture = try step.apply(to: picture, preparation) }
+        for step in steps { picture = try step.apply(to: picture, source) }
         return picture
     }
 
@@ -62,12 +59,7 @@ enum RenderPipeline {
         _ plan: RenditionPlan
     ) throws(ImagingError) -> VipsPicture {
         var picture = picture
-        for step in steps {
-            guard let next = step.apply(to: picture, plan) else {
-                throw .processingFailed(step: step.name, detail: VipsLibrary.takeErrorText())
-            }
-            picture = next
-        }
+        for step in steps { picture = try .result(of: step.name, step.apply(to: picture, plan)) }
         return picture
     }
 }

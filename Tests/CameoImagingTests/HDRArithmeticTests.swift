@@ -1,5 +1,6 @@
-import CameoImaging
 import Testing
+
+@testable import CameoImaging
 
 @Suite(.timeLimit(.minutes(10)))
 struct HDRArithmeticTests {
@@ -71,8 +72,8 @@ struct HDRArithmeticTests {
 
     @Test func codePointsAreFoundBeforeThePixels() {
         let other: [UInt8] = [0, 0, 0, 2] + Array("abCd".utf8) + [1, 2, 3, 4, 5, 6]
-        #expect(color(Self.header + Self.pq + Self.data) == CodedColor(.bt2020, .pq))
-        #expect(color(Self.header + other + Self.pq + Self.data) == CodedColor(.bt2020, .pq))
+        #expect(color(Self.header + Self.pq + Self.data) == CodedColor(primaries: .bt2020, transfer: .pq))
+        #expect(color(Self.header + other + Self.pq + Self.data) == CodedColor(primaries: .bt2020, transfer: .pq))
         #expect(color(Self.header + Self.data + Self.pq) == nil)
         #expect(color(Self.header + Self.data) == nil)
     }

@@ -1,6 +1,7 @@
-import CameoImaging
 import CameoModel
 import Testing
+
+@testable import CameoImaging
 
 @Suite(.timeLimit(.minutes(10)))
 struct LookArithmeticTests {

@@ -1,5 +1,6 @@
-import CameoImaging
 import Testing
+
+@testable import CameoImaging
 
 @Suite(.timeLimit(.minutes(10)))
 struct MatrixProfileTests {

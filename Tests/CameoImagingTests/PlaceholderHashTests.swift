@@ -1,7 +1,8 @@
-import CameoImaging
 import CameoModel
 import Foundation
 import Testing
+
+@testable import CameoImaging
 
 /// Vectors from transcriptions of the published algorithms (ThumbHash's JavaScript, BlurHash's `C/encode.c` in double
 /// precision) that share no code with Cameo's, for the pixels of ``SmallPicture/pattern(_:_:hasAlpha:)``.

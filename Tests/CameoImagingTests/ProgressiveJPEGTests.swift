@@ -1,7 +1,8 @@
-import CameoImaging
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CameoImaging
 
 /// The files are made by libjpeg's `cjpeg`, whose options cover more than libvips' own.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,16 +1,16 @@
 internal import Glibc
 
 /// A colour space by the code points of ITU-T H.273, as far as supported: full-range RGB or grey.
-package struct CodedColor: Hashable, Sendable {
+struct CodedColor: Hashable, Sendable {
     /// What light red, green and blue are.
-    package struct Primaries: Hashable, Sendable {
+    struct Primaries: Hashable, Sendable {
         /// The matrix from light in these primaries to light in BT.709's, three rows of three.
-        package let toBT709: [Double]
+        let toBT709: [Double]
         /// The weights of red, green and blue in luminance: the second row of the primaries' matrix to CIE XYZ.
-        package let luminanceShares: [Double]
+        let luminanceShares: [Double]
     }
 
-    package enum Transfer: Hashable, Sendable {
+    enum Transfer: Hashable, Sendable {
         /// sRGB, also used for the curve of BT.709 (shared by BT.601 and BT.2020): that curve describes cameras,
         /// displays apply another (BT.1886), and sRGB lies between the two.
         case sRGB
@@ -32,30 +32,26 @@ package struct CodedColor: Hashable, Sendable {
         }
     }
 
-    package let primaries: Primaries
-    package let transfer: Transfer
-
-    package init(_ primaries: Primaries, _ transfer: Transfer) {
-        (self.primaries, self.transfer) = (primaries, transfer)
-    }
+    let primaries: Primaries
+    let transfer: Transfer
 }
 
 extension CodedColor.Primaries {
-    package static let bt709 = Self(toBT709: [1, 0, 0, 0, 1, 0, 0, 0, 1], luminanceShares: [0.2126, 0.7152, 0.0722])
+    static let bt709 = Self(toBT709: [1, 0, 0, 0, 1, 0, 0, 0, 1], luminanceShares: [0.2126, 0.7152, 0.0722])
     /// ITU-R BT.2087.
-    package static let bt2020 = Self(
+    static let bt2020 = Self(
         toBT709: [
             1.660_491, -0.587_641, -0.072_850, -0.124_550, 1.132_900, -0.008_349, -0.018_151, -0.100_579, 1.118_730,
         ],
         luminanceShares: [0.2627, 0.6780, 0.0593]
     )
-    package static let displayP3 = Self(
+    static let displayP3 = Self(
         toBT709: [1.224_940, -0.224_940, 0, -0.042_057, 1.042_057, 0, -0.019_638, -0.078_636, 1.098_274],
         luminanceShares: [0.2290, 0.6917, 0.0793]
     )
 
     /// By H.273, table 2; nil for what is no set of three primaries.
-    package init?(codePoint: Int) {
+    init?(codePoint: Int) {
         let (d65, illuminantC) = ([0.3127, 0.3290], [0.310, 0.316])
         let known: Self? =
             switch codePoint {
@@ -76,7 +72,7 @@ extension CodedColor.Primaries {
 
     /// By the chromaticities x and y of white, and of red, green and blue, in CIE 1931. White becomes D65, by Bradford's
     /// method. Nil if they span no colours.
-    package init?(white: [Double], _ points: [Double]) {
+    init?(white: [Double], _ points: [Double]) {
         func xyz(_ x: Double, _ y: Double) -> [Double] { [x / y, 1, (1 - x - y) / y] }
         let columns = [xyz(points[0], points[1]), xyz(points[2], points[3]), xyz(points[4], points[5])]
         let white = xyz(white[0], white[1])
@@ -97,7 +93,7 @@ extension CodedColor.Primaries {
         guard toBT709.allSatisfy({ $0.magnitude < 100 }) else { return nil }
     }
 
-    private struct Matrix {
+    struct Matrix {
         /// Three of three.
         let rows: [Double]
 
@@ -120,7 +116,7 @@ extension CodedColor.Primaries {
     }
 
     /// How much more light a channel may have in BT.709's primaries than the largest one has in these.
-    package var largestGain: Double {
+    var largestGain: Double {
         let rows = stride(from: 0, to: 9, by: 3).map { toBT709[$0..<$0 + 3] }
         return rows.map { $0.reduce(0) { $0 + max(0, $1) } }.max() ?? 1
     }
@@ -129,10 +125,10 @@ extension CodedColor.Primaries {
 /// The conversion of encoded values 0…1 to light in units of the reference white, and on to sRGB.
 extension CodedColor {
     /// The luminance of white paper in HDR, in cd/m² (ITU-R BT.2408, table 1), which corresponds to SDR's white.
-    package static let referenceWhite = 203.0
+    static let referenceWhite = 203.0
 
     /// The light of one channel. HLG's must be multiplied by ``displayGain(_:)``.
-    package func light(_ encoded: Double) -> Double {
+    func light(_ encoded: Double) -> Double {
         switch transfer {
         case .sRGB: SRGB.linear(encoded)
         case .pq: PerceptualQuantizer.luminance(encoded) / Self.referenceWhite
@@ -142,12 +138,12 @@ extension CodedColor {
     }
 
     /// The gain for all channels of a pixel whose luminance by ``light(_:)`` is this; 1 except for HLG.
-    package func displayGain(_ luminance: Double) -> Double {
+    func displayGain(_ luminance: Double) -> Double {
         transfer == .hlg ? HybridLogGamma.displayGain(luminance) / Self.referenceWhite : 1
     }
 
     /// The tone curve; nil if nothing can be brighter than white.
-    package var toneCurve: ToneCurve? {
+    var toneCurve: ToneCurve? {
         switch transfer {
         case .sRGB, .gamma: nil
         case .pq: ToneCurve(peak: PerceptualQuantizer.peak / Self.referenceWhite)
@@ -155,7 +151,7 @@ extension CodedColor {
         }
     }
 
-    package func grey(_ encoded: Double) -> Double {
+    func grey(_ encoded: Double) -> Double {
         let scene = light(encoded)
         let light = scene * displayGain(scene)
         return SRGB.encoded(min(1, toneCurve?.shown(light) ?? light))
@@ -163,9 +159,9 @@ extension CodedColor {
 }
 
 /// The PQ transfer function (SMPTE ST 2084; ITU-R BT.2100-2, table 4).
-package enum PerceptualQuantizer {
+enum PerceptualQuantizer {
     /// The luminance of the largest value, in cd/m².
-    package static let peak = 10_000.0
+    static let peak = 10_000.0
 
     private static let m1 = 2_610.0 / 16_384
     private static let m2 = 2_523.0 / 4_096 * 128
@@ -174,30 +170,30 @@ package enum PerceptualQuantizer {
     private static let c3 = 2_392.0 / 4_096 * 32
 
     /// The luminance of an encoded value 0…1, in cd/m².
-    package static func luminance(_ encoded: Double) -> Double {
+    static func luminance(_ encoded: Double) -> Double {
         let root = pow(encoded, 1 / m2)
         return peak * pow(max(root - c1, 0) / (c2 - c3 * root), 1 / m1)
     }
 }
 
 /// The HLG transfer function (ITU-R BT.2100-2, table 5) on a display of 1000 cd/m² with a black of 0.
-package enum HybridLogGamma {
+enum HybridLogGamma {
     /// The luminance of the largest value on that display, in cd/m².
-    package static let peak = 1_000.0
+    static let peak = 1_000.0
     /// The system gamma of that display.
-    package static let gamma = 1.2
+    static let gamma = 1.2
 
     private static let a = 0.178_832_77
     private static let b = 1 - 4 * a
     private static let c = 0.5 - a * log(4 * a)
 
     /// The scene light, 0…1, of an encoded value 0…1: the inverse OETF.
-    package static func sceneLight(_ encoded: Double) -> Double {
+    static func sceneLight(_ encoded: Double) -> Double {
         encoded <= 0.5 ? encoded * encoded / 3 : (exp((encoded - c) / a) + b) / 12
     }
 
     /// The factor from each channel of scene light to display light in cd/m², at this scene luminance (0…1): the OOTF.
-    package static func displayGain(_ sceneLuminance: Double) -> Double {
+    static func displayGain(_ sceneLuminance: Double) -> Double {
         peak * pow(sceneLuminance, gamma - 1)
     }
 }
@@ -206,6 +202,8 @@ package enum HybridLogGamma {
 enum LightTable {
     /// The largest 16-bit integer.
     static let finest = 65_535
+    /// The encoded sRGB of light 0…1.
+    static let encoded = bytes(of: finest, SRGB.encoded)
 
     static func numbers(of largest: Int, _ function: (Double) -> Double) -> [Float] {
         (0...largest).map { Float(function(Double($0) / Double(largest))) }

@@ -6,14 +6,14 @@ internal import Glibc
 /// DESIGN: libvips makes lcms build each picture's conversion anew, which costs as many instructions as all else that is
 /// done for a small picture; most are spent on inverting the curve of libvips' own sRGB. So such profiles are applied by
 /// Cameo, and those of sRGB not at all.
-package struct MatrixProfile: Hashable {
+struct MatrixProfile: Hashable {
     /// The light, 0…1, of each 8-bit value: red, green and blue of the first value, then those of the second, …
     let light: [Double]
     /// From light in these primaries to light in sRGB's: three rows of three.
-    package let toSRGB: [Double]
+    let toSRGB: [Double]
     /// Whether the primaries are sRGB's, as exactly as makers of profiles round, and every 8-bit value means what it
     /// means there.
-    package let isSRGB: Bool
+    let isSRGB: Bool
 
     /// The most bytes of a profile that is looked into. That of IEC 61966-2-1, the most frequent, has 3,144.
     private static let longest = 16_384
@@ -34,28 +34,18 @@ package struct MatrixProfile: Hashable {
     }
 
     /// Nil for other profiles, which lcms applies, and for broken ones.
-    package init?(_ profile: [UInt8]) {
+    init?(_ profile: [UInt8]) {
         guard profile.count <= Self.longest, let file = ICCFile(profile) else { return nil }
         let primaries = ["rXYZ", "gXYZ", "bXYZ"].compactMap(file.color).flatMap(\.self)
         let curves = ["rTRC", "gTRC", "bTRC"].compactMap(file.curve)
         guard primaries.count == 9, curves.count == 3 else { return nil }
         light = (0..<256).flatMap { value in curves.map { $0[value] } }
-        toSRGB = Self.product(primaries)
+        let columns = stride(from: 0, to: 9, by: 3).map {
+            CodedColor.Primaries.Matrix(rows: Self.fromXYZ).applied(to: Array(primaries[$0..<$0 + 3]))
+        }
+        toSRGB = (0..<9).map { columns[$0 % 3][$0 / 3] }
         let isNear = zip(primaries, Self.primaries).allSatisfy { abs($0 - $1) <= Self.tolerance }
         isSRGB = isNear && curves.allSatisfy { curve in zip(curve, Self.rounded).allSatisfy { $1.contains($0) } }
-    }
-
-    /// The matrix to sRGB's light from that of three primaries, one after the other.
-    private static func product(_ primaries: [Double]) -> [Double] {
-        var matrix: [Double] = []
-        for row in 0..<3 {
-            for primary in 0..<3 {
-                var sum = 0.0
-                for part in 0..<3 { sum += fromXYZ[row * 3 + part] * primaries[primary * 3 + part] }
-                matrix.append(sum)
-            }
-        }
-        return matrix
     }
 }
 
@@ -156,18 +146,14 @@ private struct ICCFile {
 /// "Photographic Tone Reproduction for Digital Images", 2002, equation 4), scaled to continue smoothly from there, maps
 /// the nominal peak to exactly 1. White itself becomes 0.875, in sRGB 240 of 255. The curve is applied to a pixel's
 /// largest channel and all three are scaled alike, so hues stay and no channel is clipped.
-package struct ToneCurve: Hashable, Sendable {
+struct ToneCurve: Hashable, Sendable {
     /// The light up to which the curve is the identity.
-    package static let knee = 0.75
+    static let knee = 0.75
 
     /// The light that becomes 1; more than 1.
-    package let peak: Double
+    let peak: Double
 
-    package init(peak: Double) {
-        self.peak = peak
-    }
-
-    package func shown(_ light: Double) -> Double {
+    func shown(_ light: Double) -> Double {
         guard light > Self.knee else { return light }
         let room = 1 - Self.knee
         let above = (light - Self.knee) / room
@@ -180,13 +166,13 @@ package struct ToneCurve: Hashable, Sendable {
 ///
 /// The functions are those of CSS of the same names (Filter Effects Module Level 1), which work on encoded sRGB values, not
 /// on light, and clip their results.
-package struct ColorMatrix: Hashable, Sendable {
+struct ColorMatrix: Hashable, Sendable {
     /// What brightness and contrast make of each 8-bit value, 0…255.
-    package let shades: [Double]
+    let shades: [Double]
     /// How saturation mixes the three channels then: three rows of three factors.
-    package let factors: [Double]
+    let factors: [Double]
 
-    package init(brightness: Double, contrast: Double, saturation: Double) {
+    init(brightness: Double, contrast: Double, saturation: Double) {
         shades = (0...255).map { value in
             let bright = min(255, Double(value) * brightness)
             return min(255, max(0, bright * contrast + 127.5 - 127.5 * contrast))
@@ -198,5 +184,5 @@ package struct ColorMatrix: Hashable, Sendable {
         }
     }
 
-    package var changesNothing: Bool { self == ColorMatrix(brightness: 1, contrast: 1, saturation: 1) }
+    var changesNothing: Bool { self == ColorMatrix(brightness: 1, contrast: 1, saturation: 1) }
 }

@@ -1,5 +1,5 @@
 internal import CVips
-package import CameoModel
+internal import CameoModel
 
 /// A decoded overlay: upright, sRGB, four bands of 8 bits, not premultiplied, in memory.
 final class OverlayPicture {
@@ -14,17 +14,9 @@ final class OverlayPicture {
     private var latest: VipsPicture?
 
     init(_ picture: consuming VipsPicture, namedSize: PixelSize) throws(ImagingError) {
-        var colored = picture
-        if colored.colorBands < 3 {
-            guard let converted = colored.converted(to: VIPS_INTERPRETATION_sRGB) else { throw Self.failure }
-            colored = converted
-        }
-        if !colored.hasAlpha {
-            guard let withAlpha = colored.addingAlpha() else { throw Self.failure }
-            colored = withAlpha
-        }
-        guard let pixels = colored.materialized() else { throw Self.failure }
-        self.picture = pixels
+        let colored = try VipsPicture.result(of: "overlay", picture.colored())
+        let complete = try VipsPicture.result(of: "overlay", colored.withAlpha())
+        self.picture = try .result(of: "overlay", complete.materialized())
         self.namedSize = namedSize
     }
 
@@ -58,10 +50,6 @@ final class OverlayPicture {
         let longest = Double(max(canvas.width, canvas.height))
         if format.isVector { return canvas.scaled(by: Double(drawingEdge) / longest) }
         return canvas.scaled(by: min(1, Double(maximumEdge) / longest))
-    }
-
-    private static var failure: ImagingError {
-        .processingFailed(step: "overlay", detail: VipsLibrary.takeErrorText())
     }
 }
 
@@ -108,14 +96,14 @@ package final class OverlaySource {
 }
 
 /// The size and position of an overlay on a thumbnail.
-package struct OverlayPlace: Hashable, Sendable {
-    package let size: PixelSize
-    package let left: Int
-    package let top: Int
+struct OverlayPlace: Hashable, Sendable {
+    let size: PixelSize
+    let left: Int
+    let top: Int
 
     /// Fits an overlay with the natural size `own`, whose aspect ratio is kept. The margin is in pixels of the
     /// thumbnail; opposite margins leave at least one pixel between them.
-    package init(of own: PixelSize, on thumbnail: PixelSize, _ overlay: Rendition.Overlay, margin: Int) {
+    init(of own: PixelSize, on thumbnail: PixelSize, _ overlay: Rendition.Overlay, margin: Int) {
         let horizontal = min(margin, (thumbnail.width - 1) / 2)
         let vertical = min(margin, (thumbnail.height - 1) / 2)
         let room = PixelSize(thumbnail.width - 2 * horizontal, thumbnail.height - 2 * vertical)

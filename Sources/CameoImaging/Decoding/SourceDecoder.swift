@@ -18,8 +18,8 @@ struct SourceDecoder {
         let shared = header.isTurnedSideways ? size.turned : size
         let stored = PixelSize(header.width, header.height)
         let canvas = reader.canvas(header)
-        var preparation = preparation(shared)
-        preparation.kept = kept?.stored(of: size, orientation: header.orientation)
+        var plan = SourcePlan(format: reader.format, sharedSize: shared)
+        plan.kept = kept?.stored(of: size, orientation: header.orientation)
         let shrink = ShrinkOnLoad(
             for: reader.format,
             from: stored,
@@ -32,7 +32,7 @@ struct SourceDecoder {
         let picture = shrink == .none ? header : try reader.open(page: group.page, shrink: shrink)
         let decodingBytes = isMeasured ? picture.decodingBytes : headerBytes
         return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            try decode(picture, preparation, keepsProfile, canvas, page: group.page, keeping: kept, animation: nil)
+            try decode(picture, plan, keepsProfile, canvas, page: group.page, keeping: kept, animation: nil)
         }
     }
 
@@ -42,12 +42,9 @@ struct SourceDecoder {
         let decodingBytes = roll.decodingBytes
         let animation = Animation(of: roll)
         return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            try decode(roll, preparation(nil), keepsProfile, facts.size, animation: animation)
+            let plan = SourcePlan(format: reader.format, sharedSize: nil)
+            return try decode(roll, plan, keepsProfile, facts.size, animation: animation)
         }
-    }
-
-    private func preparation(_ size: PixelSize?) -> Preparation {
-        Preparation(format: reader.format, sharedSize: size)
     }
 
     /// The pixels with a profile that fits them, if any, and with colours that are not multiplied by alpha.
@@ -78,26 +75,25 @@ struct SourceDecoder {
 
     private func decode(
         _ opened: borrowing VipsPicture,
-        _ preparing: Preparation,
+        _ plan: SourcePlan,
         _ keepsProfile: Bool,
         _ canvas: PixelSize,
         page: Int = 0,
         keeping kept: PixelArea? = nil,
         animation: Animation?
     ) throws(ImagingError) -> SharedPicture {
-        var preparation = preparing
+        var plan = plan
         let item = reader.format == .heif || reader.format == .avif ? HEIFItem(in: reader.bytes) : nil
         let opened = try understood(opened, item, page)
-        let metadata = SourceMetadata(opened.sharingReference())
-        preparation.codedColor = color(of: opened, item)
-        preparation.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
-        var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, preparation)
+        plan.codedColor = color(of: opened, item)
+        plan.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
+        var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, plan)
         var device: VipsPicture?
-        if keepsProfile, preparation.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
-            loaded = try Decode.apply(to: loaded, preparation)
-            device = try finish(loaded.sharingReference(), by: RenderPipeline.keepingProfile, preparation, animation)
+        if keepsProfile, plan.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
+            loaded = try Decode.apply(to: loaded, plan)
+            device = try finish(loaded.sharingReference(), by: RenderPipeline.keepingProfile, plan, animation)
         }
-        let standard = try finish(loaded, by: RenderPipeline.standardizing, preparation, animation)
+        let standard = try finish(loaded, by: RenderPipeline.standardizing, plan, animation)
         return SharedPicture(
             standard: standard,
             device: device,
@@ -105,19 +101,19 @@ struct SourceDecoder {
             canvas: canvas,
             kept: kept,
             animation: animation,
-            metadata: metadata
+            header: opened
         )
     }
 
     private func finish(
         _ picture: consuming VipsPicture,
         by steps: [any PreparationStep.Type],
-        _ preparation: Preparation,
+        _ plan: SourcePlan,
         _ animation: Animation?
     ) throws(ImagingError) -> VipsPicture {
-        let pixels = try RenderPipeline.prepare(picture, by: steps, preparation)
+        let pixels = try RenderPipeline.prepare(picture, by: steps, plan)
         guard animation == nil else { return pixels }
-        return try RenderPipeline.prepare(pixels, by: RenderPipeline.uprighting, preparation)
+        return try RenderPipeline.prepare(pixels, by: RenderPipeline.uprighting, plan)
     }
 
     /// Tells memory exhaustion from damage: libvips reports the same error for a large allocation that failed.
@@ -135,7 +131,7 @@ struct SourceDecoder {
 }
 
 /// What the preparation steps need to know.
-struct Preparation {
+struct SourcePlan {
     let format: PictureFormat
     /// The target size in stored pixels, before the orientation is applied; nil keeps every pixel.
     let sharedSize: PixelSize?
@@ -145,13 +141,4 @@ struct Preparation {
     var codedColor: CodedColor?
     /// The embedded profile, if it is one that Cameo applies.
     var profile: MatrixProfile?
-}
-
-/// A source's header with all metadata fields, kept because the pixels are processed without them.
-final class SourceMetadata {
-    let header: VipsPicture
-
-    init(_ header: consuming VipsPicture) {
-        self.header = header
-    }
 }

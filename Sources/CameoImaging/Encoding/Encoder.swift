@@ -3,15 +3,18 @@ internal import Foundation
 
 /// Encodes pixels as the plan's rendition asks.
 enum Encoder {
+    /// The file of a thumbnail, and whether any pixel may be transparent.
+    typealias File = (bytes: Data, hasAlpha: Bool)
+
     /// The picture must be in memory with 8 bits per band: grey or colour, with or without alpha, the frames of an
     /// animation stacked vertically. Throws ``ImagingError/tooManyBytes(limit:smallest:)`` if no quality makes it fit.
-    static func encode(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> EncodedBytes {
+    static func encode(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> File {
         let output = try OutputPicture(picture, plan)
         let bytes = try chosen(output, plan, isFlat: AutoChoice.mayBeLossless(picture, plan))
         if let limit = plan.rendition.encoding.maxBytes, bytes.count > limit {
             throw .tooManyBytes(limit: limit, smallest: bytes.count)
         }
-        return EncodedBytes(bytes: bytes, hasAlpha: output.hasAlpha)
+        return (bytes, output.hasAlpha)
     }
 
     /// The best file among those that fit, else the smallest that was found.
@@ -94,7 +97,7 @@ enum AutoChoice {
             plan.animation == nil,
             picture.width * picture.height <= mostPixels
         else { return false }
-        switch plan.sourceFormat {
+        switch plan.source.format {
         case .png, .gif, .svg, .pdf, .initials: return hasFewColors(picture)
         case .jpeg, .webp, .tiff, .heif, .avif, .jxl, .video: return false
         }
@@ -170,11 +173,4 @@ extension RenditionPlan {
     private func chroma(at quality: Int) -> Rendition.Encoding.ChromaSubsampling {
         rendition.encoding.chromaSubsampling ?? (quality >= 90 ? .full : .quarter)
     }
-}
-
-/// The file of a thumbnail.
-struct EncodedBytes {
-    let bytes: Data
-    /// Whether any pixel may be transparent.
-    let hasAlpha: Bool
 }

@@ -47,7 +47,7 @@ struct OutputPicture: ~Copyable {
         for picture: inout VipsPicture,
         _ plan: RenditionPlan
     ) throws(ImagingError) -> ColorProfile? {
-        if plan.keepsSourceProfile, let data = plan.metadata.header.metadata(.profile) {
+        if plan.keepsSourceProfile, let data = plan.source.header.metadata(.profile) {
             guard let profile = ColorProfile(data) else { throw .unsupportedPixels("with a broken colour profile") }
             switch (profile.space, picture.colorBands == 1) {
             case (.rgb, false): return profile

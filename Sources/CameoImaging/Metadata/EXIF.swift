@@ -28,8 +28,8 @@ struct EXIFBlock {
             keep.contains(.exif)
             ? Self.picked(file.directory(of: EXIFTag.cameraDirectory, in: first), EXIFTag.ofCamera) : []
         let truth: [TIFFEntry] = [
-            .short(EXIFTag.colorSpace, isSRGB ? 1 : 0xFFFF, order), .long(EXIFTag.pixelWidth, size.width, order),
-            .long(EXIFTag.pixelHeight, size.height, order),
+            .number(EXIFTag.colorSpace, type: 3, isSRGB ? 1 : 0xFFFF, order),
+            .number(EXIFTag.pixelWidth, size.width, order), .number(EXIFTag.pixelHeight, size.height, order),
         ]
         camera = shot.isEmpty ? [] : shot + truth
         guard !(picture.isEmpty && camera.isEmpty && place.isEmpty) else { return nil }
@@ -50,7 +50,7 @@ struct EXIFBlock {
         var next = 8 + Self.length(of: picture) + links.count * 12
         var pointers: [TIFFEntry] = []
         for (tag, entries) in links {
-            pointers.append(.long(tag, next, order))
+            pointers.append(.number(tag, next, order))
             next += Self.length(of: entries)
         }
         append(picture + pointers, to: &file)

@@ -15,22 +15,13 @@ struct KeptMetadata {
     init(for plan: RenditionPlan, size: PixelSize, profile: ColorProfile?) {
         self.profile = profile?.bytes
         let keep = plan.rendition.encoding.keep
-        exif = keep.isDisjoint(with: [.copyright, .exif, .gps]) ? nil : Self.exif(for: plan, size: size)
-        xmp =
-            keep.contains(.xmp)
-            ? plan.metadata.header.metadata(.xmp)
-                .flatMap { XMPPacket($0, keepingPlace: keep.contains(.gps)) }?.bytes : nil
-    }
-
-    private static func exif(for plan: RenditionPlan, size: PixelSize) -> [UInt8]? {
-        guard let source = plan.metadata.header.metadata(.exif) else { return nil }
-        let block = EXIFBlock(
-            Array(source),
-            keeping: plan.rendition.encoding.keep,
-            size: size,
-            isSRGB: !plan.keepsSourceProfile
-        )
-        return block?.bytes
+        let keepsEXIF = !keep.isDisjoint(with: [.copyright, .exif, .gps])
+        exif = (keepsEXIF ? plan.source.header.metadata(.exif) : nil).flatMap { source in
+            EXIFBlock(Array(source), keeping: keep, size: size, isSRGB: !plan.keepsSourceProfile)?.bytes
+        }
+        xmp = (keep.contains(.xmp) ? plan.source.header.metadata(.xmp) : nil).flatMap { source in
+            XMPPacket(source, keepingPlace: keep.contains(.gps))?.bytes
+        }
     }
 }
 

@@ -10,16 +10,11 @@ struct TIFFEntry {
     /// The bytes of one value by type, 1 (BYTE) to 12 (DOUBLE).
     fileprivate static let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
 
-    static func short(_ tag: Int, _ number: Int, _ order: ByteReader.Order) -> TIFFEntry {
+    /// One number of type 3 (SHORT) or 4 (LONG).
+    static func number(_ tag: Int, type: Int = 4, _ number: Int, _ order: ByteReader.Order) -> TIFFEntry {
         var value: [UInt8] = []
-        value.append(number, count: 2, order)
-        return TIFFEntry(tag: tag, type: 3, count: 1, value: value)
-    }
-
-    static func long(_ tag: Int, _ number: Int, _ order: ByteReader.Order) -> TIFFEntry {
-        var value: [UInt8] = []
-        value.append(number, count: 4, order)
-        return TIFFEntry(tag: tag, type: 4, count: 1, value: value)
+        value.append(number, count: sizes[type] ?? 4, order)
+        return TIFFEntry(tag: tag, type: type, count: 1, value: value)
     }
 }
 

@@ -5,9 +5,9 @@ internal import Glibc
 /// of woltapp/blurhash, here with more precise sums.
 ///
 /// BlurHash has no alpha: pixels that are not opaque are shown on white, as formats without alpha show them.
-package enum BlurHash {
+enum BlurHash {
     /// The hash of 4 × 3 waves, or 3 × 4 for a portrait picture.
-    package static func text(of picture: SmallPicture) -> String {
+    static func text(of picture: SmallPicture) -> String {
         let isUpright = picture.size.height > picture.size.width
         let (across, down) = isUpright ? (3, 4) : (4, 3)
         let waves = waves(of: picture, across: across, down: down)

@@ -1,4 +1,4 @@
-package import CameoModel
+internal import CameoModel
 internal import Foundation
 
 /// Computes placeholders, which can be shown until the thumbnail has loaded, from the thumbnail's own pixels.
@@ -18,10 +18,10 @@ enum PlaceholderMaker {
 }
 
 /// The most common colour of a picture.
-package enum DominantColor {
+enum DominantColor {
     /// The mean of the fullest of 4,096 boxes of similar colours (16 steps per channel), each pixel weighted by its
     /// alpha; always opaque. Ties go to the darkest box by red, green, blue. White if nothing is visible.
-    package static func color(of picture: SmallPicture) -> Color {
+    static func color(of picture: SmallPicture) -> Color {
         var counts = [Int](repeating: 0, count: 4_096)
         for index in stride(from: 0, to: picture.rgba.count, by: 4) {
             counts[box(of: picture.rgba, at: index)] += Int(picture.rgba[index + 3])
@@ -45,25 +45,22 @@ package enum DominantColor {
 }
 
 /// A picture small enough for placeholders to be computed from all its pixels.
-package struct SmallPicture: Hashable, Sendable {
+struct SmallPicture: Hashable, Sendable {
     /// The length of the longer edge in pixels, unless that leaves the shorter below ``shortestEdge``.
-    package static let longestEdge = 32
+    static let longestEdge = 32
     /// The least length of the shorter edge in pixels. With fewer, the waves of ThumbHash and BlurHash could not be
     /// told apart and plain areas would become striped, so each pixel of a smaller picture is repeated.
-    package static let shortestEdge = 8
+    static let shortestEdge = 8
 
-    package let size: PixelSize
+    let size: PixelSize
     /// Red, green, blue, alpha, row by row; not premultiplied. Fully transparent pixels are black.
-    package let rgba: [UInt8]
+    let rgba: [UInt8]
+}
 
-    package init(size: PixelSize, rgba: [UInt8]) {
-        self.size = size
-        self.rgba = rgba
-    }
-
+extension SmallPicture {
     /// Averages the source pixels behind each pixel, weighted by their alpha. The integer arithmetic gives the same
     /// result on every machine. `bands` is 1 (grey), 2 (grey with alpha), 3 (sRGB) or 4 (sRGB with alpha).
-    package init(averaging pixels: Span<UInt8>, of whole: PixelSize, bands: Int) {
+    init(averaging pixels: Span<UInt8>, of whole: PixelSize, bands: Int) {
         let factor = min(1, Double(Self.longestEdge) / Double(max(whole.width, whole.height)))
         let size = whole.scaled(by: factor)
         var rgba: [UInt8] = []

@@ -7,8 +7,8 @@ internal import Glibc
 /// The sums run in the order of the reference (`rgbaToThumbHash` in its JavaScript), so that bits that depend on
 /// rounding agree with it. One difference: where a channel is flat, the reference writes the noise of its sums (which
 /// decoders multiply by 0), and this implementation writes zero.
-package enum ThumbHash {
-    package static func bytes(of picture: SmallPicture) -> [UInt8] {
+enum ThumbHash {
+    static func bytes(of picture: SmallPicture) -> [UInt8] {
         let pixels = ThumbHashPixels(picture)
         let (width, height) = (picture.size.width, picture.size.height)
         let limit = Double(pixels.hasAlpha ? 5 : 7)

@@ -1,15 +1,17 @@
-package import CameoModel
+internal import CameoModel
 
 /// The position of one rectangle in another: the offset from the larger one's top left corner.
-package struct Placement: Hashable, Sendable {
-    package let left: Int
-    package let top: Int
+struct Placement: Hashable, Sendable {
+    let left: Int
+    let top: Int
+}
 
+extension Placement {
     /// Places `inner`, which is no wider and no higher than `outer`.
     ///
     /// If the spare pixels around a centred rectangle are odd, it is placed half a pixel to the left and above, as in
     /// libvips. A focal point is moved to the centre as far as the edges allow. Smart gravities count as the centre.
-    package init(of inner: PixelSize, in outer: PixelSize, gravity: Rendition.Gravity) {
+    init(of inner: PixelSize, in outer: PixelSize, gravity: Rendition.Gravity) {
         if case .focus(let point) = gravity {
             left = Self.offset(of: inner.width, in: outer.width, around: point.x)
             top = Self.offset(of: inner.height, in: outer.height, around: point.y)
@@ -31,11 +33,6 @@ package struct Placement: Hashable, Sendable {
     private static func offset(of inner: Int, in outer: Int, around share: Double) -> Int {
         let wanted = Int((share * Double(outer) - Double(inner) / 2).rounded())
         return min(max(0, wanted), outer - inner)
-    }
-
-    package init(left: Int, top: Int) {
-        self.left = left
-        self.top = top
     }
 }
 

@@ -3,7 +3,8 @@ internal import CameoModel
 /// One rendition with everything that its steps need.
 struct RenditionPlan {
     let rendition: Rendition
-    let sourceFormat: PictureFormat
+    /// What it is made from.
+    let source: SharedPicture
     /// The part of the shared picture from which the rendition is made.
     let region: PixelArea
     let geometry: Geometry
@@ -14,9 +15,8 @@ struct RenditionPlan {
     /// The colour behind transparent pixels and in padding.
     let background: Color
     let overlay: OverlayPicture?
-    let metadata: SourceMetadata
     /// The timing of the animation, or nil for a still picture.
-    let animation: Animation?
+    var animation: Animation? { source.animation }
     /// The tiles that the frames of the animation become, or nil.
     let sheet: Rendition.Storyboard?
     /// Whether the pixels keep the values of the source's own profile, which must then be embedded.
@@ -74,13 +74,11 @@ struct RenditionPlan {
             }
         }
         self.rendition = rendition
+        source = shared
         self.overlay = overlay
         self.geometry = geometry
         resized = shared.kept ?? .whole(geometry.resized)
-        sourceFormat = shared.format
         region = part.area.scaled(from: part.canvas, to: shared.frameSize)
-        metadata = shared.metadata
-        animation = shared.animation
         keepsSourceProfile = rendition.encoding.keepProfile && shared.hasDevicePixels
         format = rendition.format.written(for: shared.format)
         background = rendition.background ?? (format.hasAlpha ? .transparent : .white)

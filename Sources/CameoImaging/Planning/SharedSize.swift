@@ -98,7 +98,8 @@ final class SharedPicture {
     /// The part of the shrunk picture that this is, in upright pixels; nil for all of it.
     let kept: PixelArea?
     let animation: Animation?
-    let metadata: SourceMetadata
+    /// The source's header with all metadata fields: the pixels are processed without them.
+    let header: VipsPicture
     /// sRGB or grey pixels, upright; for an animation, its frames stacked vertically as stored.
     private let standard: VipsPicture
     /// The same pixels in the source's own colour space; nil if no rendition needs them or there is no profile.
@@ -113,14 +114,14 @@ final class SharedPicture {
         canvas: PixelSize,
         kept: PixelArea?,
         animation: Animation?,
-        metadata: SourceMetadata
+        header: consuming VipsPicture
     ) {
         format = facts.format
         sourceSize = facts.size
         self.canvas = canvas
         self.kept = kept
         self.animation = animation
-        self.metadata = metadata
+        self.header = header
         // Frames of a video are upright, and may have been made smaller already.
         let isWhole = animation != nil && facts.format != .video
         frameSize = isWhole ? facts.size : PixelSize(standard.width, standard.height / (animation?.frames ?? 1))
@@ -140,10 +141,11 @@ final class SharedPicture {
         let picture = inSourceProfile ? inSourceProfilePicture() : standard.sharingReference()
         guard let animation else { return picture }
         let height = picture.height / animation.frames
-        guard let frame = picture.cropped(left: 0, top: index * height, width: picture.width, height: height) else {
-            throw .processingFailed(step: "frame \(index)", detail: VipsLibrary.takeErrorText())
-        }
-        let preparation = Preparation(format: format, sharedSize: frameSize)
-        return try RenderPipeline.prepare(frame, by: RenderPipeline.uprighting, preparation)
+        let frame = try VipsPicture.result(
+            of: "frame \(index)",
+            picture.cropped(left: 0, top: index * height, width: picture.width, height: height)
+        )
+        let plan = SourcePlan(format: format, sharedSize: frameSize)
+        return try RenderPipeline.prepare(frame, by: RenderPipeline.uprighting, plan)
     }
 }

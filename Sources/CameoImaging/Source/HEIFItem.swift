@@ -29,10 +29,10 @@ struct HEIFItem {
             let nclx = ByteReader(box.payload)
             // What is unspecified, as 2 is, is as in sRGB.
             let named = CodedColor(
-                nclx.number(at: 4, count: 2).flatMap(CodedColor.Primaries.init(codePoint:)) ?? .bt709,
-                nclx.number(at: 6, count: 2).flatMap(CodedColor.Transfer.init(codePoint:)) ?? .sRGB
+                primaries: nclx.number(at: 4, count: 2).flatMap(CodedColor.Primaries.init(codePoint:)) ?? .bt709,
+                transfer: nclx.number(at: 6, count: 2).flatMap(CodedColor.Transfer.init(codePoint:)) ?? .sRGB
             )
-            if named != CodedColor(.bt709, .sRGB) { color = named }
+            if named != CodedColor(primaries: .bt709, transfer: .sRGB) { color = named }
         }
     }
 

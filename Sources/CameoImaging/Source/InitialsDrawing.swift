@@ -27,22 +27,20 @@ struct InitialsDrawing {
     /// Red, green and blue, plus alpha if the background is transparent, at a scale of the size that the initials
     /// declare.
     func picture(scale: Double) throws(ImagingError) -> VipsPicture {
-        guard VipsText.hasFont(for: initials.letters) else { throw .noFont(letters: initials.letters) }
+        guard Self.hasFont(for: initials.letters) else { throw .noFont(letters: initials.letters) }
         let edge = max(1, Int((Double(initials.size) * scale).rounded()))
         let letters = try text(fontSize: try fontSize(edge: Double(edge)))
         let background = initials.background.numbers(bands: 3) + [Double(initials.background.alpha)]
-        guard
-            let placed = letters.embedded(
-                left: (edge - letters.width) / 2,
-                top: (edge - letters.height) / 2,
-                width: edge,
-                height: edge,
-                background: [0, 0, 0, 0]
-            ), let picture = placed.composited(over: background),
-            let pixels = picture.firstBands(initials.background.alpha == 255 ? 3 : 4),
-            let bytes = pixels.roundedToBytes(), let drawn = bytes.materialized()
-        else { throw failure }
-        return drawn
+        let placed = letters.embedded(
+            left: (edge - letters.width) / 2,
+            top: (edge - letters.height) / 2,
+            width: edge,
+            height: edge,
+            background: [0, 0, 0, 0]
+        )
+        let pixels = placed?.composited(over: background)?
+            .firstBands(initials.background.alpha == 255 ? 3 : 4)?.roundedToBytes()
+        return try .result(of: "initials", pixels?.materialized())
     }
 
     /// The font size, found by measuring the ink of these letters, so that it suits every script and font.
@@ -54,14 +52,21 @@ struct InitialsDrawing {
     }
 
     private func text(fontSize: Double) throws(ImagingError) -> VipsPicture {
-        guard let picture = VipsPicture(text: initials.letters, color: initials.color, fontSize: fontSize) else {
-            throw failure
-        }
-        return picture
+        try .result(
+            of: "initials",
+            VipsPicture(text: initials.letters, color: initials.color, fontSize: fontSize)
+        )
     }
 
-    private var failure: ImagingError {
-        .processingFailed(step: "initials", detail: VipsLibrary.takeErrorText())
+    /// Whether some font has every letter. Marks and joiners do not count: fonts draw them with the preceding letter or
+    /// not at all.
+    private static func hasFont(for text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .spacingMark, .enclosingMark, .format: true
+            default: cameo_has_font_for(scalar.value) != 0
+            }
+        }
     }
 }
 
@@ -73,19 +78,5 @@ extension VipsPicture {
         let digits = "\(color)".dropLast(2)
         let markup = "<span foreground=\"\(digits)\">\(text.escapedForMarkup)</span>"
         self.init { cameo_vips_text($0, markup, "sans bold \(fontSize)") }
-    }
-}
-
-/// The text that the installed fonts can draw.
-enum VipsText {
-    /// Whether some font has every letter. Marks and joiners do not count: fonts draw them with the preceding letter or
-    /// not at all.
-    static func hasFont(for text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { scalar in
-            switch scalar.properties.generalCategory {
-            case .nonspacingMark, .spacingMark, .enclosingMark, .format: true
-            default: cameo_has_font_for(scalar.value) != 0
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 internal import CameoModel
 
 /// What a PNG says of its colours besides a profile, which libvips 8.14 ignores, and of its orientation behind the pixels.
-package enum PNGColor {
+enum PNGColor {
     /// The bytes of signature and IHDR.
     private static let firstChunk = 33
     /// The bytes of length, type and checksum.
@@ -11,7 +11,7 @@ package enum PNGColor {
     ///
     /// - Returns: nil if no such chunk precedes PLTE and IDAT, as it must; if it is damaged; or if it names something
     ///   unsupported (narrow range, YCbCr, other code points). The picture is then read as if the chunk were missing.
-    package static func named(in bytes: UnsafeRawBufferPointer) -> CodedColor? {
+    static func named(in bytes: UnsafeRawBufferPointer) -> CodedColor? {
         var (gamma, primaries, isNamed): (Int?, CodedColor.Primaries?, Bool) = (nil, nil, false)
         for chunk in chunks(of: bytes) where chunk.count >= frame {
             let type = chunk.dropFirst(4).prefix(4)
@@ -33,7 +33,7 @@ package enum PNGColor {
         }
         guard !isUsual || isNear == false else { return nil }
         let transfer = isUsual ? .sRGB : exponent.map(CodedColor.Transfer.gamma) ?? .sRGB
-        return CodedColor(isNear == false ? primaries ?? .bt709 : .bt709, transfer)
+        return CodedColor(primaries: isNear == false ? primaries ?? .bt709 : .bt709, transfer: transfer)
     }
 
     /// The EXIF behind the pixels, which libvips does not read; nil if there is none.
@@ -78,7 +78,7 @@ package enum PNGColor {
             // RGB, full range.
             reader.number(at: 10, count: 2) == 0x0001
         else { return nil }
-        return CodedColor(primaries, transfer)
+        return CodedColor(primaries: primaries, transfer: transfer)
     }
 
     private static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {

@@ -11,9 +11,9 @@ internal import Glibc
 // - A truncated file must stay one: without its end mark it is left as it is.
 
 /// A progressive JPEG without what a decoder does not need to shrink it by 8.
-package struct ProgressiveJPEG {
+struct ProgressiveJPEG {
     /// The file, from its start to its end mark.
-    package private(set) var bytes: [UInt8]
+    private(set) var bytes: [UInt8]
 
     private struct Component {
         let id: UInt8
@@ -28,7 +28,7 @@ package struct ProgressiveJPEG {
     private var hasDropped = false
 
     /// Nil if that file is not progressive, has nothing to leave out, or deviates from ITU-T T.81 in any way.
-    package init?(shorteningForEighth file: UnsafeRawBufferPointer) {
+    init?(shorteningForEighth file: UnsafeRawBufferPointer) {
         guard file.count > 4, file[0] == 0xFF, file[1] == Marker.start, file[2] == 0xFF else { return nil }
         bytes = []
         var kept: [Range<Int>] = [0..<2]

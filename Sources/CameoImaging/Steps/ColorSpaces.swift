@@ -3,16 +3,13 @@ internal import CVips
 /// Applies the embedded profile, unless it is sRGB's or ``ConvertCodedColor`` has converted the picture. Grey keeps one
 /// band.
 enum ConvertToSRGB: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
-        guard preparation.codedColor == nil else { return picture }
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
+        guard source.codedColor == nil else { return picture }
         let isGrey = picture.colorBands < 3
-        let hasOtherProfile = picture.hasProfile && preparation.profile?.isSRGB != true
+        let hasOtherProfile = picture.hasProfile && source.profile?.isSRGB != true
         guard picture.hasDeviceNumbers, hasOtherProfile || picture.isCMYK else { return picture }
-        if let profile = preparation.profile, let converted = converted(picture, by: profile) { return converted }
-        if let converted = picture.isCMYK ? picture.convertedFromCMYK() : picture.convertedByProfile() {
+        if let profile = source.profile, let converted = converted(picture, by: profile) { return converted }
+        if let converted = picture.convertedByProfile() {
             guard isGrey else { return converted }
             if let grey = converted.converted(to: VIPS_INTERPRETATION_B_W) { return grey }
         }
@@ -24,9 +21,6 @@ enum ConvertToSRGB: PreparationStep {
         return converted
     }
 
-    /// The encoded sRGB of light 0…1.
-    private static let encoded = LightTable.bytes(of: LightTable.finest, SRGB.encoded)
-
     /// Nil for pixels other than 8-bit RGB.
     private static func converted(_ picture: borrowing VipsPicture, by profile: MatrixProfile) -> VipsPicture? {
         guard picture.colorBands == 3, !picture.isCMYK, picture.format == VIPS_FORMAT_UCHAR else { return nil }
@@ -34,7 +28,7 @@ enum ConvertToSRGB: PreparationStep {
             colors.mapped(throughNumbers: profile.light.map(Float.init), bands: 3)?
                 .mixed(by: profile.toSRGB)?
                 .indexed(upTo: 1)?
-                .mapped(throughBytes: encoded, space: VIPS_INTERPRETATION_sRGB)
+                .mapped(throughBytes: LightTable.encoded, space: VIPS_INTERPRETATION_sRGB)
         }
     }
 }
@@ -46,15 +40,9 @@ enum ConvertToSRGB: PreparationStep {
 /// cICP outranks an embedded profile (PNG, third edition, 4.3), so ``ConvertToSRGB`` skips these pictures. With
 /// `keepProfile` they become sRGB as well, because no profile describes their values.
 enum ConvertCodedColor: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
-        guard let color = preparation.codedColor else { return picture }
-        guard let converted = converted(picture, color) else {
-            throw .processingFailed(step: "HDR", detail: VipsLibrary.takeErrorText())
-        }
-        return converted
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
+        guard let color = source.codedColor else { return picture }
+        return try .result(of: "HDR", converted(picture, color))
     }
 
     private static func converted(_ picture: borrowing VipsPicture, _ color: CodedColor) -> VipsPicture? {
@@ -78,8 +66,7 @@ enum ConvertCodedColor: PreparationStep {
             let mixed = displayed.mixed(by: color.primaries.toBT709),
             let toned = toned(mixed, color)
         else { return nil }
-        let encoded = LightTable.bytes(of: LightTable.finest, SRGB.encoded)
-        return toned.indexed(upTo: 1)?.mapped(throughBytes: encoded, space: VIPS_INTERPRETATION_sRGB)
+        return toned.indexed(upTo: 1)?.mapped(throughBytes: LightTable.encoded, space: VIPS_INTERPRETATION_sRGB)
     }
 
     /// Applies HLG's display gain, which depends on the pixel's luminance.
@@ -110,12 +97,9 @@ enum ConvertCodedColor: PreparationStep {
 /// Converts pixels without a profile, or with sRGB's, to 8-bit sRGB or grey. Pixels with another profile, and CMYK, are left to
 /// ``ConvertToSRGB``, which needs the device values; pixels with code points are left to ``ConvertCodedColor``.
 enum EnterWorkingSpace: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
-        guard preparation.codedColor == nil else { return picture }
-        let hasOtherProfile = picture.hasProfile && preparation.profile?.isSRGB != true
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
+        guard source.codedColor == nil else { return picture }
+        let hasOtherProfile = picture.hasProfile && source.profile?.isSRGB != true
         if picture.hasDeviceNumbers, hasOtherProfile || picture.isCMYK { return picture }
         guard let converted = picture.converted(toStandardOf: picture.colorBands) else {
             throw .unsupportedPixels(picture.pixelDescription)
@@ -127,32 +111,20 @@ enum EnterWorkingSpace: PreparationStep {
 /// Reduces the source's own values to 8 bits, for renditions that keep its profile. From here on they are labelled sRGB
 /// or grey; the profile stored with the thumbnail gives their actual meaning.
 enum ReduceToEightBits: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
         let space = picture.colorBands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
-        var eightBit = picture
-        if eightBit.format == VIPS_FORMAT_USHORT {
-            guard let upper = eightBit.scaled(by: [255.0 / 65_535], adding: [0])?.roundedToBytes() else {
-                throw .processingFailed(step: "profile", detail: VipsLibrary.takeErrorText())
-            }
-            eightBit = upper
+        guard picture.format == VIPS_FORMAT_USHORT else {
+            return try .result(of: "profile", picture.reinterpreted(as: space))
         }
-        guard let named = eightBit.reinterpreted(as: space) else {
-            throw .processingFailed(step: "profile", detail: VipsLibrary.takeErrorText())
-        }
-        return named
+        let upper = picture.scaled(by: [255.0 / 65_535], adding: [0])?.roundedToBytes()
+        return try .result(of: "profile", upper?.reinterpreted(as: space))
     }
 }
 
 /// Drops all samples after colour and one more. Some TIFFs carry extra samples (a mask, a spot colour); by convention
 /// the first of them is alpha.
 enum DropExtraBands: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
         let wanted = colors(of: picture.interpretation) + 1
         guard picture.bands > wanted else { return picture }
         guard let reduced = picture.firstBands(wanted) else {

@@ -1,5 +1,5 @@
 internal import CVips
-package import CameoModel
+internal import CameoModel
 internal import Glibc
 
 /// Applies `brightness`, `contrast` and `saturation`, in this order, in one pass.
@@ -71,9 +71,9 @@ enum Tint: RenditionStep {
 ///
 /// The mapping is sharp's (`Tint` in its `operations.cc`): lightness stays, the hue is the tint's, and its strength
 /// fades towards black and white, which therefore stay unchanged.
-package enum TintTable {
+enum TintTable {
     /// 256 colours, indexed by luminance.
-    package static func colors(of tint: Color) -> [Color] {
+    static func colors(of tint: Color) -> [Color] {
         let hue = LabColor(tint)
         return (0...255).map { (grey: UInt8) in
             let lightness = LabColor(Color(red: grey, green: grey, blue: grey, alpha: 255)).lightness
@@ -85,18 +85,16 @@ package enum TintTable {
 }
 
 /// A colour in CIE L*a*b* under D65, the white of sRGB.
-package struct LabColor: Hashable, Sendable {
+struct LabColor: Hashable, Sendable {
     /// 0 (black) to 100 (white).
-    package var lightness: Double
+    var lightness: Double
     /// The axes green to red and blue to yellow; 0 for greys.
-    package var a, b: Double
+    var a, b: Double
+}
 
-    package init(lightness: Double, a: Double, b: Double) {
-        (self.lightness, self.a, self.b) = (lightness, a, b)
-    }
-
+extension LabColor {
     /// Converts from sRGB; alpha is ignored.
-    package init(_ color: Color) {
+    init(_ color: Color) {
         let (red, green, blue) = (Self.light(color.red), Self.light(color.green), Self.light(color.blue))
         let x = Self.compressed((0.412_456_4 * red + 0.357_576_1 * green + 0.180_437_5 * blue) / Self.whiteX)
         let y = Self.compressed(0.212_672_9 * red + 0.715_152_2 * green + 0.072_175 * blue)
@@ -105,7 +103,7 @@ package struct LabColor: Hashable, Sendable {
     }
 
     /// The colour in sRGB, clipped to its gamut; opaque.
-    package var color: Color {
+    var color: Color {
         let middle = (lightness + 16) / 116
         let x = Self.whiteX * Self.expanded(middle + a / 500)
         let y = Self.expanded(middle)
@@ -138,14 +136,14 @@ package struct LabColor: Hashable, Sendable {
 }
 
 /// The sRGB transfer function (IEC 61966-2-1), 0…1 on both sides.
-package enum SRGB {
+enum SRGB {
     /// The light of an encoded value.
-    package static func linear(_ encoded: Double) -> Double {
+    static func linear(_ encoded: Double) -> Double {
         encoded <= 0.04045 ? encoded / 12.92 : pow((encoded + 0.055) / 1.055, 2.4)
     }
 
     /// The encoded value of light.
-    package static func encoded(_ linear: Double) -> Double {
+    static func encoded(_ linear: Double) -> Double {
         linear <= 0.003_130_8 ? linear * 12.92 : 1.055 * pow(linear, 1 / 2.4) - 0.055
     }
 }

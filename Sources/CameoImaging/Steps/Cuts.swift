@@ -4,12 +4,9 @@ internal import CameoModel
 /// Evaluates libvips' lazy pipeline, from the decoder on, into memory. Damage behind the file's header surfaces in this
 /// step and in no other.
 enum Decode: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
         guard let decoded = picture.materialized() else {
-            throw .corrupt(preparation.format, detail: VipsLibrary.takeErrorText())
+            throw .corrupt(source.format, detail: VipsLibrary.takeErrorText())
         }
         return decoded
     }
@@ -17,15 +14,13 @@ enum Decode: PreparationStep {
 
 /// Cuts off what no rendition needs (``EarlyCut``).
 enum CutEarly: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
-        guard let kept = preparation.kept else { return picture }
-        guard
-            let cut = picture.cropped(left: kept.left, top: kept.top, width: kept.size.width, height: kept.size.height)
-        else { throw .processingFailed(step: "cut", detail: VipsLibrary.takeErrorText()) }
-        return cut
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
+        guard let kept = source.kept else { return picture }
+        let size = kept.size
+        return try .result(
+            of: "cut",
+            picture.cropped(left: kept.left, top: kept.top, width: size.width, height: size.height)
+        )
     }
 }
 
@@ -108,14 +103,8 @@ enum Turn: RenditionStep {
 
 /// Applies the EXIF orientation; from here on all sizes are upright.
 enum TurnUpright: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
         guard picture.orientation != 1 else { return picture }
-        guard let upright = picture.upright() else {
-            throw .processingFailed(step: "orientation", detail: VipsLibrary.takeErrorText())
-        }
-        return upright
+        return try .result(of: "orientation", picture.upright())
     }
 }

@@ -11,15 +11,9 @@ enum Resize: RenditionStep {
 
 /// Shrinks to the size from which every rendition is made.
 enum ShrinkToShared: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
-        guard let size = preparation.sharedSize else { return picture }
-        guard let resized = Resampling.resize(picture, from: .decoder, to: size) else {
-            throw .processingFailed(step: "resize", detail: VipsLibrary.takeErrorText())
-        }
-        return resized
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
+        guard let size = source.sharedSize else { return picture }
+        return try .result(of: "resize", Resampling.resize(picture, from: .decoder, to: size))
     }
 }
 
@@ -41,22 +35,9 @@ enum Resampling {
     /// The resized picture, or nil if libvips failed.
     static func resize(_ picture: consuming VipsPicture, from origin: Origin, to size: PixelSize) -> VipsPicture? {
         guard picture.width != size.width || picture.height != size.height else { return picture }
-        guard picture.hasAlpha else { return scaled(picture, from: origin, to: size) }
-        return resizedPremultiplied(picture, from: origin, to: size)
-    }
-
-    /// Resizes premultiplied, so that the colour of transparent pixels does not bleed into visible ones (dark fringes).
-    private static func resizedPremultiplied(
-        _ picture: borrowing VipsPicture,
-        from origin: Origin,
-        to size: PixelSize
-    ) -> VipsPicture? {
-        let format = picture.format
-        guard let premultiplied = picture.premultiplied(),
-            let resized = scaled(premultiplied, from: origin, to: size),
-            let unpremultiplied = resized.unpremultiplied()
-        else { return nil }
-        return unpremultiplied.rounded()?.cast(to: format)
+        let resized = picture.changingVisible { scaled($0, from: origin, to: size) }
+        guard picture.hasAlpha else { return resized }
+        return resized?.rounded()?.cast(to: picture.format)
     }
 
     private static func scaled(
@@ -111,8 +92,7 @@ enum Sharpen: RenditionStep {
     }
 }
 
-/// Applies `blur`, a Gaussian. Transparent pixels have no weight, so their hidden colours do not bleed into visible
-/// ones.
+/// Applies `blur`, a Gaussian.
 enum Blur: RenditionStep {
     /// The widest sigma, in pixels, that is computed at full size. A wider blur hides the pixels of a smaller picture
     /// anyway, so it is computed from one and its cost stays constant.
@@ -127,15 +107,7 @@ enum Blur: RenditionStep {
 
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let sigma = plan.rendition.look.blur else { return picture }
-        return blurred(picture, sigma: plan.devicePixels(sigma))
-    }
-
-    private static func blurred(_ picture: borrowing VipsPicture, sigma: Double) -> VipsPicture? {
-        guard picture.hasAlpha else { return spread(picture, sigma: sigma)?.roundedToBytes() }
-        guard let premultiplied = picture.premultiplied(), let spread = spread(premultiplied, sigma: sigma),
-            let unpremultiplied = spread.unpremultiplied()
-        else { return nil }
-        return unpremultiplied.roundedToBytes()
+        return picture.changingVisible { spread($0, sigma: plan.devicePixels(sigma)) }?.roundedToBytes()
     }
 
     private static func spread(_ picture: borrowing VipsPicture, sigma: Double) -> VipsPicture? {

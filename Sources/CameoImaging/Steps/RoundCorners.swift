@@ -104,10 +104,10 @@ enum RoundCorners: RenditionStep {
 }
 
 /// The share of each pixel inside a rounded corner, as an exact area, so that the curve is as smooth as 8 bits allow.
-package enum CornerCoverage {
+enum CornerCoverage {
     /// The mask of a rectangle's top left corner, 0 (outside) to 255, row by row, ``edge(radius:)`` pixels wide and
     /// high. The radius is in pixels and positive.
-    package static func mask(radius: Double) -> [UInt8] {
+    static func mask(radius: Double) -> [UInt8] {
         let edge = edge(radius: radius)
         var mask = [UInt8](repeating: 255, count: edge * edge)
         for row in 0..<edge {
@@ -120,7 +120,7 @@ package enum CornerCoverage {
     }
 
     /// The number of pixels that the curve touches on either axis.
-    package static func edge(radius: Double) -> Int { Int(radius.rounded(.up)) }
+    static func edge(radius: Double) -> Int { Int(radius.rounded(.up)) }
 
     /// The share of a pixel that lies inside the circle, or beyond its centre, where the rectangle's straight edges
     /// begin. `x` and `y` are the distances of the pixel's outer sides from the centre.

@@ -11,32 +11,17 @@ enum Pad: RenditionStep {
         let place = Placement(of: plan.geometry.resized, in: box, gravity: plan.rendition.gravity)
         // A translucent background is drawn later, behind padding and picture alike (``ShowBackground``).
         let background = plan.background.alpha < 255 ? Color.transparent : plan.background
-        guard let ready = prepared(picture, for: background) else { return nil }
+        guard let colored = picture.colored(if: !background.isNeutral),
+            let ready = colored.withAlpha(if: background.alpha < 255)
+        else { return nil }
+        let alpha = ready.hasAlpha ? [Double(background.alpha)] : []
         return ready.embedded(
             left: place.left,
             top: place.top,
             width: box.width,
             height: box.height,
-            background: numbers(of: background, for: ready)
+            background: background.numbers(bands: ready.colorBands) + alpha
         )
-    }
-
-    /// Adds the colour and alpha bands that the background needs.
-    private static func prepared(_ picture: consuming VipsPicture, for background: Color) -> VipsPicture? {
-        var ready = picture
-        if !background.isNeutral, ready.colorBands < 3 {
-            guard let colored = ready.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
-            ready = colored
-        }
-        if background.alpha < 255, !ready.hasAlpha {
-            guard let withAlpha = ready.addingAlpha() else { return nil }
-            ready = withAlpha
-        }
-        return ready
-    }
-
-    private static func numbers(of background: Color, for picture: borrowing VipsPicture) -> [Double] {
-        background.numbers(bands: picture.colorBands) + (picture.hasAlpha ? [Double(background.alpha)] : [])
     }
 }
 
@@ -50,13 +35,8 @@ enum DrawBorder: RenditionStep {
         let color = look.borderColor
         let size = PixelSize(picture.width, picture.height)
         let width = max(1, Int(plan.devicePixels(Double(border)).rounded()))
-        var base = picture
-        if base.colorBands < 3 {
-            guard let colored = base.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
-            base = colored
-        }
         let opacity = Double(color.alpha) / 255
-        guard let inside = RoundCorners.mask(of: size, inset: width, plan),
+        guard let base = picture.colored(), let inside = RoundCorners.mask(of: size, inset: width, plan),
             let ring = inside.scaled(by: [-opacity], adding: [255 * opacity]),
             let sheet = sheet(of: color, size), let over = sheet.joined(with: ring),
             // Floating point: with 8-bit values the compositor truncates fractions.
@@ -95,11 +75,8 @@ enum ShowBackground: RenditionStep {
     }
 
     private static func flattened(_ picture: borrowing VipsPicture, on color: Color) -> VipsPicture? {
-        if color.isNeutral || picture.colorBands >= 3 {
-            return picture.flattened(background: color.numbers(bands: picture.colorBands))
-        }
-        guard let colored = picture.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
-        return colored.flattened(background: color.numbers(bands: 3))
+        guard let ready = picture.sharingReference().colored(if: !color.isNeutral) else { return nil }
+        return ready.flattened(background: color.numbers(bands: ready.colorBands))
     }
 
     private static func composited(_ picture: borrowing VipsPicture, over color: Color) -> VipsPicture? {
@@ -135,13 +112,8 @@ enum DrawOverlay: RenditionStep {
         at place: OverlayPlace,
         on picture: consuming VipsPicture
     ) -> VipsPicture? {
-        var base = picture
-        if base.colorBands < 3 {
-            guard let colored = base.converted(to: VIPS_INTERPRETATION_sRGB) else { return nil }
-            base = colored
-        }
         // Floating point: with 8-bit values the compositor truncates fractions.
-        guard
+        guard let base = picture.colored(),
             let part = base.cropped(
                 left: place.left,
                 top: place.top,
@@ -163,13 +135,7 @@ enum DrawOverlay: RenditionStep {
 /// The savers are told to strip as well, but libvips 8.14.1 still writes EXIF and profile into WebP, and the privacy of
 /// a photograph's location must not depend on a saver's option.
 enum StripMetadata: PreparationStep {
-    static func apply(
-        to picture: consuming VipsPicture,
-        _ preparation: Preparation
-    ) throws(ImagingError) -> VipsPicture {
-        guard let stripped = picture.withoutMetadata() else {
-            throw .processingFailed(step: "metadata", detail: VipsLibrary.takeErrorText())
-        }
-        return stripped
+    static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
+        try .result(of: "metadata", picture.withoutMetadata())
     }
 }

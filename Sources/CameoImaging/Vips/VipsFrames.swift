@@ -9,24 +9,25 @@ internal import Glibc
 struct VipsFrames: ~Copyable {
     private let count: Int
     private var taken = 0
-    private var first: VipsPicture?
-    private var pixels: UnsafeMutableRawPointer?
-    private var frameBytes = 0
+    private let first: VipsPicture
+    private let pixels: UnsafeMutableRawPointer
+    private let frameBytes: Int
 
-    init(count: Int) {
-        self.count = count
+    /// Makes room for frames of the size and type of the first; nil if there is not enough memory.
+    init?(count: Int, like first: borrowing VipsPicture) {
+        let bytes = Self.bytes(of: first)
+        guard let pixels = calloc(count, bytes) else { return nil }
+        (self.count, self.pixels, frameBytes) = (count, pixels, bytes)
+        self.first = first.sharingReference()
     }
 
-    /// Appends the next frame, which is in memory and has the size and type of the first. Returns false if it has not,
-    /// or if there is not enough memory.
+    private static func bytes(of frame: borrowing VipsPicture) -> Int {
+        frame.width * frame.height * frame.bands * Int(vips_format_sizeof(frame.format))
+    }
+
+    /// Appends the next frame, which is in memory and has the size and type of the first. Returns false if it has not.
     mutating func append(_ frame: borrowing VipsPicture) -> Bool {
-        let bytes = frame.width * frame.height * frame.bands * Int(vips_format_sizeof(frame.format))
-        if pixels == nil {
-            frameBytes = bytes
-            pixels = calloc(count, frameBytes)
-            first = frame.sharingReference()
-        }
-        guard let pixels, let source = vips_image_get_data(frame.image), bytes == frameBytes, taken < count else {
+        guard let source = vips_image_get_data(frame.image), Self.bytes(of: frame) == frameBytes, taken < count else {
             return false
         }
         memcpy(pixels + taken * frameBytes, source, frameBytes)
@@ -36,14 +37,7 @@ struct VipsFrames: ~Copyable {
 
     /// All frames stacked vertically. The picture must not outlive this value, which owns its pixels.
     func stacked() -> VipsPicture? {
-        guard let pixels else { return nil }
-        switch first {
-        case .some(let first):
-            return VipsPicture {
-                cameo_vips_over_memory(pixels, frameBytes * count, first.image, Int32(first.height * count), $0)
-            }
-        case .none: return nil
-        }
+        VipsPicture { cameo_vips_over_memory(pixels, frameBytes * count, first.image, Int32(first.height * count), $0) }
     }
 
     deinit { free(pixels) }

@@ -21,14 +21,10 @@ extension VipsPicture {
 
     private var canBeConverted: Bool { vips_colourspace_issupported(image) != 0 }
 
-    /// Converts to 8-bit sRGB by the embedded profile.
-    func convertedByProfile() -> VipsPicture? { convertedToSRGB(fallback: nil) }
-
-    /// Converts to 8-bit sRGB by the embedded profile, or by libvips' own CMYK profile if there is none.
-    func convertedFromCMYK() -> VipsPicture? { convertedToSRGB(fallback: "cmyk") }
-
-    /// Converts 16 bits first and reduces them afterwards: vips_icc_transform of 8.14 clips a 16-bit alpha to 255.
-    private func convertedToSRGB(fallback: String?) -> VipsPicture? {
+    /// Converts to 8-bit sRGB by the embedded profile, or by libvips' own CMYK profile if there is none for CMYK.
+    func convertedByProfile() -> VipsPicture? {
+        let fallback = isCMYK ? "cmyk" : nil
+        // Converts 16 bits first and reduces them afterwards: vips_icc_transform of 8.14 clips a 16-bit alpha to 255.
         guard format == VIPS_FORMAT_USHORT else { return VipsPicture { cameo_vips_to_srgb(image, $0, fallback, 8) } }
         guard let deep = VipsPicture({ cameo_vips_to_srgb(image, $0, fallback, 16) }) else { return nil }
         return deep.converted(to: VIPS_INTERPRETATION_sRGB)
@@ -83,7 +79,17 @@ extension VipsPicture {
         }
     }
 
-    func addingAlpha() -> VipsPicture? { VipsPicture { cameo_vips_add_alpha(image, $0) } }
+    /// The picture in colour, if it is grey and has to be.
+    consuming func colored(if isNeeded: Bool = true) -> VipsPicture? {
+        guard isNeeded, colorBands < 3 else { return self }
+        return converted(to: VIPS_INTERPRETATION_sRGB)
+    }
+
+    /// The picture with an alpha band, if it has none and has to.
+    consuming func withAlpha(if isNeeded: Bool = true) -> VipsPicture? {
+        guard isNeeded, !hasAlpha else { return self }
+        return VipsPicture { cameo_vips_add_alpha(image, $0) }
+    }
 
     /// Places the picture on a plain background that has a value for every band.
     func embedded(left: Int, top: Int, width: Int, height: Int, background: [Double]) -> VipsPicture? {
@@ -215,6 +221,14 @@ extension VipsPicture {
 
     /// The last band of a picture that has alpha.
     func alphaBand() -> VipsPicture? { bands(from: bands - 1, count: 1) }
+
+    /// Applies a change to colours multiplied by alpha, so that those of transparent pixels have no weight: they would bleed
+    /// into visible ones. Without alpha the change is all.
+    func changingVisible(_ change: (borrowing VipsPicture) -> VipsPicture?) -> VipsPicture? {
+        guard hasAlpha else { return change(self) }
+        guard let premultiplied = premultiplied(), let changed = change(premultiplied) else { return nil }
+        return changed.unpremultiplied()
+    }
 
     /// Applies a change to the colour bands and reattaches the alpha unchanged.
     func changingColors(_ change: (borrowing VipsPicture) -> VipsPicture?) -> VipsPicture? {

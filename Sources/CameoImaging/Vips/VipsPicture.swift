@@ -27,6 +27,14 @@ struct VipsPicture: ~Copyable {
         self.image = image
     }
 
+    /// What a step has made.
+    ///
+    /// - Throws: a failure of that step, if it has made nothing.
+    static func result(of step: String, _ picture: consuming VipsPicture?) throws(ImagingError) -> VipsPicture {
+        guard let picture else { throw .processingFailed(step: step, detail: VipsLibrary.takeErrorText()) }
+        return picture
+    }
+
     /// Another reference to the same pixels.
     func sharingReference() -> VipsPicture {
         g_object_ref(image)
@@ -51,11 +59,7 @@ extension VipsPicture {
     /// How many parts of this header are a pixel of the source, on both axes: more than 1 for a drawing that is measured.
     /// Set only of a new picture.
     var measure: Int {
-        get {
-            var number: Int32 = 1
-            guard vips_image_get_typeof(image, Self.measureField) != 0 else { return 1 }
-            return vips_image_get_int(image, Self.measureField, &number) == 0 ? Int(number) : 1
-        }
+        get { number(Self.measureField) ?? 1 }
         nonmutating set { vips_image_set_int(image, Self.measureField, Int32(newValue)) }
     }
 
@@ -92,9 +96,11 @@ extension VipsPicture {
     }
 
     /// The number of repetitions, 0 for forever; nil if the file does not say.
-    var loop: Int? {
+    var loop: Int? { number("loop") }
+
+    private func number(_ field: String) -> Int? {
         var number: Int32 = 0
-        guard vips_image_get_typeof(image, "loop") != 0, vips_image_get_int(image, "loop", &number) == 0 else {
+        guard vips_image_get_typeof(image, field) != 0, vips_image_get_int(image, field, &number) == 0 else {
             return nil
         }
         return Int(number)
