@@ -350,16 +350,8 @@ package enum CacheChange: Hashable, Sendable {
     case invalidate(uri: String)
 }
 
-/// A received body, after content decoding.
-package struct ReceivedBody: Hashable, Sendable {
-    package let blob: BlobDigest
-    package let bytes: Int
-
-    package init(blob: BlobDigest, bytes: Int) {
-        self.blob = blob
-        self.bytes = bytes
-    }
-}
+/// A received body, after content decoding: its digest, and its size.
+package typealias ReceivedBody = (blob: BlobDigest, bytes: Int)
 
 /// The refreshes of responses that were served stale meanwhile (RFC 5861, section 3), at most one a key.
 ///

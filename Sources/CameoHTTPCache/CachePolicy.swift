@@ -333,7 +333,7 @@ extension CachePolicy {
             let isOpen = said.permits(.public) || said.contains(.mustRevalidate) || said.contains(.sMaxAge)
             if request.mayHaveCredentials, !isOpen { return .authorized }
         }
-        if VaryingFields(of: [response.fields]) == nil { return .variesOnEverything }
+        if Variant.names(in: [response.fields]) == nil { return .variesOnEverything }
         return isWorthKeeping(response, said) ? nil : .nothingAllowsIt
     }
 

@@ -177,101 +177,76 @@ struct EntityTag: Equatable {
     var text: String { "\(isWeak ? "W/" : "")\"\(String(decoding: opaque, as: UTF8.self))\"" }
 }
 
-/// The request fields that select among the responses of one resource: `Vary` (RFC 9110, section 12.5.5).
-struct VaryingFields: Hashable {
-    /// The names go into a database column, and no honest response has more.
-    private static let most = 64
-
-    /// Unique names in lower case, sorted.
-    let names: [String]
-
-    /// The fields on which any of several responses varies. Nil for `*`, for text that is not a field name, and for too many
-    /// names: no request can be said to match then, and a miss is always correct.
-    init?(of answers: [HTTPFields]) {
-        let members = answers.flatMap { $0.values(of: "Vary") }.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
-        let names = Set(members.map { String(decoding: $0.trimmed, as: UTF8.self).asciiLowercased }).subtracting([""])
-        guard names.count <= Self.most, names.allSatisfy({ $0 != "*" && MediaType.isToken($0) }) else { return nil }
-        self.names = names.sorted()
-    }
-
-    init?(names: [String]) {
-        guard !names.isEmpty, names.allSatisfy(MediaType.isToken) else { return nil }
-        self.names = names
-    }
-
-    /// A request's values of the fields. Two requests match if their texts are equal (section 4.1): lines of the same name
-    /// are joined; white space around commas and empty members are ignored. An absent field differs from an empty one. A
-    /// value with a quoted string is left as it is, since white space inside quotes is significant.
-    func selection(from request: HTTPFields) -> String {
-        names.map { name in
-            guard let value = request[name] else { return name }
-            guard !value.utf8.contains(UInt8(ascii: "\"")) else { return "\(name):\(value)" }
-            let members = value.utf8.split(separator: UInt8(ascii: ",")).map(\.trimmed).filter { !$0.isEmpty }
-            return "\(name):\(members.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ","))"
-        }.joined(separator: "\n")
-    }
-}
-
-/// Which requests a response may answer (section 4.1).
+/// Which requests a response may answer (section 4.1): those with the same values of the fields that `Vary` names (RFC 9110,
+/// section 12.5.5).
 package struct Variant: Hashable, Sendable {
+    /// The names go into a database column, and no honest response has more.
+    private static let mostNames = 64
+
     /// The canonical form, for a database column: the field names of `Vary`, a colon, and a digest of the request's values.
     /// Empty for a response that does not vary.
     package let text: String
-    /// Nil for a response that does not vary.
-    private let fields: VaryingFields?
+    /// Unique names in lower case, sorted; none for a response that does not vary.
+    private let names: [String]
 
-    /// Returns nil if no request can be said to match: `Vary: *`.
+    /// The variant of a chain of redirects, which varies on every field that one of its responses varies on. Nil if no
+    /// request can be said to match: `Vary: *`.
     ///
     /// - Parameters:
-    ///   - answer: the response's fields.
-    ///   - request: the fields of the request that it answers.
+    ///   - answers: the responses' fields.
+    ///   - request: the fields of the request that they answer.
     ///   - digest: keeps the request's values, which may be secret, out of the text.
-    package init?(
-        of answer: HTTPFields,
-        for request: HTTPFields,
-        digest: (String) -> String = Variant.digest
-    ) {
-        self.init(of: [answer], for: request, digest: digest)
-    }
-
-    /// The variant of a chain of redirects, which varies on every field that one of its responses varies on.
     package init?(
         of answers: [HTTPFields],
         for request: HTTPFields,
         digest: (String) -> String = Variant.digest
     ) {
-        guard let fields = VaryingFields(of: answers) else { return nil }
-        self.fields = fields.names.isEmpty ? nil : fields
-        text = self.fields.map { Self.text(of: $0, for: request, digest: digest) } ?? ""
+        guard let names = Self.names(in: answers) else { return nil }
+        self.names = names
+        text = names.isEmpty ? "" : Self.text(of: names, for: request, digest: digest)
     }
 
     /// Returns nil for text that ``text`` never is.
     package init?(text: String) {
         self.text = text
         guard !text.isEmpty else {
-            fields = nil
+            names = []
             return
         }
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let names = text.utf8[..<colon].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-        guard let fields = VaryingFields(names: names.map { String(decoding: $0, as: UTF8.self) }) else { return nil }
-        self.fields = fields
+        names = text.utf8[..<colon].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard names.allSatisfy(MediaType.isToken) else { return nil }
     }
 
     /// Whether the response may answer another request for the same URI. The digest must be the one that made the variant.
     package func matches(_ request: HTTPFields, digest: (String) -> String = Variant.digest) -> Bool {
-        fields.map { text == Self.text(of: $0, for: request, digest: digest) } ?? true
+        names.isEmpty || text == Self.text(of: names, for: request, digest: digest)
     }
 
     /// Keeps a request's values, which may be secret, out of the store.
     package static func digest(_ text: String) -> String { SHA256.digest(of: Data(text.utf8)).hex }
 
-    private static func text(
-        of fields: VaryingFields,
-        for request: HTTPFields,
-        digest: (String) -> String
-    ) -> String {
-        "\(fields.names.joined(separator: ",")):\(digest(fields.selection(from: request)))"
+    /// The fields on which any of several responses varies. Nil for `*`, for text that is not a field name, and for too many
+    /// names: no request can be said to match then, and a miss is always correct.
+    static func names(in answers: [HTTPFields]) -> [String]? {
+        let members = answers.flatMap { $0.values(of: "Vary") }.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
+        let names = Set(members.map { String(decoding: $0.trimmed, as: UTF8.self).asciiLowercased }).subtracting([""])
+        guard names.count <= mostNames, names.allSatisfy({ $0 != "*" && MediaType.isToken($0) }) else { return nil }
+        return names.sorted()
+    }
+
+    /// Two requests match if their texts are equal (section 4.1): lines of the same name are joined; white space around
+    /// commas and empty members are ignored. An absent field differs from an empty one. A value with a quoted string is left
+    /// as it is, since white space inside quotes is significant.
+    private static func text(of names: [String], for request: HTTPFields, digest: (String) -> String) -> String {
+        let values = names.map { name in
+            guard let value = request[name] else { return name }
+            guard !value.utf8.contains(UInt8(ascii: "\"")) else { return "\(name):\(value)" }
+            let members = value.utf8.split(separator: UInt8(ascii: ",")).map(\.trimmed).filter { !$0.isEmpty }
+            return "\(name):\(members.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ","))"
+        }
+        return "\(names.joined(separator: ",")):\(digest(values.joined(separator: "\n")))"
     }
 }
 

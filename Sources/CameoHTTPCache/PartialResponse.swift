@@ -93,9 +93,8 @@ package struct PartialResponse: Codable, Hashable, Sendable {
 
     /// Whether a response consists of these bytes of the whole.
     package func has(_ bytes: Range<Int>, in response: CacheableResponse) -> Bool {
-        guard response.status == 206, response.isUnencoded,
-            response.contentRange
-                == ContentRange(first: bytes.lowerBound, last: bytes.upperBound - 1, total: total),
+        guard response.status == 206, response.isUnencoded, let range = response.contentRange,
+            range == (bytes.lowerBound, bytes.upperBound - 1, total),
             response.fields["Content-Length"] == nil || response.contentLength == bytes.count
         else { return false }
         // A server must repeat an entity tag (section 15.3.7), but not a date.
@@ -103,13 +102,6 @@ package struct PartialResponse: Codable, Hashable, Sendable {
         return response.fields["Last-Modified"] == nil
             || response.fields["Last-Modified"] == head.fields["Last-Modified"]
     }
-}
-
-/// A `Content-Range` of one part with a known total (RFC 9110, section 14.4).
-struct ContentRange: Hashable {
-    let first: Int
-    let last: Int
-    let total: Int
 }
 
 extension CacheableResponse {
@@ -170,7 +162,8 @@ extension CacheableResponse {
         return lines.count == 1 ? Self.number(lines[0]) : nil
     }
 
-    var contentRange: ContentRange? {
+    /// The `Content-Range` of one part with a known total (RFC 9110, section 14.4).
+    var contentRange: (first: Int, last: Int, total: Int)? {
         let lines = fields.values(of: "Content-Range")
         guard lines.count == 1, lines[0].asciiLowercased.hasPrefix("bytes ") else { return nil }
         let parts = lines[0].dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
@@ -178,7 +171,7 @@ extension CacheableResponse {
         guard parts.count == 2, ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
             let total = Self.number(parts[1])
         else { return nil }
-        return ContentRange(first: first, last: last, total: total)
+        return (first, last, total)
     }
 
     /// Digits alone, no more than fit.

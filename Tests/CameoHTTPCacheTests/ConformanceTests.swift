@@ -83,7 +83,7 @@ private actor ModelCache: CacheSubject {
         let body = answer.body
         let digest = SHA256.digest(of: Data(body.utf8))
         bodies[digest] = body
-        return conversation.answered(head, from: [], at: time) { ReceivedBody(blob: digest, bytes: body.utf8.count) }
+        return conversation.answered(head, from: [], at: time) { (digest, body.utf8.count) }
     }
 
     private func make(_ change: CacheChange) {

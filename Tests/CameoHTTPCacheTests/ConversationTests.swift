@@ -68,7 +68,7 @@ struct ConversationTests {
                 answers = answers.dropFirst()
                 action =
                     if let next {
-                        conversation.answered(next, from: [], at: now) { ReceivedBody(blob: digest, bytes: 7) }
+                        conversation.answered(next, from: [], at: now) { (digest, 7) }
                     } else {
                         conversation.failed(at: now)
                     }

@@ -32,13 +32,12 @@ struct HTTPFetch {
         by source: HTTPSource,
         _ question: CacheRequest<HTTPURL>,
         stored: [CachedSource],
-        _ cache: (any SourceCache)? = nil,
-        _ ticket: FetchTicket? = nil
+        _ cache: (any SourceCache)?
     ) {
         self.request = request
         self.source = source
         self.cache = cache
-        self.ticket = ticket
+        ticket = cache == nil ? nil : request.ticket
         policy = question.policy
         key = question.key
         conversation = CacheConversation(question, stored: stored)
@@ -115,7 +114,7 @@ struct HTTPFetch {
             (self.answer, failure, cookies) = (answer, nil, trace.cookies)
             if resumption != nil, answer.body != nil { await cache?.dropPartial(of: key) }
             let action = conversation.answered(answer.head, from: trace.peers, at: now) {
-                answer.body.map { ReceivedBody(blob: $0.digest, bytes: $0.bytes) }
+                answer.body.map { ($0.digest, $0.bytes) }
             }
             return .next(action)
         } catch let found as HTTPTransport.VideoFound {

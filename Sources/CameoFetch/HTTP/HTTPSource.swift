@@ -44,12 +44,9 @@ final class HTTPSource: SourceProvider {
         let key = SourceKey(uri: request.uri, scope: RequestScope(of: request.uri, headers: request.headers))
         let question = try question(request, key, use)
         // A response without a number cannot be stored (invariant I4).
-        guard let cache, let ticket = request.ticket else {
-            var fetch = HTTPFetch(request, by: self, question, stored: [])
-            return try await fetch.run()
-        }
-        let stored = await cache.answers(for: key).filter(isAllowed)
-        var fetch = HTTPFetch(request, by: self, question, stored: stored, cache, ticket)
+        let cache = request.ticket == nil ? nil : cache
+        let stored = await cache?.answers(for: key).filter(isAllowed) ?? []
+        var fetch = HTTPFetch(request, by: self, question, stored: stored, cache)
         return try await fetch.run()
     }
 
