@@ -130,26 +130,15 @@ struct DataSource: SourceProvider {
         {
             throw JobFailure.fetch(.sourceInvalid, "\(name) says that it is \(type), but its bytes are not")
         }
-        return try memory(picture, name: name)
+        do throws(Errno) {
+            let body = try Download.Body(picture.bytes, digest: SHA256.digest(of: picture.bytes))
+            return FetchedSource(body, mediaType: picture.mediaType)
+        } catch {
+            throw JobFailure.fetch(name, lacking: error)
+        }
     }
 
     func shutdown() {}
-
-    private func memory(_ picture: InlinePicture, name: String) throws(JobFailure) -> FetchedSource {
-        do throws(Errno) {
-            var download = try Download()
-            for region in picture.bytes.regions {
-                let failure = region.withUnsafeBytes { bytes -> Errno? in
-                    do throws(Errno) { try download.append(bytes) } catch { return error }
-                    return nil
-                }
-                if let failure { throw failure }
-            }
-            return FetchedSource(try download.finish(), mediaType: picture.mediaType)
-        } catch {
-            throw .fetch(name, lacking: error)
-        }
-    }
 
     private func tooLarge(_ name: String, _ bytes: String) -> JobFailure {
         .fetch(.sourceTooLarge, "\(name) has \(bytes) bytes, more than the allowed \(maximumBytes)")

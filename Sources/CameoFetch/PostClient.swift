@@ -69,17 +69,14 @@ package final class PostClient: Sendable {
         } catch let error as HostBusy {
             return "\(error.host) is busy"
         }
-        guard let status = result.head?.status else { return Self.trouble(result.code, timeout) }
-        switch status {
-        case 200..<300: return nil
-        case 300..<400: return "the server answered \(status); redirects are not followed"
-        default: return "the server answered \(status)"
+        switch result.head?.status {
+        case nil where result.code == CURLE_OPERATION_TIMEDOUT: return "the server did not answer within \(timeout)"
+        case nil: return "the server cannot be reached: \(CurlError(result.code))"
+        case let status? where (200..<300).contains(status): return nil
+        case let status? where (300..<400).contains(status):
+            return "the server answered \(status); redirects are not followed"
+        case let status?: return "the server answered \(status)"
         }
-    }
-
-    private static func trouble(_ code: CURLcode, _ timeout: Duration) -> String {
-        code == CURLE_OPERATION_TIMEDOUT
-            ? "the server did not answer within \(timeout)" : "the server cannot be reached: \(CurlError(code))"
     }
 }
 

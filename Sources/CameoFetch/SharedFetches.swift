@@ -35,7 +35,8 @@ final class SharedFetches: Sendable {
                     } else {
                         let (number, own) = (state.newNumber(), WorkClock())
                         let task = Task { self.end(number, with: await Self.result(of: body, own)) }
-                        state.begin(number, key, ticket, own, task, for: waiter, continuation)
+                        let waiters = [waiter: continuation]
+                        state.begin(number, .init(key: key, ticket: ticket, clock: own, task: task, waiters: waiters))
                         clock.follow(own)
                     }
                     return true
@@ -109,19 +110,12 @@ struct SharedFetchKey: Hashable, Sendable {
 struct SharedFetchesState {
     typealias Waiter = CheckedContinuation<FetchedSource, any Error>
 
-    private struct Download {
+    struct Download {
         let key: SharedFetchKey
         let ticket: FetchTicket
         let clock: WorkClock
         let task: Task<Void, Never>
         var waiters: [Int: Waiter]
-    }
-
-    /// A waiter that has left.
-    struct Departure {
-        let continuation: Waiter
-        /// The download, if no other waiter is left.
-        let abandoned: Task<Void, Never>?
     }
 
     private var downloads: [Int: Download] = [:]
@@ -148,32 +142,18 @@ struct SharedFetchesState {
         return download.clock
     }
 
-    mutating func begin(
-        _ number: Int,
-        _ key: SharedFetchKey,
-        _ ticket: FetchTicket,
-        _ clock: WorkClock,
-        _ task: Task<Void, Never>,
-        for waiter: Int,
-        _ continuation: Waiter
-    ) {
-        downloads[number] = Download(
-            key: key,
-            ticket: ticket,
-            clock: clock,
-            task: task,
-            waiters: [waiter: continuation]
-        )
-        newest[key] = number
+    mutating func begin(_ number: Int, _ download: Download) {
+        downloads[number] = download
+        newest[download.key] = number
     }
 
-    /// Removes a waiter. Returns nil if it does not wait (any more).
-    mutating func leave(_ waiter: Int) -> Departure? {
+    /// Removes a waiter, and returns it with the download if no other waiter is left; nil if it does not wait (any more).
+    mutating func leave(_ waiter: Int) -> (continuation: Waiter, abandoned: Task<Void, Never>?)? {
         guard let number = downloads.first(where: { $0.value.waiters[waiter] != nil })?.key,
             let continuation = downloads[number]?.waiters.removeValue(forKey: waiter)
         else { return nil }
         let isAbandoned = downloads[number]?.waiters.isEmpty == true
-        return Departure(continuation: continuation, abandoned: isAbandoned ? remove(number)?.task : nil)
+        return (continuation, isAbandoned ? remove(number)?.task : nil)
     }
 
     /// Removes a finished download and returns its waiters; nil if it was abandoned before.

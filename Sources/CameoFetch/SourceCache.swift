@@ -67,18 +67,14 @@ package struct CacheRules: Sendable {
 /// The parsed rules.
 struct CachePolicies: Sendable {
     private let general: Duration?
-    private let byHost: [(host: HostExemption, lifetime: Duration)]
+    private var byHost: [(host: HostExemption, lifetime: Duration)] = []
     private let staleIfError: Duration
 
     /// - Throws: ``FetchConfigurationError/host(_:)``.
     init(_ rules: CacheRules) throws(FetchConfigurationError) {
-        var byHost: [(host: HostExemption, lifetime: Duration)] = []
         for rule in rules.lifetimes {
-            guard let name = rule.host else { continue }
-            guard let host = HostExemption(name) else { throw .host(name) }
-            byHost.append((host, rule.lifetime))
+            if let name = rule.host { byHost.append((try HostExemption(name), rule.lifetime)) }
         }
-        self.byHost = byHost
         general = rules.lifetimes.last { $0.host == nil }?.lifetime
         staleIfError = rules.staleIfError
     }
@@ -103,10 +99,10 @@ extension RequestScope {
 
 extension Download.Body {
     /// A sealed memory file with the given bytes. Their digest is known and not computed again.
-    init(_ data: Data, digest: BlobDigest, keeping reservation: ByteReservation) throws(Errno) {
+    init(_ data: Data, digest: BlobDigest, keeping reservation: ByteReservation? = nil) throws(Errno) {
         let file = try OpenFile.memory(containing: data, keeping: reservation)
         guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
-        reservation.shrink(to: data.count)
+        reservation?.shrink(to: data.count)
         self.init(file: file, bytes: data.count, digest: digest)
     }
 

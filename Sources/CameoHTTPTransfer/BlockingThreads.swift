@@ -102,18 +102,11 @@ package final class BlockingThreads<Context>: Sendable {
         case .waits: break
         case .handed(let seat): seat.turn.signal()
         case .needsThread:
-            let thread = Thread { [self] in work(from: job) }
-            thread.name = name
-            thread.start()
+            Thread.begin(name) { [self] in work(from: job) }
         }
     }
 
     private func work(from first: Job) {
-        // Signals are for the program's own threads. OpenSSL writes without MSG_NOSIGNAL, so a server that hangs up would
-        // otherwise end the program by SIGPIPE.
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, nil)
         let context = makeContext()
         let seat = Seat()
         var handOver = first(context)
@@ -133,6 +126,21 @@ package final class BlockingThreads<Context>: Sendable {
         // Whoever takes the seat from the list signals it: with a job, or without one in a shutdown.
         seat.turn.wait()
         return state.withLock { $0.handed.removeValue(forKey: ObjectIdentifier(seat)) }
+    }
+}
+
+extension Thread {
+    /// Starts a thread that gets no signals: they are for the program's own threads. OpenSSL writes without MSG_NOSIGNAL, so
+    /// a server that hangs up would otherwise end the program by SIGPIPE. The name has at most 15 characters.
+    package static func begin(_ name: String, _ work: @escaping @Sendable () -> Void) {
+        let thread = Thread {
+            var all = sigset_t()
+            sigfillset(&all)
+            pthread_sigmask(SIG_SETMASK, &all, nil)
+            work()
+        }
+        thread.name = name
+        thread.start()
     }
 }
 

@@ -34,7 +34,8 @@ package enum Reception {
 package final class EasyHandle {
     /// The raw handle, used by ``MultiHandle`` alone.
     let pointer: UnsafeMutableRawPointer
-    private var headers = HeaderList()
+    /// The lines that libcurl is to send, which it does not copy.
+    private var headers: UnsafeMutablePointer<curl_slist>?
     package weak var delegate: (any EasyHandleDelegate)?
 
     /// - Parameter token: identifies the transfer in ``MultiHandle/takeFinished()``.
@@ -46,7 +47,10 @@ package final class EasyHandle {
         try check(cameo_curl_set_pointer(pointer, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: token)))
     }
 
-    deinit { curl_easy_cleanup(pointer) }
+    deinit {
+        curl_easy_cleanup(pointer)
+        curl_slist_free_all(headers)
+    }
 
     /// Takes all options back, for another transfer. Connections and resolved names are kept.
     package func reset() throws(CurlError) {
@@ -97,13 +101,17 @@ package final class EasyHandle {
         try check(code)
     }
 
-    /// - Parameter lines: see ``HeaderList/append(_:)``.
-    /// - Throws: CURLE_OUT_OF_MEMORY.
-    package func setHeaders(_ lines: [String]) throws(CurlError) {
-        var list = HeaderList()
-        for line in lines { try list.append(line) }
-        try check(cameo_curl_set_list(pointer, CURLOPT_HTTPHEADER, list.pointer))
-        headers = list
+    /// Sets all headers that are to be sent. One without a value is sent too.
+    package func setHeaders(_ headers: [(name: String, value: String)]) throws(CurlError) {
+        curl_slist_free_all(self.headers)
+        self.headers = nil
+        for (name, value) in headers {
+            guard let longer = curl_slist_append(self.headers, value.isEmpty ? "\(name);" : "\(name): \(value)") else {
+                throw CurlError(CURLE_OUT_OF_MEMORY)
+            }
+            self.headers = longer
+        }
+        try check(cameo_curl_set_list(pointer, CURLOPT_HTTPHEADER, self.headers))
     }
 
     /// Makes the transfer a POST of these bytes, which libcurl copies.
@@ -263,20 +271,6 @@ enum HeaderText {
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0D, 0x20].contains(byte) }
-}
-
-/// Sole owner of a list of header lines.
-struct HeaderList: ~Copyable {
-    private(set) var pointer: UnsafeMutablePointer<curl_slist>?
-
-    deinit { curl_slist_free_all(pointer) }
-
-    /// - Parameter line: `Name: value`, or `Name;` for a header without a value (CURLOPT_HTTPHEADER).
-    /// - Throws: CURLE_OUT_OF_MEMORY.
-    mutating func append(_ line: String) throws(CurlError) {
-        guard let longer = curl_slist_append(pointer, line) else { throw CurlError(CURLE_OUT_OF_MEMORY) }
-        pointer = longer
-    }
 }
 
 /// A result code of libcurl's easy interface, with its text.

@@ -3,12 +3,6 @@ internal import CameoModel
 
 /// Sole owner of a libcurl multi handle: many transfers and their connection pool. It belongs to one thread.
 package struct MultiHandle: ~Copyable {
-    /// A finished transfer.
-    package struct Finished {
-        package let token: Int
-        package let code: CURLcode
-    }
-
     private let handle: UnsafeMutableRawPointer
 
     /// - Parameter connections: the maximum number of open connections, idle ones included.
@@ -39,14 +33,14 @@ package struct MultiHandle: ~Copyable {
         return curl_multi_poll(handle, nil, 0, Int32(milliseconds), nil) == CURLM_OK
     }
 
-    package func takeFinished() -> [Finished] {
-        var finished: [Finished] = []
+    package func takeFinished() -> [(token: Int, code: CURLcode)] {
+        var finished: [(token: Int, code: CURLcode)] = []
         var remaining: Int32 = 0
         while let message = curl_multi_info_read(handle, &remaining) {
             guard message.pointee.msg == CURLMSG_DONE else { continue }
             var token: UnsafePointer<CChar>?
             cameo_curl_get_string(message.pointee.easy_handle, CURLINFO_PRIVATE, &token)
-            finished.append(Finished(token: Int(bitPattern: token), code: cameo_curl_message_result(message)))
+            finished.append((Int(bitPattern: token), cameo_curl_message_result(message)))
         }
         return finished
     }

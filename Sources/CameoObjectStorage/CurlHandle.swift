@@ -66,7 +66,7 @@ final class CurlHandle {
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         try easy.set(CURLOPT_BUFFERSIZE, 262_144)
         if let certificateAuthorities { try easy.set(CURLOPT_CAINFO, certificateAuthorities) }
-        try easy.setHeaders(request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
+        try easy.setHeaders(request.headers)
         if request.method == .head {
             try easy.set(CURLOPT_NOBODY, 1)
         } else {
@@ -94,23 +94,15 @@ extension BlockingThreads<CurlHandle> {
 /// The time limits of one transfer.
 package struct TransferLimits: Hashable, Sendable {
     /// For the connection, including TLS.
-    package var connect: Duration
+    package var connect: Duration = .seconds(5)
     /// A transfer that moves fewer than ``lowSpeed`` bytes a second for so long has stalled, whichever side it waits for.
     /// libcurl takes the mean of some seconds, and so up to six seconds longer.
-    package var stall: Duration
+    package var stall: Duration = .seconds(15)
     package var lowSpeed = 1_024
     /// For the whole transfer, in addition to the time that its bytes take at ``slowest``.
-    package var overhead: Duration
+    package var overhead: Duration = .seconds(30)
     /// The speed in bytes a second below which a large transfer is given up.
     package var slowest = 262_144
-
-    package init(
-        connect: Duration = .seconds(5),
-        stall: Duration = .seconds(15),
-        overhead: Duration = .seconds(30)
-    ) {
-        (self.connect, self.stall, self.overhead) = (connect, stall, overhead)
-    }
 
     /// The limit for a transfer of so many bytes.
     func total(for bytes: Int) -> Duration { overhead + .seconds(bytes / max(1, slowest)) }

@@ -113,8 +113,8 @@ struct HostExemption: Hashable, Sendable {
     /// The port; nil for any.
     private let port: Int?
 
-    /// Returns nil for text that is not a host.
-    init?(_ text: String) {
+    /// - Throws: ``FetchConfigurationError/host(_:)`` for text that is not a host.
+    init(_ text: String) throws(FetchConfigurationError) {
         if let address = IPAddress(text) {
             (host, port) = (address.description, nil)
             return
@@ -122,15 +122,15 @@ struct HostExemption: Hashable, Sendable {
         var name = Substring(text)
         var port: Int?
         if let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), text.utf8.last != UInt8(ascii: "]") {
-            guard let number = UInt16(text[text.utf8.index(after: colon)...]) else { return nil }
+            guard let number = UInt16(text[text.utf8.index(after: colon)...]) else { throw .host(text) }
             name = text[..<colon]
             port = Int(number)
         }
         if name.utf8.first == UInt8(ascii: "["), name.utf8.last == UInt8(ascii: "]") {
-            guard let address = IPAddress(name.dropFirst().dropLast()) else { return nil }
+            guard let address = IPAddress(name.dropFirst().dropLast()) else { throw .host(text) }
             name = Substring(address.description)
         } else if name.isEmpty || name.utf8.contains(where: { ":/?#@[]% ".utf8.contains($0) }) {
-            return nil
+            throw .host(text)
         }
         host = name.lowercased()
         self.port = port

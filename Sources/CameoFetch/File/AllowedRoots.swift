@@ -7,9 +7,7 @@ struct AllowedRoots: Sendable {
     private let roots: [AllowedRoot]
 
     init(_ paths: [String]) throws(FetchConfigurationError) {
-        var roots: [AllowedRoot] = []
-        for path in paths { roots.append(try AllowedRoot(path)) }
-        self.roots = roots
+        roots = try paths.map { path throws(FetchConfigurationError) in try AllowedRoot(path) }
     }
 
     /// Opens a file below one of the roots with O_PATH.

@@ -26,7 +26,15 @@ struct HTTPAnswer: Sendable {
             (self.head, body) = (head, nil)
             return
         }
-        if let stop = result.stop { throw Self.failure(of: route, stop: stop, limits: limits) }
+        switch result.stop {
+        case .tooLarge:
+            let message = "\(route.description) has more than the allowed \(limits.maximumBytes) bytes"
+            throw .fetch(.sourceTooLarge, message)
+        case .memory(let errno): throw .fetch(route.description, lacking: errno)
+        case .unneededBody, .longerRest, .video:
+            throw .fetch(.sourceUnreachable, "GET \(route.description) got no answer")
+        case nil: break
+        }
         guard result.code == CURLE_OK else {
             throw Self.failure(of: route, result: result, budget: budget, limits: limits)
         }
@@ -70,19 +78,6 @@ struct HTTPAnswer: Sendable {
         let subject = address.description == host ? "\(host)" : "\(host) has the address \(address), which"
         return "\(subject) is in the private or reserved network \(range); start the worker with "
             + "--allow-host \(host) or --allow-network \(AddressRange(address)) to allow it"
-    }
-
-    private static func failure(
-        of route: HTTPRoute,
-        stop: TransferResult.Stop,
-        limits: FetchConfiguration
-    ) -> JobFailure {
-        switch stop {
-        case .tooLarge:
-            .fetch(.sourceTooLarge, "\(route.description) has more than the allowed \(limits.maximumBytes) bytes")
-        case .memory(let errno): .fetch(route.description, lacking: errno)
-        case .unneededBody, .longerRest, .video: .fetch(.sourceUnreachable, "GET \(route.description) got no answer")
-        }
     }
 }
 

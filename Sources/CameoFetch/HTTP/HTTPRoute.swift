@@ -23,15 +23,6 @@ extension HTTPURL: HTTPPlace {
     }
 }
 
-extension HTTPURL.ParsingError {
-    var reason: String {
-        switch self {
-        case .malformed(let reason): reason
-        case .scheme(let scheme): "its scheme is \(scheme)"
-        }
-    }
-}
-
 extension HTTPFields {
     /// The headers of a request, including the one that the user name and password of its URL become.
     ///

@@ -8,19 +8,23 @@ final class HTTPTransport: Sendable {
     let configuration: FetchConfiguration
     let exemptions: [HostExemption]
     let addressGuard: AddressGuard
-    private let hostHeaders: HostHeaders
+    /// The operator's headers. They are looked up for each redirect by the whole origin, so none is sent on to another host,
+    /// another port or, after a downgrade, over plain HTTP. They are the same for all tenants and therefore not part of a
+    /// thumbnail's scope: everyone who may enqueue may get thumbnails of the pictures that they unlock.
+    private let hostHeaders: [HTTPURL.Origin: [HostHeader]]
     private let transfers: TransferThread
 
     init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
         if let trouble = CurlLibrary.trouble { throw .library(trouble) }
-        var exemptions: [HostExemption] = []
-        for host in configuration.allowedHosts {
-            guard let exemption = HostExemption(host) else { throw .host(host) }
-            exemptions.append(exemption)
-        }
         self.configuration = configuration
-        self.exemptions = exemptions
-        hostHeaders = try HostHeaders(configuration.hostHeaders)
+        exemptions = try configuration.allowedHosts.map { host throws(FetchConfigurationError) in
+            try HostExemption(host)
+        }
+        hostHeaders = Dictionary(grouping: configuration.hostHeaders, by: \.origin)
+        for (origin, headers) in hostHeaders
+        where Set(headers.map { $0.name.lowercased() }).count < headers.count {
+            throw .hostHeader("\(origin.host): a header is there twice")
+        }
         addressGuard = AddressGuard(exempt: configuration.allowedNetworks)
         transfers = TransferThread(configuration)
     }
@@ -170,8 +174,12 @@ final class HTTPTransport: Sendable {
         return configuration.proxy == nil ? addressGuard : nil
     }
 
+    /// The stop's own headers, which take precedence, and those for its origin.
     private func headers(at stop: HTTPRoute.Stop) -> HTTPFields {
-        var headers = hostHeaders.fields(at: stop)
+        var headers = stop.fields
+        for header in hostHeaders[stop.place.origin] ?? [] where stop.fields[header.name] == nil {
+            headers.append(header.name, header.value)
+        }
         if headers["Accept"] == nil { headers.append("Accept", "image/*,*/*;q=0.5") }
         return headers
     }
@@ -227,33 +235,5 @@ extension HTTPTransport {
         let origin = place.origin.description
         guard configuration.proxy == nil else { return [Peer(origin: origin, .proxy)] }
         return (result.address.map { [$0] } ?? result.attempted).map { Peer(origin: origin, .address("\($0)")) }
-    }
-}
-
-/// The operator's headers for all origins.
-///
-/// They are looked up for each redirect by the whole origin, so none is sent on to another host, another port or, after a
-/// downgrade, over plain HTTP. They are the same for all tenants and therefore not part of a thumbnail's scope: everyone who
-/// may enqueue may get thumbnails of the pictures that they unlock.
-struct HostHeaders: Sendable {
-    private let byOrigin: [HTTPURL.Origin: [HostHeader]]
-
-    init(_ headers: [HostHeader]) throws(FetchConfigurationError) {
-        byOrigin = Dictionary(grouping: headers, by: \.origin)
-        for (origin, headers) in byOrigin {
-            let names = headers.map { $0.name.lowercased() }
-            guard Set(names).count == names.count else {
-                throw .hostHeader("\(origin.host): a header is there twice")
-            }
-        }
-    }
-
-    /// The stop's own fields, which take precedence, and those for its origin.
-    func fields(at stop: HTTPRoute.Stop) -> HTTPFields {
-        var fields = stop.fields
-        for header in byOrigin[stop.place.origin] ?? [] where stop.fields[header.name] == nil {
-            fields.append(header.name, header.value)
-        }
-        return fields
     }
 }

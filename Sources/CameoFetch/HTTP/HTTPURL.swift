@@ -14,10 +14,8 @@ struct HTTPURL: Sendable {
     }
 
     /// Why a text is not such a URL.
-    enum ParsingError: Error {
-        case malformed(String)
-        /// The URL has another scheme.
-        case scheme(String)
+    struct ParsingError: Error {
+        let reason: String
     }
 
     /// The URL without credentials and fragment.
@@ -40,30 +38,27 @@ struct HTTPURL: Sendable {
         do throws(WebURL.SchemeError) {
             web = try WebURL(text, relativeTo: base.flatMap { try? WebURL($0.text) })
         } catch {
-            throw error.scheme.map { .scheme($0) } ?? .malformed("it has no scheme")
+            throw ParsingError(reason: error.scheme.map { "its scheme is \($0)" } ?? "it has no scheme")
         }
-        var url: CurlURL
-        do throws(CurlURLError) {
-            let credentials = web.userInformation.map { "\($0)@" } ?? ""
-            url = try CurlURL(parsing: "\(web.scheme)://\(credentials)\(web.hostAndPort)/")
-        } catch {
-            throw .malformed(error.description)
+        let credentials = web.userInformation.map { "\($0)@" } ?? ""
+        var url = try CurlURL(parsing: "\(web.scheme)://\(credentials)\(web.hostAndPort)/")
+        guard let host = url.text(.host)?.lowercased(), !host.isEmpty else {
+            throw ParsingError(reason: "it has no host")
         }
-        guard let host = url.text(.host)?.lowercased(), !host.isEmpty else { throw .malformed("it has no host") }
-        guard let port = url.text(.port).flatMap({ Int($0) }) else { throw .malformed("it has no port") }
+        guard let port = url.text(.port).flatMap({ Int($0) }) else { throw ParsingError(reason: "it has no port") }
         let isLiteral = host.first == "[" && host.last == "]"
         origin = Origin(scheme: web.scheme, host: isLiteral ? String(host.dropFirst().dropLast()) : host, port: port)
         if url.has(.user) || url.has(.password) {
             let user = url.text(.user), password = url.text(.password)
             guard user != nil || !url.has(.user), password != nil || !url.has(.password) else {
-                throw .malformed("its user name or password has a control character")
+                throw ParsingError(reason: "its user name or password has a control character")
             }
             authorization = "Basic \(Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString())"
         } else {
             authorization = nil
         }
         url.removeCredentials()
-        guard let root = url.text(.whole) else { throw .malformed("it cannot be written down") }
+        guard let root = url.text(.whole) else { throw ParsingError(reason: "it cannot be written down") }
         target = web.target
         self.text = root.dropLast() + web.target
     }
@@ -92,12 +87,12 @@ struct CurlURL: ~Copyable {
     private let handle: OpaquePointer
 
     /// - Throws: why the text is not a URL.
-    init(parsing text: String) throws(CurlURLError) {
-        guard let handle = curl_url() else { throw CurlURLError(CURLUE_OUT_OF_MEMORY) }
-        let code = curl_url_set(handle, CURLUPART_URL, text, 0)
-        guard code == CURLUE_OK else {
+    init(parsing text: String) throws(HTTPURL.ParsingError) {
+        let handle = curl_url()
+        let code = handle.map { curl_url_set($0, CURLUPART_URL, text, 0) } ?? CURLUE_OUT_OF_MEMORY
+        guard let handle, code == CURLUE_OK else {
             curl_url_cleanup(handle)
-            throw CurlURLError(code)
+            throw HTTPURL.ParsingError(reason: String(cString: curl_url_strerror(code)))
         }
         self.handle = handle
     }
@@ -125,15 +120,4 @@ struct CurlURL: ~Copyable {
         defer { curl_free(text) }
         return curl_url_get(handle, part.code.0, &text, 0) == CURLUE_OK
     }
-}
-
-/// A result code of libcurl's URL interface, with its text.
-struct CurlURLError: Error, CustomStringConvertible {
-    private let code: CURLUcode
-
-    init(_ code: CURLUcode) {
-        self.code = code
-    }
-
-    var description: String { String(cString: curl_url_strerror(code)) }
 }

@@ -35,8 +35,10 @@ struct TransferLoop: ~Copyable {
         endCancelled()
         startAdmitted()
         guard multi.perform() else { return endAll(CURLE_OUT_OF_MEMORY) }
-        goOnWhereThereIsRoom()
-        settleFinished()
+        for (token, transfer) in active where transfer.isPaused {
+            do throws(CurlError) { try transfer.goOnIfThereIsRoom() } catch { settle(token, code: error.code) }
+        }
+        for (token, code) in multi.takeFinished() { settle(token, code: code) }
         startAdmitted()
         for (arrival, delay) in admission.sendAway() {
             arrival.refuse(HostBusy(host: arrival.request.url.host, delay: delay))
@@ -78,16 +80,6 @@ struct TransferLoop: ~Copyable {
         for arrival in admission.removeWaiting(where: \.cancellation.isSet) { arrival.refuse(CancellationError()) }
     }
 
-    private mutating func goOnWhereThereIsRoom() {
-        for (token, transfer) in active where transfer.isPaused {
-            do throws(CurlError) { try transfer.goOnIfThereIsRoom() } catch { settle(token, code: error.code) }
-        }
-    }
-
-    private mutating func settleFinished() {
-        for finished in multi.takeFinished() { settle(finished.token, code: finished.code) }
-    }
-
     /// Ends all transfers after libcurl itself failed: none would be sure to end.
     private mutating func endAll(_ code: CURLcode) {
         for token in active.keys { settle(token, code: code) }
@@ -119,9 +111,7 @@ final class TransferThread: Sendable {
 
     init(_ configuration: FetchConfiguration) {
         budget = configuration.budget
-        let thread = Thread { self.run(configuration) }
-        thread.name = "cameo-transfers"
-        thread.start()
+        Thread.begin("cameo-transfers") { self.run(configuration) }
     }
 
     /// Carries out a transfer. The wait for a slot is reported to `clock`.
@@ -137,28 +127,29 @@ final class TransferThread: Sendable {
                     clock: clock,
                     continuation: continuation
                 )
-                guard mailbox.withLock({ $0.post(arrival) }) else {
-                    continuation.resume(throwing: CancellationError())
-                    return
+                let isOpen = mailbox.withLock { mailbox in
+                    guard !mailbox.isClosed else { return false }
+                    mailbox.arrivals.append(arrival)
+                    mailbox.waker?.wake()
+                    return true
                 }
+                if !isOpen { continuation.resume(throwing: CancellationError()) }
             }
         } onCancel: {
             cancellation.set()
-            mailbox.withLock { $0.wake() }
+            wake()
         }
     }
 
     func shutdown() {
-        mailbox.withLock { $0.close() }
+        mailbox.withLock { $0.isClosed = true }
+        wake()
     }
 
-    private func run(_ configuration: FetchConfiguration) {
-        // Signals are for the program's own threads. OpenSSL writes without MSG_NOSIGNAL, so a server that hangs up would
-        // otherwise end the program by SIGPIPE.
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, nil)
+    /// Makes the thread look at its mailbox and the cancellation flags.
+    private func wake() { mailbox.withLock { $0.waker?.wake() } }
 
+    private func run(_ configuration: FetchConfiguration) {
         // libcurl reads the host of a URL in the thread's locale. In the C locale of services, every international name
         // would be malformed; URLs are UTF-8.
         let unicode = newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
@@ -170,13 +161,16 @@ final class TransferThread: Sendable {
 
         var loop = TransferLoop(configuration)
         let waker = loop.waker
-        mailbox.withLock { $0.open(waking: waker) }
-        let listener = budget.listen { [weak self] in self?.mailbox.withLock { $0.wake() } }
+        mailbox.withLock { $0.waker = waker }
+        let listener = budget.listen { [weak self] in self?.wake() }
         defer { budget.takeBack(listener) }
-        while let arrivals = mailbox.withLock({ $0.collect() }) {
-            loop.turn(with: arrivals)
+        while let arrivals = mailbox.withLock({ $0.isClosed ? nil : $0.takeArrivals() }) { loop.turn(with: arrivals) }
+        let last = mailbox.withLock { mailbox in
+            // Nobody may wake a loop that is gone.
+            mailbox.waker = nil
+            return mailbox.takeArrivals()
         }
-        loop.close(refusing: mailbox.withLock { $0.abandon() })
+        loop.close(refusing: last)
     }
 }
 
@@ -197,46 +191,13 @@ struct Mailbox {
         }
     }
 
-    private var arrivals: [Arrival] = []
-    private var waker: MultiWaker?
-    private var isClosed = false
+    var arrivals: [Arrival] = []
+    /// Nil unless the thread runs.
+    var waker: MultiWaker?
+    /// Whether the thread has ended or is about to.
+    var isClosed = false
 
-    /// Makes ``post(_:)`` wake the thread from now on.
-    mutating func open(waking waker: MultiWaker) {
-        self.waker = waker
-    }
-
-    /// - Returns: false if the thread has ended or is about to; the arrival then stays with the caller.
-    mutating func post(_ arrival: Arrival) -> Bool {
-        guard !isClosed else { return false }
-        arrivals.append(arrival)
-        waker?.wake()
-        return true
-    }
-
-    /// Makes the thread check the cancellation flags.
-    func wake() {
-        waker?.wake()
-    }
-
-    mutating func close() {
-        isClosed = true
-        waker?.wake()
-    }
-
-    /// Takes all arrivals; nil after ``close()``.
-    mutating func collect() -> [Arrival]? {
-        isClosed ? nil : takeAll()
-    }
-
-    /// Takes the last arrivals before the thread ends. The waker is not used after this.
-    mutating func abandon() -> [Arrival] {
-        isClosed = true
-        waker = nil
-        return takeAll()
-    }
-
-    private mutating func takeAll() -> [Arrival] {
+    mutating func takeArrivals() -> [Arrival] {
         defer { arrivals = [] }
         return arrivals
     }

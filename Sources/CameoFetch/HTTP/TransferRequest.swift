@@ -52,7 +52,7 @@ extension EasyHandle {
         let own = request.headers.values(of: "Cookie").joined(separator: "; ")
         try setCookies(request.cookies, own: own)
         let lines = request.headers.lines.filter { own.isEmpty || $0.name.lowercased() != "cookie" }
-        try setHeaders(lines.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" })
+        try setHeaders(lines.map { ($0.name, $0.value) })
     }
 
     private func setConnection(_ limits: FetchConfiguration) throws(CurlError) {
