@@ -15,7 +15,9 @@ final class BucketClient: Sendable {
     private let credentials: CredentialCache
     /// How far the server's clock is ahead of this machine's, in seconds, if signatures have shown that.
     private let offset = Mutex<TimeInterval>(0)
-    private let serverTime = ServerTime()
+    /// The server's clock as its answers show it, carried on by the one clock of this machine that nobody sets; nil if no
+    /// answer has shown it yet.
+    private let seen = Mutex<(date: Date, at: ContinuousClock.Instant)?>(nil)
 
     init(_ name: BucketName, _ configuration: ObjectStorageConfiguration) throws(StoreError) {
         if let trouble = CurlLibrary.trouble { throw .failed("libcurl \(trouble)") }
@@ -117,9 +119,14 @@ final class BucketClient: Sendable {
 
     /// A program that only signs URLs sends no request whose refusal would correct its time, so one is sent first.
     private func timeOfServer(asking key: String) async throws(StoreError) -> Date {
-        if let time = serverTime.now { return time }
+        if let serverTime { return serverTime }
         _ = try await send(BucketRequest(method: .head, key: key, accepted: [404]))
-        return serverTime.now ?? now
+        return serverTime ?? now
+    }
+
+    /// Up to a second, or what an answer took to arrive, behind the server's.
+    private var serverTime: Date? {
+        seen.withLock { $0.map { $0.date.addingTimeInterval($0.at.duration(to: .now) / .seconds(1)) } }
     }
 
     /// One attempt, with the credentials that it was signed with.
@@ -134,7 +141,7 @@ final class BucketClient: Sendable {
         switch await threads.perform(signed(request, with: credentials, at: signedAt)) {
         case .success(let response):
             let local = configuration.now()
-            serverTime.note(response, localTime: local)
+            if let date = response.date(local) { seen.withLock { $0 = (date, .now) } }
             return (BucketAnswer(response, to: request, signedAt: signedAt, name: name, now: local), credentials)
         case .failure(let failure): return (BucketAnswer(failure, of: request, name: name), credentials)
         }
@@ -181,24 +188,6 @@ final class BucketClient: Sendable {
     }
 }
 
-/// The server's clock as its answers show it, carried on by the one clock of this machine that nobody sets.
-final class ServerTime: Sendable {
-    private let seen = Mutex<(date: Date, at: ContinuousClock.Instant)?>(nil)
-
-    /// Up to a second, or what an answer took to arrive, behind the server's; nil if no answer has shown it yet.
-    var now: Date? {
-        seen.withLock { seen in
-            seen.map { $0.date.addingTimeInterval($0.at.duration(to: .now) / .seconds(1)) }
-        }
-    }
-
-    /// Takes the time from an answer that has just arrived. One without a date changes nothing.
-    func note(_ response: HTTPResponse, localTime: Date) {
-        guard let date = response.headers["date"].flatMap({ HTTPDate.parse($0, now: localTime) }) else { return }
-        seen.withLock { $0 = (date: date, at: ContinuousClock.now) }
-    }
-}
-
 /// A request to a bucket, before it is signed.
 struct BucketRequest: Sendable {
     var method: HTTPRequest.Method
@@ -221,6 +210,12 @@ struct BucketRequest: Sendable {
     var mayFailLate = false
 
     static let emptyDigest = SHA256.digest(of: Data())
+
+    /// Leaves an object that exists as it is: the answer is then 412, or 501 of a server that does not know conditions.
+    mutating func keepExisting() {
+        headers.append(("if-none-match", "*"))
+        accepted.formUnion([412, 501])
+    }
 }
 
 /// What to make of the outcome of one attempt.
@@ -275,7 +270,7 @@ extension BucketAnswer {
             self = .failed(.denied(location: name.text, reason: text + region))
         case 400 where Self.refusalCodes.contains(error.code) || (request.method == .head && error.code.isEmpty), 401,
             403:
-            if let time = Self.serverTime(response, now), abs(time.timeIntervalSince(signedAt)) > Self.tolerance {
+            if let time = response.date(now), abs(time.timeIntervalSince(signedAt)) > Self.tolerance {
                 self = .wrongTime(time)
             } else {
                 self = .refused(.denied(location: name.text, reason: text))
@@ -299,8 +294,8 @@ extension BucketAnswer {
             )
         }
     }
+}
 
-    private static func serverTime(_ response: HTTPResponse, _ now: Date) -> Date? {
-        response.headers["date"].flatMap { HTTPDate.parse($0, now: now) }
-    }
+extension HTTPResponse {
+    fileprivate func date(_ now: Date) -> Date? { headers["date"].flatMap { HTTPDate.parse($0, now: now) } }
 }

@@ -46,9 +46,7 @@ final class DigestFiles: Sendable {
             throw Errno(ENOTEMPTY)
         }
         try makeFolder(unfinished)
-        let temporary = "\(unfinished)/\(UUID().uuidString)"
-        try writeAndSync(Data(Self.marking.utf8), to: temporary)
-        guard rename(temporary, "\(folder)/\(Self.mark)") == 0 else { throw Errno() }
+        try write(Data(Self.marking.utf8), to: "\(folder)/\(Self.mark)")
         try sync(folder)
     }
 
@@ -87,15 +85,7 @@ final class DigestFiles: Sendable {
     }
 
     func setOwner(_ mark: String, replacing: Bool) throws(Errno) {
-        let (temporary, place) = ("\(unfinished)/\(UUID().uuidString)", "\(folder)/\(Self.owner)")
-        try writeAndSync(Data(mark.utf8), to: temporary)
-        // A link never takes another's place.
-        guard (replacing ? rename(temporary, place) : link(temporary, place)) == 0 || errno == EEXIST else {
-            let error = Errno()
-            unlink(temporary)
-            throw error
-        }
-        unlink(temporary)
+        try write(Data(mark.utf8), to: "\(folder)/\(Self.owner)", replacing: replacing)
         try sync(folder)
     }
 
@@ -103,16 +93,9 @@ final class DigestFiles: Sendable {
 
     /// Writes bytes in place of any that are there.
     func write(_ data: Data, as digest: BlobDigest) throws(Errno) {
-        let temporary = "\(unfinished)/\(UUID().uuidString)"
-        do throws(Errno) {
-            try writeAndSync(data, to: temporary)
-            try makeFolder(parent(of: digest))
-            guard rename(temporary, path(of: digest)) == 0 else { throw Errno() }
-            try syncFolder(of: digest)
-        } catch {
-            unlink(temporary)
-            throw error
-        }
+        try makeFolder(parent(of: digest))
+        try write(data, to: path(of: digest))
+        try syncFolder(of: digest)
     }
 
     /// Makes the name of a file durable, and that of its folder.
@@ -125,19 +108,21 @@ final class DigestFiles: Sendable {
         _ = syncedFolders.withLock { $0.insert(parent) }
     }
 
-    private func writeAndSync(_ data: Data, to path: String) throws(Errno) {
+    /// Writes a file under a temporary name, syncs it and gives it its own, unless that is taken and not to be replaced.
+    private func write(_ data: Data, to path: String, replacing: Bool = true) throws(Errno) {
         let mode = try mode(execute: false)
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        let temporary = "\(unfinished)/\(UUID().uuidString)"
+        let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Errno() }
+        defer { unlink(temporary) }
         let file = OpenFile(adopting: descriptor)
         guard fchmod(descriptor, mode) == 0 else { throw Errno() }
-        // Data.withUnsafeBytes rethrows untyped errors only, so the closure returns the error as a value.
-        let failure = data.withUnsafeBytes { bytes -> Errno? in
-            do throws(Errno) { try file.write(bytes) } catch { return error }
-            return nil
+        try file.write(data)
+        guard fsync(descriptor) == 0 else { throw Errno() }
+        // A link never takes another's place.
+        guard (replacing ? rename(temporary, path) : link(temporary, path)) == 0 || !replacing && errno == EEXIST else {
+            throw Errno()
         }
-        if let failure { throw failure }
-        guard fsync(file.descriptor) == 0 else { throw Errno() }
     }
 
     private func sync(_ folder: String) throws(Errno) {

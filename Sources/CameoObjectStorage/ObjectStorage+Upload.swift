@@ -130,10 +130,7 @@ extension ObjectStorage {
             silence: .seconds(300),
             mayFailLate: true
         )
-        if existing == .kept {
-            request.headers.append(("if-none-match", "*"))
-            request.accepted.formUnion([412, 501])
-        }
+        if existing == .kept { request.keepExisting() }
         switch try await client.send(request).status {
         case 412: return .existed
         case 501: return try await complete(id, of: key, digest, size, tags, .replaced)

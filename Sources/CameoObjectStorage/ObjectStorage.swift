@@ -44,8 +44,7 @@ package final class ObjectStorage: ByteStorage {
             _ = try await client.send(request)
             return .stored
         }
-        request.headers.append(("if-none-match", "*"))
-        request.accepted = [412, 501]
+        request.keepExisting()
         switch try await client.send(request).status {
         case 412: return .existed
         case 501: break
@@ -74,10 +73,7 @@ package final class ObjectStorage: ByteStorage {
             body: body,
             digest: SHA256.digest(of: body)
         )
-        if existing == .kept {
-            request.headers.append(("if-none-match", "*"))
-            request.accepted = [412, 501]
-        }
+        if existing == .kept { request.keepExisting() }
         // A server that does not know conditions: nobody else's mark was there a moment ago.
         guard try await client.send(request).status == 501 else { return }
         try await setOwner(mark, existing: .replaced)

@@ -39,18 +39,10 @@ package struct ObjectStorageConfiguration: Sendable {
 /// How often and when a call is repeated that failed for a passing reason.
 package struct RetryRules: Hashable, Sendable {
     /// The longest pause after the first failure; it doubles with each further one.
-    package var firstPause: Duration
-    package var longestPause: Duration
+    package var firstPause: Duration = .milliseconds(200)
+    package var longestPause: Duration = .seconds(8)
     /// No attempt begins so long after the first.
-    package var patience: Duration
-
-    package init(
-        firstPause: Duration = .milliseconds(200),
-        longestPause: Duration = .seconds(8),
-        patience: Duration = .seconds(60)
-    ) {
-        (self.firstPause, self.longestPause, self.patience) = (firstPause, longestPause, patience)
-    }
+    package var patience: Duration = .seconds(60)
 
     /// The pause before the next attempt; nil if there is none.
     ///

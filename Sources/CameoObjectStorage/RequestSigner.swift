@@ -27,9 +27,9 @@ struct RequestSigner: Sendable {
         with credentials: Credentials,
         at date: Date
     ) -> [(name: String, value: String)] {
-        let time = SigningTime(date)
+        let time = Self.time(date)
         var request = request
-        request.headers += [("x-amz-content-sha256", request.payload), ("x-amz-date", time.text)]
+        request.headers += [("x-amz-content-sha256", request.payload), ("x-amz-date", time)]
         if let token = credentials.sessionToken { request.headers.append(("x-amz-security-token", token)) }
         let words = [
             "Credential=\(credentials.keyID)/\(scope(time))", "SignedHeaders=\(request.signedHeaders)",
@@ -52,40 +52,29 @@ struct RequestSigner: Sendable {
         at date: Date,
         validFor seconds: Int
     ) -> String {
-        let time = SigningTime(date)
+        let time = Self.time(date)
         var request = request
         request.query += [
             ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", "\(credentials.keyID)/\(scope(time))"),
-            ("X-Amz-Date", time.text), ("X-Amz-Expires", String(seconds)),
+            ("X-Amz-Date", time), ("X-Amz-Expires", String(seconds)),
             ("X-Amz-SignedHeaders", request.signedHeaders),
         ]
         if let token = credentials.sessionToken { request.query.append(("X-Amz-Security-Token", token)) }
         return "\(request.queryText)&X-Amz-Signature=\(signature(of: request, credentials, time))"
     }
 
-    private func scope(_ time: SigningTime) -> String { "\(time.day)/\(region)/s3/aws4_request" }
-
-    private func signature(of request: CanonicalRequest, _ credentials: Credentials, _ time: SigningTime) -> String {
-        let text = [Self.algorithm, time.text, scope(time), request.digest.hex].joined(separator: "\n")
-        let key = [time.day, region, "s3", "aws4_request"].reduce(Array("AWS4\(credentials.secret)".utf8)) {
-            key,
-            word in
-            HMACKey(key).code(of: word.utf8)
-        }
-        return Hexadecimal.encode(HMACKey(key).code(of: text.utf8))
+    /// As `20130524T000000Z`, of which the first eight characters are the day.
+    private static func time(_ date: Date) -> String {
+        UTCTime.text(Int(date.timeIntervalSince1970.rounded(.down)), "%04Y%m%dT%H%M%SZ")
     }
-}
 
-/// A time as signatures contain it, to the second.
-struct SigningTime: Hashable, Sendable {
-    /// As `20130524`.
-    let day: String
-    /// As `20130524T000000Z`.
-    let text: String
+    private func scope(_ time: String) -> String { "\(time.prefix(8))/\(region)/s3/aws4_request" }
 
-    init(_ date: Date) {
-        text = UTCTime.text(Int(date.timeIntervalSince1970.rounded(.down)), "%04Y%m%dT%H%M%SZ")
-        day = String(text.prefix(8))
+    private func signature(of request: CanonicalRequest, _ credentials: Credentials, _ time: String) -> String {
+        let text = [Self.algorithm, time, scope(time), request.digest.hex].joined(separator: "\n")
+        var key = Array("AWS4\(credentials.secret)".utf8)
+        for word in scope(time).split(separator: "/") { key = HMACKey(key).code(of: word.utf8) }
+        return Hexadecimal.encode(HMACKey(key).code(of: text.utf8))
     }
 }
 

@@ -201,7 +201,7 @@ struct StorageTests {
         let keys = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"]
         let typo = BytesPlace(chosen: nowhere) { name throws(StoreError) in
             var configuration = ObjectStorageConfiguration(environment: keys)
-            configuration.retries = RetryRules(patience: .zero)
+            configuration.retries.patience = .zero
             return try ObjectStorage(try BucketName(name, environment: keys), configuration: configuration)
         }
         let error = #expect(throws: StoreError.self) { try PostgreSQLStore(url, bytes: typo) }

@@ -2,68 +2,6 @@ internal import CameoModel
 package import CameoStore
 internal import Foundation
 
-/// The options in a bucket's name.
-struct BucketOptions {
-    private(set) var endpoint: Endpoint?
-    private(set) var region: String?
-    private(set) var addressing: BucketName.Addressing?
-    private(set) var credentials: CredentialSource.Kind?
-
-    /// - Parameter query: the text after the question mark; values may be percent-encoded.
-    /// - Throws: ``InvalidOption`` for an option that is unknown, given twice or has no valid value.
-    init(_ query: String) throws(InvalidOption) {
-        var seen: Set<String> = []
-        for pair in query.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts[0])
-            guard parts.count == 2,
-                let value = PercentEncoding.decoded(parts[1].utf8)
-                    .flatMap({ String(validating: $0, as: UTF8.self) })
-            else { throw InvalidOption("\(name) has no value") }
-            guard seen.insert(name).inserted else { throw InvalidOption("\(name) is given twice") }
-            try set(name, value)
-        }
-    }
-
-    private mutating func set(_ name: String, _ value: String) throws(InvalidOption) {
-        switch name {
-        case "endpoint":
-            endpoint = Endpoint(value)
-            guard endpoint != nil else {
-                throw InvalidOption("an endpoint is https://host or http://host, perhaps with a port")
-            }
-        case "region":
-            region = value
-            guard Self.isRegion(value) else { throw InvalidOption("\(value) is not a region's name") }
-        case "addressing":
-            addressing = BucketName.Addressing(rawValue: value)
-            guard addressing != nil else { throw InvalidOption("addressing is path or virtual") }
-        case "credentials":
-            credentials = CredentialSource.Kind(rawValue: value)
-            guard credentials != nil else { throw InvalidOption("credentials is environment, file or instance") }
-        default:
-            // Not its value, which may be a secret.
-            throw InvalidOption("there is no option \(name); there are endpoint, region, addressing and credentials")
-        }
-    }
-
-    static func isRegion(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_".utf8.contains(byte)
-            }
-    }
-}
-
-/// What is wrong with an option, in words.
-struct InvalidOption: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
 /// A place in an S3-compatible storage, as
 /// `s3://bucket/prefix?endpoint=https://host&region=name&addressing=path&credentials=file`.
 package struct BucketName: Hashable, Sendable {
@@ -110,19 +48,46 @@ package struct BucketName: Hashable, Sendable {
             throw wrong("a prefix has letters, digits, hyphens, underscores and dots between single slashes")
         }
         prefix = segments.joined(separator: "/")
-        let options: BucketOptions
-        do throws(InvalidOption) {
-            options = try BucketOptions(parts.count > 1 ? String(parts[1]) : "")
-        } catch {
-            throw wrong(error.description)
+        let options = try Self.options(parts.count > 1 ? parts[1] : "", wrong)
+        func option<Value>(_ name: String, _ rule: String, _ read: (String) -> Value?) throws(StoreError) -> Value? {
+            guard let text = options[name] else { return nil }
+            guard let value = read(text) else { throw wrong(rule) }
+            return value
         }
         let fallback = ["AWS_REGION", "AWS_DEFAULT_REGION"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
-        region = options.region ?? fallback ?? "us-east-1"
-        guard BucketOptions.isRegion(region) else { throw wrong("\(region) is not a region's name") }
-        endpoint = options.endpoint ?? .aws(region: region)
+        region = options["region"] ?? fallback ?? "us-east-1"
+        guard Self.isRegion(region) else { throw wrong("\(region) is not a region's name") }
+        let form = "an endpoint is https://host or http://host, perhaps with a port"
+        let own = try option("endpoint", form) { Endpoint($0) }
+        endpoint = own ?? .aws(region: region)
         // A bucket with a dot has no certificate as a host's name.
-        addressing = options.addressing ?? (options.endpoint == nil && !bucket.contains(".") ? .virtual : .path)
-        credentials = options.credentials
+        addressing =
+            try option("addressing", "addressing is path or virtual", Addressing.init(rawValue:))
+            ?? (own == nil && !bucket.contains(".") ? .virtual : .path)
+        let kinds = "credentials is environment, file or instance"
+        credentials = try option("credentials", kinds, CredentialSource.Kind.init(rawValue:))
+    }
+
+    /// The options by their names, of which each is known and given once; values may be percent-encoded.
+    private static func options(
+        _ query: Substring,
+        _ wrong: (String) -> StoreError
+    ) throws(StoreError) -> [String: String] {
+        var options: [String: String] = [:]
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            guard parts.count == 2,
+                let value = PercentEncoding.decoded(parts[1].utf8)
+                    .flatMap({ String(validating: $0, as: UTF8.self) })
+            else { throw wrong("\(name) has no value") }
+            // Not its value, which may be a secret.
+            guard ["endpoint", "region", "addressing", "credentials"].contains(name) else {
+                throw wrong("there is no option \(name); there are endpoint, region, addressing and credentials")
+            }
+            guard options.updateValue(value, forKey: name) == nil else { throw wrong("\(name) is given twice") }
+        }
+        return options
     }
 
     private static let credentialsAdvice =
@@ -138,6 +103,13 @@ package struct BucketName: Hashable, Sendable {
     /// The name for messages. Any part of one with an `@`, and a query, may be a secret.
     private static func shown(_ text: String) -> String {
         text.contains("@") ? "s3://…" : String(text.prefix { $0 != "?" })
+    }
+
+    private static func isRegion(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_".utf8.contains(byte)
+            }
     }
 
     private static func isBucket(_ name: String) -> Bool {
