@@ -26,7 +26,7 @@ struct FalseRenderer {
                 data, files, _, _ = socket.recv_fds(s, 65536, 16)
                 return json.loads(data[8:]), files
             def picture(*renditions, truncated=False, **changes):
-                source = {"format": "png", "width": 1, "height": 1, "pages": 1, "hasAlpha": False, **changes}
+                source = {"format": "png", "width": 1, "height": 1, "pages": 1, "hasAlpha": False, "omitted": [], **changes}
                 say("PIC1", {"source": source, "isTruncated": truncated, "renditions": list(renditions)})
             def rendition(**changes):
                 placeholder = {"thumbHash": "1QcSHQRnh493", "blurHash": "L6Pj0^", "dominantColor": "#000000ff"}
