@@ -51,7 +51,8 @@ package struct PictureRenderer {
             toleratesDamage: toleratesDamage
         )
         let header = try reader.header()
-        let facts = reader.facts(header)
+        var facts = reader.facts(header)
+        facts.omitted = reader.omittedParts(header)
         var firstPage: VipsPicture? = header
         var made: [EncodedRendition?] = Array(repeating: nil, count: renditions.count)
         for group in RenditionGroup.groups(of: renditions, facts) {

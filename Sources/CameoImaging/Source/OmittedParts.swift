@@ -5,7 +5,7 @@ extension SourceReader {
     /// The parts of the source that renditions leave out, from the header of a page.
     func omittedParts(_ header: borrowing VipsPicture) -> [PictureFacts.Part] {
         var parts: Set<PictureFacts.Part> = []
-        if header.withFittingProfile()?.hasProfile == false, header.hasProfile { parts.insert(.colorProfile) }
+        if header.hasProfile, !header.hasFittingProfile { parts.insert(.colorProfile) }
         switch format {
         case .png: if PNGColor.isAnimated(bytes) { parts.insert(.animation) }
         case .heif, .avif: if hasMovieBrand { parts.insert(.animation) }

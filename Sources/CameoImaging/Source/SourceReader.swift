@@ -166,13 +166,10 @@ struct SourceReader {
         return fine
     }
 
-    /// The facts of the source from the header of a page.
+    /// The facts of the source from the header of a page, but what renditions leave out.
     func facts(_ header: borrowing VipsPicture) -> PictureFacts {
-        var facts = PictureFacts(header, format: format)
-        guard let video else {
-            facts.omitted = omittedParts(header)
-            return facts
-        }
+        let facts = PictureFacts(header, format: format)
+        guard let video else { return facts }
         return PictureFacts(
             format: format,
             width: video.size.width,

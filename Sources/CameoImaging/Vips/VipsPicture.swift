@@ -329,17 +329,18 @@ extension VipsPicture {
     private static let unreadEXIF = "cameo-exif-data"
 
     /// The picture without a profile of other pixels than its own, which libvips would apply all the same: of a grey profile
-    /// on RGB it makes alpha of green. A profile of RGB describes grey as well. Nil if libvips failed.
+    /// on RGB it makes alpha of green. Nil if libvips failed.
     func withFittingProfile() -> VipsPicture? {
-        guard hasProfile else { return sharingReference() }
+        guard hasProfile, !hasFittingProfile else { return sharingReference() }
+        return copied { vips_image_remove($0, MetadataField.profile.rawValue) }
+    }
+
+    /// Whether the profile is one of pixels like these. One of RGB describes grey as well.
+    var hasFittingProfile: Bool {
         let spaces = isCMYK ? ["CMYK"] : colorBands < 3 ? ["GRAY", "RGB "] : ["RGB ", "Lab "]
         let profile = ByteReader((metadata(.profile) ?? Data()).prefix(Self.profileHeader))
-        if let kind = profile.name(at: 12), ["scnr", "mntr", "prtr", "spac"].contains(kind),
-            let space = profile.name(at: 16), spaces.contains(space)
-        {
-            return sharingReference()
-        }
-        return copied { vips_image_remove($0, MetadataField.profile.rawValue) }
+        guard let kind = profile.name(at: 12), let space = profile.name(at: 16) else { return false }
+        return ["scnr", "mntr", "prtr", "spac"].contains(kind) && spaces.contains(space)
     }
 
     /// The bytes of a profile's header (ICC.1:2022, 7.2).
