@@ -1,10 +1,6 @@
 package import CameoModel
 internal import CameoStore
 
-// DESIGN. At most one waiting job exists per unique key, enforced by the partial unique index `task_unique`. A new
-// request with that key joins the job, which changes its task but never its request. A job that has to wait again while
-// another is waiting under its key ends `cancelled`, superseded by the other. If another transaction inserts a job of the
-// key at the same moment, the index refuses one of both, whose group then runs again and finds the other's job.
 /// What a job or request contributes when it joins another job.
 struct Joining {
     let priority: Int
@@ -16,6 +12,10 @@ struct Joining {
     let isHooked: Bool
 }
 
+// DESIGN. At most one waiting job exists per unique key, enforced by the partial unique index `task_unique`. A new
+// request with that key joins the job, which changes its task but never its request. A job that has to wait again while
+// another is waiting under its key ends `cancelled`, superseded by the other. If another transaction inserts a job of the
+// key at the same moment, the index refuses one of both, whose group then runs again and finds the other's job.
 extension QueueTransaction {
     package func waitingJob(for key: String?) throws -> TaskRow? {
         guard let key else { return nil }
