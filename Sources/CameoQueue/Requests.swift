@@ -11,8 +11,8 @@ package struct NewTask: Sendable {
 
 /// A job that another program inserted and that was not accepted yet, with its parsed request.
 package struct Arrival: Sendable {
-    /// The limits of a page: rows, bytes of requests, and the time of parsing.
-    package static let page = (rows: 500, bytes: 4 * 1_048_576, time: Duration.milliseconds(50))
+    /// The limits of a page: rows, and the bytes of requests after which it ends.
+    package static let page = (rows: 500, bytes: 2 * 1_048_576)
     /// The maximum number of rows that a claim accepts beside jobs that can be claimed.
     package static let rowsBesideWork = 50
     /// How often a claim that finds nothing accepts more: its worker may have been asked to end.

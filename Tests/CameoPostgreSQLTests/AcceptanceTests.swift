@@ -80,12 +80,11 @@ struct AcceptanceTests {
     @Test func aPageIsBoundedByRowsAndBytes() async throws {
         try await insert((0..<700).map { Self.request("\($0)") })
         let first = try await store.read { db in try Arrival.page(db) }
-        #expect((1...500).contains(first.count))
-        #expect(first.map(\.id) == (1...Int64(first.count)).map { $0 })
+        #expect(first.map(\.id) == Array(1...500))
         try await store.acceptAll()
         let pad = String(repeating: "x", count: 1_000_000)
         try await insert((0..<12).map { Self.long("\($0)\(pad)") })
-        #expect(try await store.read { db in try Arrival.page(db).count } < 12)
+        #expect(try await store.read { db in try Arrival.page(db).count } == 3)
         try await store.acceptAll()
         #expect(try await store.status().count(.available) == 712)
         try await expectSound()

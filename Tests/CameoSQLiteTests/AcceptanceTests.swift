@@ -4,7 +4,6 @@ import CameoStore
 import Foundation
 import GRDB
 import StoreConformance
-import Synchronization
 import TestSupport
 import Testing
 
@@ -96,40 +95,16 @@ struct AcceptanceTests {
     @Test func aPageIsBoundedByRowsAndBytes() async throws {
         try insert((0..<700).map { Self.request("\($0)") })
         #expect(try await store.acceptPage())
-        let first = try await accepted()
-        #expect((1...500).contains(first))
+        #expect(try await accepted() == 500)
         while try await store.acceptPage() { try Task.checkCancellation() }
         #expect(try await accepted() == 700)
         let pad = String(repeating: "x", count: 1_000_000)
         try insert((0..<12).map { Self.long("\($0)\(pad)") })
         #expect(try await store.acceptPage())
-        #expect(try await accepted() < 712)
+        #expect(try await accepted() == 703)
         while try await store.acceptPage() { try Task.checkCancellation() }
         #expect(try await store.status().count(.available) == 712)
         #expect(try await fixture.sql("SELECT count(*) FROM task") == "712")
-    }
-
-    /// Rows that take long to read do not delay claims.
-    @Test func aPageThatTakesLongEndsEarly() async throws {
-        try insert((0..<10).map { Self.request("\($0)") })
-        let clock = fixture.clock.storeClock
-        let time = Mutex(Int64(0))
-        let ticking = StoreClock(
-            now: clock.now,
-            uptime: {
-                time.withLock { time in
-                    time += 20
-                    return time
-                }
-            }
-        )
-        #expect(
-            try await SQLiteStore(at: fixture.path, clock: ticking).claim(limit: 9, for: "w1").map(\.claim.jobID) == [
-                1, 2, 3,
-            ]
-        )
-        #expect(try await accepted() == 3)
-        #expect(try await store.claim(limit: 9, for: "w1").count == 7)
     }
 
     /// Another process accepts rows between the read and the accepting transaction.

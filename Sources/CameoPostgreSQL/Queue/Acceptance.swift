@@ -119,12 +119,7 @@ extension Arrival {
             "SELECT id, created_at, request::text FROM job WHERE id = ANY($1::bigint[]) ORDER BY id",
             [SQLArray(ids)]
         )
-        var arrivals: [Arrival] = []
-        let started = ContinuousClock.now
-        for row in rows where started.duration(to: .now) < page.time || arrivals.isEmpty {
-            arrivals.append(Arrival(id: try row[0], createdAt: try row[1], request: (try row[2] as String).utf8))
-        }
-        return arrivals
+        return try rows.map { try Arrival(id: $0[0], createdAt: $0[1], request: ($0[2] as String).utf8) }
     }
 }
 
