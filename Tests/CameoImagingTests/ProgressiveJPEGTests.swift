@@ -12,10 +12,13 @@ struct ProgressiveJPEGTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        arguments: TestLength.few([
-            ["-sample", "1x1"], ["-sample", "2x1"], ["-sample", "1x2"], ["-sample", "2x2"], ["-sample", "4x1"],
-            ["-sample", "3x2"], ["-sample", "1x1,2x2,1x2"], ["-grayscale"], ["-rgb"], ["-quality", "100"],
-        ]),
+        arguments: TestLength.few(
+            [
+                ["-sample", "1x1"], ["-sample", "2x1"], ["-sample", "1x2"], ["-sample", "2x2"], ["-sample", "4x1"],
+                ["-sample", "3x2"], ["-sample", "1x1,2x2,1x2"], ["-grayscale"], ["-rgb"], ["-quality", "100"],
+            ],
+            whole: 5
+        ),
         [[], ["-restart", "3"]]
     )
     func eighthHasTheSamePixels(_ options: [String], _ restarts: [String]) async throws {

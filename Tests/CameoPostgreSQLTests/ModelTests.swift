@@ -6,6 +6,6 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct ModelTests {
     @Test func storeAndModelAgreeAfterEveryStep() async {
-        await ModelSequences.agree(sequences: 8) { try await PostgreSQLEngine(server: .shared()) }
+        await ModelSequences.agree(sequences: 6) { try await PostgreSQLEngine(server: .shared()) }
     }
 }

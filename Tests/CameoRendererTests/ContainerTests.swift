@@ -38,7 +38,7 @@ struct ContainerTests {
         }
     }
 
-    @Test(arguments: TestLength.few(table, whole: 4))
+    @Test(arguments: TestLength.few(table, whole: 3))
     func theFrameIsTheOneThatIsShownAtTheTime(ending: String, codecs: [VideoFacts.Codec]) async throws {
         try await Videos.with { pools in
             for codec in codecs {

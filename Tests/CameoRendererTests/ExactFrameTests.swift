@@ -28,7 +28,7 @@ struct ExactFrameTests {
         Videos.Kind(file: "mpeg4.mp4", options: "-c:v mpeg4 -q:v 2 -g 20 -bf 2"),
     ]
 
-    @Test(arguments: kinds)
+    @Test(arguments: TestLength.few(kinds, whole: 6))
     func theFrameIsTheOneThatIsShownAtTheTime(kind: Videos.Kind) async throws {
         let path = try await Videos.counter(kind.options, as: kind.file, in: folder)
         try await Videos.with { pools in

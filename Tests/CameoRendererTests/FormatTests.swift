@@ -24,7 +24,7 @@ struct FormatTests {
         }
     }
 
-    @Test(arguments: TestLength.few(inputs, 3))
+    @Test(arguments: TestLength.few(inputs, 3, whole: 8))
     func everyInputBecomesEveryOutput(_ input: String) async throws {
         let formats = Rendition.Format.allCases
         let loaders: [Rendition.Format: String] = [

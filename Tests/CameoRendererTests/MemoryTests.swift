@@ -32,7 +32,7 @@ struct MemoryTests {
         }
     }
 
-    @Test(arguments: TestLength.few(Bomb.allCases), TestLength.few([320, 352, 448], 1))
+    @Test(arguments: TestLength.few(Bomb.allCases), TestLength.few([320, 352, 448], 1, whole: 2))
     func pictureOverTheMemoryLimitIsOutOfMemoryAndNothingElse(_ bomb: Bomb, mebibytes: Int) async throws {
         var configuration = Renderers.configuration(processes: 1)
         configuration.memoryLimitBytes = mebibytes << 20

@@ -200,7 +200,7 @@ struct MetadataTests {
     }
 
     /// All kinds together change no pixel and no size.
-    @Test(arguments: formats, TestLength.few(["jpg", "disc"], 1))
+    @Test(arguments: formats, TestLength.few(["jpg", "disc"], 1, whole: 1))
     func metadataDoesNotTouchThePixels(_ format: Rendition.Format, source: String) async throws {
         let path = source == "jpg" ? try await Pictures.withMetadata() : try await Pictures.disc("png")
         let (plain, _) = try await rendered([], format, of: path)

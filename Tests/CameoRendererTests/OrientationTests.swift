@@ -28,7 +28,7 @@ struct OrientationTests {
         try await expect(specimen, 25, 15, Self.white)
     }
 
-    @Test(arguments: TestLength.few(1...8, 3))
+    @Test(arguments: TestLength.few(1...8, 3, whole: 4))
     func boxesAndGravityAreInUprightPixels(_ orientation: Int) async throws {
         let path = try await Pictures.corners(orientation: orientation)
         let renditions = [

@@ -90,7 +90,10 @@ struct OverlayTests {
         #expect(changed(result) == expected)
     }
 
-    @Test(arguments: PixelKind.allCases, TestLength.few([(1.0, 255), (0.5, 255), (1, 128), (0.25, 200), (0, 255)], 2))
+    @Test(
+        arguments: PixelKind.allCases,
+        TestLength.few([(1.0, 255), (0.5, 255), (1, 128), (0.25, 200), (0, 255)], 2, whole: 3)
+    )
     func blendsOverByOpacity(_ kind: PixelKind, _ strength: (opacity: Double, alpha: Int)) async throws {
         for under in kind.hasAlpha ? [255, 100, 0] : [255] {
             let result = try await rendered(on: plain(kind, alpha: under), mark(alpha: strength.alpha)) {

@@ -78,7 +78,7 @@ struct PartialVideoTests {
         return try await pools.renderer.render(request, frames: pools.frames, loading: parts, clock: WorkClock())
     }
 
-    @Test(arguments: TestLength.few(kinds, whole: 4))
+    @Test(arguments: TestLength.few(kinds, whole: 2))
     func thePictureIsThatOfTheWholeVideo(kind: Kind) async throws {
         let path = try await video(kind)
         var sheet = Videos.rendition("auto")

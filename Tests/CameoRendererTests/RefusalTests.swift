@@ -40,7 +40,7 @@ struct RefusalTests {
 
     @Test(
         arguments: TestLength.few(["jpg", "png", "gif", "webp", "tif", "heic", "avif"]),
-        TestLength.few([0.05, 0.5, 0.9], 1)
+        TestLength.few([0.05, 0.5, 0.9], 1, whole: 2)
     )
     func truncatedPictureIsCorrupt(_ ending: String, share: Double) async throws {
         try await expect(.imageCorrupt, "damaged", of: Pictures.truncated(ending, share: share))

@@ -43,7 +43,7 @@ struct VideoHDRTests {
         [true, false].map { Signal(transfer: transfer, peak: peak, isGraded: $0) }
     }
 
-    @Test(arguments: signals)
+    @Test(arguments: TestLength.few(signals, whole: 2))
     func tonesAreThoseOfFFmpegsNearestOperator(signal: Signal) async throws {
         let path = try await Videos.make(
             [

@@ -39,7 +39,7 @@ struct VideoTests {
         Kind(file: "prores.mov", encoder: "prores_ks", codec: .prores),
     ]
 
-    @Test(arguments: TestLength.few(kinds, whole: 8))
+    @Test(arguments: TestLength.few(kinds, whole: 5))
     func theFrameIsOfTheKeyframeNearestToTheTime(kind: Kind) async throws {
         let path = try await Videos.clip(kind.encoder, kind.options, as: kind.file, in: folder)
         try await Videos.with { pools in
@@ -164,7 +164,7 @@ struct VideoTests {
         }
     }
 
-    @Test(arguments: ["clip.mp4", "clip.mkv", "clip.ts", "clip.avi"])
+    @Test(arguments: TestLength.few(["clip.mp4", "clip.mkv", "clip.ts", "clip.avi"], whole: 2))
     func aTruncatedVideoGivesAFrameOfTheTimeOrIsCorrupt(name: String) async throws {
         let path = try await Videos.clip("libx264", "-movflags faststart -bf 0 -pix_fmt yuv420p", as: name, in: folder)
         let whole = try Data(contentsOf: URL(filePath: path))

@@ -30,7 +30,7 @@ struct MatrixTests {
         #expect(bytes.firstRange(of: Data(Fixture.secret.utf8)) != nil)
     }
 
-    @Test(arguments: TestLength.few(MatrixCases.all, 3, whole: 32))
+    @Test(arguments: TestLength.few(MatrixCases.all, 3, whole: 16))
     func thumbnailIsWhatTheSlowPathMakes(_ item: MatrixCase) async throws {
         let path = try await item.fixture.file()
         let renditions = item.outputs.enumerated().map { $1.rendition(named: "\($0)") }

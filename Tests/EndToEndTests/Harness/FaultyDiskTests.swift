@@ -16,7 +16,7 @@ extension EndToEnd {
                     "write EIO /blobs/", "sync EIO /blobs/", "write ENOSPC /blobs/", "write SHORT /blobs/",
                 ],
                 2,
-                whole: 4
+                whole: 3
             )
         )
         func aDiskThatFailsNowAndThenCostsNoJob(rule: String) async throws {

@@ -233,7 +233,7 @@ extension EndToEnd {
         }
 
         @Test(
-            arguments: TestLength.few(["write ENOSPC -wal", "write EIO -wal", "sync EIO -wal"], 1, whole: 2),
+            arguments: TestLength.few(["write ENOSPC -wal", "write EIO -wal", "sync EIO -wal"], 1, whole: 1),
             Relief.allCases
         )
         func aSettlementIsRetriedUntilItIsCommittedOrTheClaimIsLost(rule: String, relief: Relief) async throws {
