@@ -98,7 +98,9 @@ class Convert(Maker):
             raise Unmeasured("ImageMagick is not installed")
 
     def cannot(self, job):
-        return NO_EFFORT if any(rendition.format == "avif" for rendition in job.renditions) else None
+        if any(rendition.format == "avif" for rendition in job.renditions):
+            return NO_EFFORT
+        return "reads SVG only with further packages" if job.set == "drawings" else None
 
     def work(self, pictures, renditions, folder):
         lines = []

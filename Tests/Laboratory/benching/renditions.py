@@ -85,6 +85,8 @@ JOBS = (
     Job("160-64-jpeg", "64 cover JPEG, pictures of 160 px", "160", cover(64, "jpeg"), (150, 400)),
     Job("progressive-256-jpeg", "256 cover JPEG, progressive", "progressive", cover(256, "jpeg"), (8, 24), (2, 5)),
     Job("screens-256-webp", "256 cover WebP, PNG screenshots", "screens", cover(256, "webp"), (8, 24), (2, 5)),
+    Job("webp-256-jpeg", "256 cover JPEG, WebP", "webp", cover(256, "jpeg"), (8, 24), (2, 5)),
+    Job("drawings-256-webp", "256 cover WebP, SVG drawings", "drawings", cover(256, "webp"), (8, 24), (2, 5)),
     Job("heic-256-jpeg", "256 cover JPEG, HEIC", "heic", cover(256, "jpeg"), (4, 16), (2, 3)),
 )
 

@@ -41,8 +41,8 @@ def views(photographs, count, edge):
         area += 1
 
 
-def screen(photograph, number):
-    """A screenshot: windows with text, and one that shows a photograph."""
+def drawing(number):
+    """An SVG: windows with text."""
     chance = random.Random(number)
     parts = [f'<rect width="1920" height="1080" fill="hsl({chance.randint(0, 359)},28%,88%)"/>',
              '<rect width="1920" height="36" fill="#25282d"/><text x="20" y="25" fill="#eee" font-size="18">Files   Edit   View   Help</text>']
@@ -53,8 +53,12 @@ def screen(photograph, number):
             text = " ".join(chance.choice(WORDS) for _ in range(width // 90))
             color = chance.choice(["#202124", "#202124", "#1a5fb4", "#a51d2d"])
             parts.append(f'<text x="{x + 24}" y="{y + 76 + line * 28}" font-size="18" fill="{color}">{html.escape(text)}</text>')
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="1920" height="1080" font-family="DejaVu Sans, sans-serif">{"".join(parts)}</svg>'
-    page = pyvips.Image.svgload_buffer(svg.encode()).flatten(background=255)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="1920" height="1080" font-family="DejaVu Sans, sans-serif">{"".join(parts)}</svg>'
+
+
+def screen(photograph, number):
+    """A screenshot: a drawing, and a photograph in one of its windows."""
+    page = pyvips.Image.svgload_buffer(drawing(number).encode()).flatten(background=255)
     view = pyvips.Image.thumbnail(photograph, 900, height=420, crop="centre").colourspace("srgb")
     return page.insert(view.flatten(background=255) if view.hasalpha() else view, 940, 90)
 
@@ -84,6 +88,10 @@ def main():
         pyvips.Image.new_from_file(path).jpegsave(place("progressive", number, "jpg"), Q=88, interlace=True)
     for number in range(wanted["screens"]):
         screen(photographs[number % len(photographs)], number).pngsave(place("screens", number, "png"), strip=True)
+    for number in range(wanted["drawings"]):
+        pathlib.Path(place("drawings", number, "svg")).write_text(drawing(number))
+    for number, path in enumerate(evenly(photographs, wanted["webp"])):
+        pyvips.Image.thumbnail(path, 2048, size="down").webpsave(place("webp", number, "webp"), Q=85, strip=True)
     try:
         for number, path in enumerate(evenly(photographs, wanted["heic"])):
             picture = pyvips.Image.thumbnail(path, 2048, size="down")
