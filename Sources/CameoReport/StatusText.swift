@@ -196,9 +196,19 @@ extension StatusReport {
     package var standstills: [String] {
         let waiting = queues.filter { ($0.jobs[.available] ?? 0) > 0 }
         guard !waiting.isEmpty else { return [] }
-        let isWorkedOn = workers.contains { $0.isAlive && $0.stopping == nil }
-        return (isWorkedOn ? [] : ["no worker runs: start cameo-worker"])
-            + waiting.filter(\.paused).map { "the queue \($0.name) is paused: cameo-admin resume \($0.name)" }
+        let workers = workers.filter { $0.isAlive && $0.stopping == nil }
+        guard !workers.isEmpty else {
+            return ["no worker runs: start cameo-worker"] + waiting.compactMap(Self.pause(of:))
+        }
+        return waiting.compactMap { queue in
+            if let pause = Self.pause(of: queue) { return pause }
+            if workers.contains(where: { $0.queues?.contains(queue.name) ?? true }) { return nil }
+            return "no worker takes jobs of the queue \(queue.name): cameo-worker --queues \(queue.name)"
+        }
+    }
+
+    private static func pause(of queue: Queue) -> String? {
+        queue.paused ? "the queue \(queue.name) is paused: cameo-admin resume \(queue.name)" : nil
     }
 }
 
@@ -229,7 +239,11 @@ extension HealthReport {
         let limitText = AmountText.duration(limit / .seconds(1))
         guard let oldest = waiting.max(by: { $0.oldestWaitingSeconds ?? 0 < $1.oldestWaitingSeconds ?? 0 }),
             let seconds = oldest.oldestWaitingSeconds
-        else { return Check(name: .lag, isHealthy: true, detail: "no job waits, at most \(limitText) allowed") }
+        else {
+            let rest =
+                status.queues.contains { $0.oldestWaitingSeconds != nil } ? " but in paused and background queues" : ""
+            return Check(name: .lag, isHealthy: true, detail: "no job waits\(rest), at most \(limitText) allowed")
+        }
         return Check(
             name: .lag,
             isHealthy: seconds <= limit / .seconds(1),

@@ -47,6 +47,7 @@ struct StatusTextTests {
         _ text: String = "w1",
         isAlive: Bool = true,
         stopping: WorkerStop? = nil,
+        queues: [String]? = nil,
         current: [StatusReport.RunningJob] = []
     ) -> StatusReport.Worker {
         StatusReport.Worker(
@@ -59,6 +60,7 @@ struct StatusTextTests {
             concurrency: 8,
             running: 3,
             stopping: stopping,
+            queues: queues,
             current: current
         )
     }
@@ -145,6 +147,10 @@ struct StatusTextTests {
         )
         #expect(standstills(1, paused: true, worker("w1")) == [paused])
         #expect(standstills(1, paused: false, worker("w1")) == [])
+        #expect(standstills(1, paused: false, worker("w1", queues: ["p", "q"])) == [])
+        let untaken = "no worker takes jobs of the queue q: cameo-worker --queues q"
+        #expect(standstills(1, paused: false, worker("w1", queues: ["p"])) == [untaken])
+        #expect(standstills(1, paused: true, worker("w1", queues: ["p"])) == [paused])
     }
 
     @Test func everythingFitsOneScreen() {

@@ -94,6 +94,10 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
       isWaiting(queue.jobs) ? `; ${count(queue.jobs.available + queue.jobs.retryable, "job")} waiting. ` : ". ",
       access.operate ? button("Resume", () => changePause(queue), { ariaLabel: `Let queue ${queue.name} go on` })
         : element("code", { textContent: `cameo-admin resume ${queue.name}` }))),
+    queues.filter(({ name, paused, jobs: own }) => working(workers).length && !paused && isWaiting(own)
+      && !working(workers).some(({ queues: taken }) => !taken || taken.includes(name))).slice(0, 5).map(({ name }) =>
+      entry(`untaken ${name}`, `No worker takes jobs of queue ${name}. Start one that does: `,
+        element("code", { textContent: `cameo-worker --queues ${name}` }))),
     queues.filter(({ opensAt, jobs: own }) => opensAt && isWaiting(own)).slice(0, 5).map((queue) =>
       entry(`quiet ${queue.name}`, `Queue ${queue.name} waits for quiet hours until ${clock(queue.opensAt)}.`)),
     discarded > completed ? entry("failing", `During the last minute, ${number(discarded)} failed and `,
