@@ -122,6 +122,8 @@ extension QueueTransaction {
 
     /// Removes everything cached for a source, but the beginnings of downloads.
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) throws -> ForgottenSource {
+        // `cameo://source/NAME` is the cached original of NAME.
+        let uri = if case .source(let name) = CameoURI(uri) { name } else { uri }
         let sizes: [Int] = try column("DELETE FROM source WHERE \(dialect.sourceOfURI) RETURNING size", [uri])
         let failures = try execute("DELETE FROM source_failure WHERE \(dialect.sourceOfURI)", [uri])
         var thumbnails = 0

@@ -57,7 +57,14 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
                     ] as JSONValue
                 )
             } else if forgotten.isNothing {
-                Output.error("cameo-admin: nothing is stored for \(TerminalText.escaped(SourceName.of(source)))")
+                let name = TerminalText.escaped(SourceName.of(source))
+                // A thumbnail can be a source too.
+                let isThumbnail = source.hasPrefix("cameo://thumb/")
+                Output.error(
+                    isThumbnail
+                        ? "cameo-admin: nothing was made from \(name); to remove it, name the picture that it was made from"
+                        : "cameo-admin: nothing is stored for \(name)"
+                )
             } else {
                 Output.line(Self.text(source, forgotten))
             }

@@ -169,6 +169,10 @@ extension ConformanceCase {
             #expect(try await fixture.store.rememberedFailure(of: Self.key) == nil)
             #expect(try await fixture.keptLetters(of: "c") == "c")
             #expect(try await fixture.store.forgetSource(Fixture.uri, .originals).isNothing)
+            // The original is forgotten by its own name too.
+            try await fixture.keep("u", uri: "user:42/avatar", isPinned: true)
+            let original = CameoURI.source("user:42/avatar").text
+            #expect(try await fixture.store.forgetSource(original, .originals).originals == 1)
         },
         ConformanceCase("counters agree after all operations") { fixture in
             try await fixture.keep("a", seen: 1)
