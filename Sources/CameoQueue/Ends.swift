@@ -147,11 +147,7 @@ extension QueueTransaction {
             dead.crashCount += deaths
             return try discardLost(dead, into: &report)
         }
-        if case .superseded = try giveBack(task, deaths: deaths) {
-            report.superseded += 1
-        } else {
-            report.rescued += 1
-        }
+        if try giveBack(task, deaths: deaths) == .asAsked { report.rescued += 1 }
     }
 
     /// Discards a job whose workers died too often.

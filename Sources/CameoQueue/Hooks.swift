@@ -4,8 +4,8 @@ internal import Foundation
 
 // The rows of hooks that change together with their jobs.
 extension QueueTransaction {
-    /// Records the hook that a job's request names, if any, and that of its queue.
-    package func note(hook: String?, ofQueue queue: Int64, for job: Int64) throws {
+    /// Records the hook that a job's request names, if any, and that of its queue; nil: that was done before.
+    package func note(hook: String?, ofQueue queue: Int64? = nil, for job: Int64) throws {
         try execute(
             """
             INSERT INTO job_hook(job_id, hook, named_by)
@@ -14,14 +14,6 @@ extension QueueTransaction {
             WHERE hook IS NOT NULL ON CONFLICT DO NOTHING
             """,
             [job, queue, hook]
-        )
-    }
-
-    /// Records the hook of a request that has joined a job.
-    func note(hook: String, for job: Int64) throws {
-        try execute(
-            "INSERT INTO job_hook(job_id, hook, named_by) VALUES (?1, ?2, ?1) ON CONFLICT DO NOTHING",
-            [job, hook]
         )
     }
 

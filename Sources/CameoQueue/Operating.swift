@@ -35,21 +35,19 @@ extension QueueTransaction {
     }
 
     /// Makes a job run now that waits for later, or that has ended.
-    package func retry(_ id: Int64) throws -> RetriedJob {
+    package func retry(_ id: Int64) throws -> (before: JobState, supersededBy: Int64?) {
         switch try find(id) {
         case .unfinished(var task):
             let before = task.state
-            guard before != .available, before != .running else {
-                return RetriedJob(before: before, settlement: .asAsked)
-            }
+            guard before != .available, before != .running else { return (before, nil) }
             (task.state, task.due, task.attempt, task.crashCount, task.failed) = (.available, now, 0, 0, nil)
-            return RetriedJob(before: before, settlement: Settlement(try letWait(task, from: before)))
+            return (before, try letWait(task, from: before))
         case .ended(let before):
             // A refused request would be refused again, unless this version accepts more than the one that refused it.
-            guard let task = try newTask(ofEnded: id) else { return RetriedJob(before: before, settlement: .asAsked) }
+            guard let task = try newTask(ofEnded: id) else { return (before, nil) }
             try removeOutcome(of: id)
             forget(before, in: task.queue)
-            return RetriedJob(before: before, settlement: Settlement(try letWait(task, from: nil)))
+            return (before, try letWait(task, from: nil))
         }
     }
 

@@ -192,7 +192,7 @@ extension QueueStore {
         return try await commit(.new) { db in try db.cancel(id) }
     }
 
-    package func retry(_ id: Int64) async throws(StoreError) -> RetriedJob {
+    package func retry(_ id: Int64) async throws(StoreError) -> (before: JobState, supersededBy: Int64?) {
         try await accept(through: id)
         return try await commit(.new) { db in try db.retry(id) }
     }
@@ -308,7 +308,7 @@ extension QueueStore {
 
     package func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
         try await read { db in
-            try db.hasPoisonJob(among: queues, background, attemptedBefore: db.now - poisonPatience)
+            try db.poisonJob(among: queues, background, attemptedBefore: db.now - poisonPatience) != nil
         }
     }
 
@@ -477,7 +477,7 @@ extension QueueStore {
         return try await commit(.begun) { db in try db.keep(source, blob, budget: budget) }
     }
 
-    package func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources {
+    package func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> Bool {
         try await commit(.new) { db in try db.evict(over: budget, atMost: limit, sparing: nil) }
     }
 

@@ -59,9 +59,6 @@ package protocol QueueTransaction: AnyObject {
     func end(_ task: TaskRow, from before: JobState?, _ end: End) throws
     /// Removes the outcome of a job that is retried; its attempts are kept.
     func removeOutcome(of id: Int64) throws
-    /// Whether a poison job may run now whose last attempt was at a time or before, or whenever if that is nil.
-    func hasPoisonJob(among queues: [String]?, _ background: BackgroundJobs, attemptedBefore time: Int64?) throws
-        -> Bool
     /// The condition that the lease of a row of `worker` runs, and its values, the first of which is `?4`.
     var runningLease: (condition: String, values: [(any SQLBindable)?]) { get }
     /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.
@@ -77,7 +74,9 @@ package protocol QueueTransaction: AnyObject {
 
     /// Whether a registered worker is alive.
     func isAlive(_ worker: String, leaseUntil: Int64) throws -> Bool
-    func recentEnds(minutes: Int, isWorking: Bool) throws -> RecentEnds
+    /// The numbers of the changes at or after a time, found by bisection: the times of the feed grow with its numbers. Nil if
+    /// there are none.
+    func numbersOfChanges(since time: Int64) throws -> ClosedRange<Int64>?
     /// The version of the tables.
     func schemaVersion() throws -> Int
 
@@ -223,6 +222,41 @@ package final class Dialect: Sendable {
                 -- Of a job that came from another store.
                 SELECT fetch_ms, queue_ms, render_ms, store_ms FROM earlier_attempt
                 WHERE ended.number IS NULL AND job_id = ended.id AND started_at = ended.attempted_at) AS attempt
+            """
+    }
+    /// Picks one change of each of `?1` equal parts of the `?3` changes from `?2` on, at a place that the golden ratio
+    /// scatters: claims and completions alternate regularly, and equal steps might meet only one of them. Selects for each
+    /// state the changes of jobs that ran (`jobs`), the time of the last, and the sum of the times since the change before,
+    /// none of which counts as more than `?4` milliseconds.
+    var sampleOfChanges: String {
+        isSQLite
+            ? """
+            WITH RECURSIVE pick(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM pick WHERE n + 1 < ?1)
+            SELECT state, sum(min(gap, ?4)) AS worked, max(at) AS latest,
+              -- Not the requests that needed no job.
+              count(CASE WHEN NOT EXISTS (SELECT 1 FROM outcome
+                WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL) THEN 1 END) AS jobs
+            FROM (
+              SELECT state, job_id, at, at - lag(at, 1, at) OVER (ORDER BY seq) AS gap
+              FROM pick JOIN change ON seq = ?2 + CAST(
+                (n + (n * 2654435761 % 4294967296) / 4294967296.0) * ?3 / ?1 AS INTEGER))
+            GROUP BY state
+            """
+            : """
+            SELECT state, sum(least(gap, ?4))::bigint AS worked, max(at) AS latest,
+              -- Not the requests that needed no job.
+              count(*) FILTER (WHERE NOT EXISTS (
+                SELECT 1 FROM outcome WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL)) AS jobs
+            FROM (
+              SELECT state, job_id, at, at - lag(at, 1, at) OVER (ORDER BY seq) AS gap
+              FROM generate_series(0, ?1::bigint - 1) AS n,
+                LATERAL (SELECT ?2::bigint + trunc(
+                  (n + (n * 2654435761 % 4294967296) / 4294967296.0) * ?3::bigint / ?1)::bigint AS seq) AS pick,
+                LATERAL (
+                  SELECT jobs[place] AS job_id, states[place] AS state, at
+                  FROM (SELECT *, seq - last + cardinality(jobs) AS place FROM change WHERE last >= seq ORDER BY last LIMIT 1)
+                    AS changes) AS change) AS changes
+            GROUP BY state
             """
     }
     /// The table of the counts of all rows.

@@ -84,10 +84,10 @@ extension QueueTransaction {
         _ = try keep(source, blob, budget: nil)
     }
 
-    /// Removes up to `limit` least recently used answers while all exceed the budget.
-    package func evict(over budget: Int, atMost limit: Int, sparing kept: CachedSource?) throws -> EvictedSources {
+    /// Removes up to `limit` least recently used answers while all exceed the budget, and returns whether they do not now.
+    package func evict(over budget: Int, atMost limit: Int, sparing kept: CachedSource?) throws -> Bool {
         let total = try totals()["source_bytes"] ?? 0
-        guard total > budget else { return EvictedSources(count: 0, bytes: 0, isWithinBudget: true) }
+        guard total > budget else { return true }
         let candidates = try query(
             """
             SELECT uri, scope, variant, size FROM source \(dialect.indexed(by: "source_use"))
@@ -107,8 +107,7 @@ extension QueueTransaction {
             try add(count, toTotal: "sources_evicted")
             try add(bytes, toTotal: "source_bytes_evicted")
         }
-        let isWithin = total - bytes <= budget || candidates.isEmpty
-        return EvictedSources(count: count, bytes: bytes, isWithinBudget: isWithin)
+        return total - bytes <= budget || candidates.isEmpty
     }
 
     /// Removes source failures that have expired, the first to expire before others, and returns their number.

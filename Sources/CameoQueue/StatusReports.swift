@@ -8,12 +8,14 @@ internal import Foundation
 // ends; which of them are ends of jobs is counted if they are few, and otherwise estimated by samples.
 
 /// The jobs that ended in the last minutes.
-package struct RecentEnds: Sendable {
+private struct RecentEnds {
     /// The most changes of a period that are all counted: they are neighbours on a few pages.
     private static let counted: Int64 = 3_000
     /// The samples of more changes, each on a page of its own. A third of a busy store's changes are ends of jobs, so that
     /// their estimate has a standard error of 6 %.
     private static let samples: Int64 = 500
+    /// The longest time between two changes that counts as work, in milliseconds.
+    private static let longestGap: Int64 = 30_000
 
     let minutes: Int
     private(set) var completed = 0
@@ -21,44 +23,23 @@ package struct RecentEnds: Sendable {
     /// The time in seconds in which there was work: workers that have just begun, or have been idle, have had less.
     private(set) var seconds = 1.0
 
-    /// The longest time between two changes that counts as work, in milliseconds.
-    package static let longestGap: Int64 = 30_000
-
-    /// Some changes to one state, among those that were picked of a period.
-    package struct Sample {
-        fileprivate let state: JobState
-        /// Those of jobs that ran.
-        fileprivate let jobs: Int64
-        /// The sum in milliseconds of the times since the change before, and the time of the last.
-        fileprivate let worked, latest: Int64
-
-        package init(_ row: some QueueRow) throws {
-            state = try JobState(code: row["state"])
-            (jobs, worked, latest) = try (row["jobs"], row["worked"], row["latest"])
-        }
-    }
-
-    package init(minutes: Int) { self.minutes = minutes }
-
-    /// Counts the changes of a period. The first happened at a time in milliseconds since 1970; a sample is of so many of the
-    /// period's changes (picks of a span).
-    package mutating func count(
-        from first: (seq: Int64, at: Int64),
-        through last: Int64,
-        now: Int64,
-        isWorking: Bool,
-        _ sample: (_ picks: Int64, _ span: Int64) throws -> [Sample]
-    ) throws {
-        let span = last - first.seq + 1
+    init(minutes: Int, isWorking: Bool, _ db: some QueueTransaction) throws {
+        self.minutes = minutes
+        guard let numbers = try db.numbersOfChanges(since: db.now - Int64(minutes) * 60_000) else { return }
+        let span = numbers.upperBound - numbers.lowerBound + 1
         let picks = span <= Self.counted ? span : Self.samples
-        let samples = try sample(picks, span)
-        for some in samples {
-            let count = Int((Double(some.jobs) * Double(span) / Double(picks)).rounded())
-            if some.state == .completed { completed = count }
-            if some.state == .discarded { discarded = count }
+        var worked: Int64 = 0
+        var latest: Int64?
+        let sample = [picks, numbers.lowerBound, span, Self.longestGap]
+        for row in try db.query(db.dialect.sampleOfChanges, sample) {
+            let count = Int((Double(try row["jobs"] as Int64) * Double(span) / Double(picks)).rounded())
+            let state = try JobState(code: row["state"])
+            if state == .completed { completed = count }
+            if state == .discarded { discarded = count }
+            worked += try row["worked"]
+            latest = max(latest ?? .min, try row["latest"])
         }
-        let latest = samples.map(\.latest).max() ?? now
-        let worked = samples.reduce(isWorking ? min(max(0, now - latest), Self.longestGap) : 0) { $0 + $1.worked }
+        if isWorking { worked += min(max(0, db.now - (latest ?? db.now)), Self.longestGap) }
         seconds = min(Double(minutes) * 60, max(1, Double(worked) / 1_000))
     }
 }
@@ -163,7 +144,7 @@ extension QueueTransaction {
         let workers = try workers(only: nil)
         let queues = try queuesAlone().map { $0.waiting(for: workers, now: date) }
         let isWorking = queues.contains { ($0.jobs[.running] ?? 0) > 0 }
-        let periods = try [1, 5, 15].map { try recentEnds(minutes: $0, isWorking: isWorking) }
+        let periods = try [1, 5, 15].map { try RecentEnds(minutes: $0, isWorking: isWorking, self) }
         let totals = try totals()
         var jobs: [JobState: Int] = [:]
         for state in JobState.allCases { jobs[state] = queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) } }

@@ -99,14 +99,16 @@ extension QueueTransaction {
         let found = try thumbnails(new.wanted.map(\.id))
         let thumbnails = new.wanted.compactMap { found[$0.id] }
         guard thumbnails.count == new.wanted.count else { return nil }
-        let freshness = request.refresh == .never ? .unasked : try freshness(of: request)
-        return thumbnails.allSatisfy(freshness.holds(for:)) ? thumbnails : nil
+        if request.refresh == .never { return thumbnails }
+        // The freshness of overlays is not recorded, so an overlay that may change must be fetched.
+        guard request.overlaySources.allSatisfy(isUnchanging) else { return nil }
+        if isUnchanging(request.source) { return thumbnails }
+        let digest = try freshBytes(of: request)
+        return thumbnails.allSatisfy { $0.sourceDigest == digest } ? thumbnails : nil
     }
 
-    private func freshness(of request: ThumbnailRequest) throws -> Freshness {
-        // The freshness of overlays is not recorded, so an overlay that may change must be fetched.
-        guard request.overlaySources.allSatisfy(isUnchanging) else { return .unknown }
-        if isUnchanging(request.source) { return .unchanging }
+    /// The bytes of the cached answer of a request's source; nil unless there is one that is known to be fresh.
+    private func freshBytes(of request: ThumbnailRequest) throws -> BlobDigest? {
         var key = SourceKey(uri: request.source, scope: RequestScope(headers: request.headers))
         if case .source(let uri) = CameoURI(request.source) { key = SourceKey(uri: uri, scope: nil) }
         // Only the fetcher can decide whether an answer with Vary applies to a request.
@@ -118,7 +120,7 @@ extension QueueTransaction {
             """,
             [key.uri, key.scopeText, now]
         )
-        return hex.flatMap(BlobDigest.init(hex:)).map(Freshness.cached) ?? .unknown
+        return hex.flatMap(BlobDigest.init(hex:))
     }
 
     /// Whether a source's name identifies its content: bytes by digest, a drawing by its text.

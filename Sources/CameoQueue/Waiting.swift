@@ -1,5 +1,5 @@
 package import CameoModel
-internal import CameoStore
+package import CameoStore
 
 /// What a job or request contributes when it joins another job.
 struct Joining {
@@ -32,6 +32,33 @@ extension QueueTransaction {
             [key]
         )
         .first.map { try TaskRow($0) }
+    }
+
+    /// The poison job of lowest rank that may run now, and whose last attempt was at a time or before, or whenever if that
+    /// is nil. There are few.
+    package func poisonJob(
+        among queues: [String]?,
+        _ background: BackgroundJobs,
+        attemptedBefore time: Int64? = nil
+    ) throws -> (job: Int64, queue: Int64, queueName: String, isBackground: Bool, key: Int64)? {
+        let isFull =
+            dialect.isSQLite
+            ? "full = 1"
+            : "max_running <= (SELECT count(*) FROM task AS other WHERE other.queue = queue.id AND other.state = 2)"
+        let row = try row(
+            """
+            SELECT task.id, queue.id, queue.name, queue.background, task.key
+            FROM task \(dialect.indexed(by: "task_poison")) JOIN queue ON queue.id = task.queue
+            WHERE task.state = 1 AND task.crash_count >= 3 AND NOT paused AND queue.opens_at = 0
+              AND NOT coalesce(\(isFull), false) AND (CAST(?1 AS bigint) IS NULL OR attempted_at <= ?1)
+              AND (?2 OR NOT queue.background) AND (?3 OR queue.name \(dialect.isIn("?4", .texts)))
+              AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
+                AND (key.opens_at <> 0 OR key.max_running <= \(dialect.runningOfKey)))
+            ORDER BY rank LIMIT 1
+            """,
+            [time, background == .included, queues == nil, queues ?? []]
+        )
+        return try row.map { try (job: $0[0], queue: $0[1], queueName: $0[2], isBackground: $0[3], key: $0[4]) }
     }
 
     /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,

@@ -206,7 +206,7 @@ extension Worker {
     /// Shrinks the cache to its budget after the budget was lowered. At all other times, storing an answer makes room for it.
     private func evictOriginals() async throws {
         guard let budget = configuration.cacheBudget else { return }
-        while try await !store.evictSources(over: budget, atMost: Self.evictionStep).isWithinBudget {
+        while try await !store.evictSources(over: budget, atMost: Self.evictionStep) {
             try await configuration.time.sleep(Self.pruningPause)
         }
     }

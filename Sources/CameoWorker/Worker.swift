@@ -205,7 +205,6 @@ package final class Worker: Service {
 
     private func claim() async throws(StoreError) -> [ClaimedJob] {
         guard !running.containsPoisonJob else { return [] }
-        let background = backgroundJobs
         if phase.hasOverduePoisonJob {
             guard running.count == 0 else { return [] }
             phase.hasOverduePoisonJob = false
@@ -214,14 +213,7 @@ package final class Worker: Service {
         }
         let room = configuration.concurrency - running.count
         guard room > 0 else { return [] }
-        let jobs = try await store.claim(
-            limit: room,
-            background: background == .included
-                ? max(0, configuration.backgroundConcurrency - running.backgroundCount) : 0,
-            kind: .usual,
-            queues: configuration.queues,
-            for: id
-        )
+        let jobs = try await claim(room, max(0, configuration.backgroundConcurrency - running.backgroundCount), .usual)
         pace.note(found: jobs.count, room: room)
         return jobs.isEmpty ? try await claimPoisonJob() : jobs
     }
@@ -233,12 +225,14 @@ package final class Worker: Service {
     /// Other jobs go first: a poison job waits until no other job does, or until it has waited long enough.
     private func claimPoisonJob() async throws(StoreError) -> [ClaimedJob] {
         guard running.count == 0 else { return [] }
+        return try await claim(1, 1, .poison)
+    }
+
+    private func claim(_ limit: Int, _ background: Int, _ kind: ClaimKind) async throws(StoreError) -> [ClaimedJob] {
+        let background = backgroundJobs == .included ? background : 0
+        let queues = configuration.queues
         return try await store.claim(
-            limit: 1,
-            background: backgroundJobs == .included ? 1 : 0,
-            kind: .poison,
-            queues: configuration.queues,
-            for: id
+            ClaimRequest(limit: limit, background: background, kind: kind, queues: queues, for: id)
         )
     }
 

@@ -115,9 +115,8 @@ struct RetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await jobs.change(by: .retry, done: "available again") { store, id in
-            let retried = try await store.retry(id)
-            let before = retried.before
-            if case .superseded(let duplicate) = retried.settlement {
+            let (before, duplicate) = try await store.retry(id)
+            if let duplicate {
                 return "job \(id) was \(before.rawValue), is cancelled: job \(duplicate) waits for the same thumbnails"
             }
             return BulkChange.retry.applies(to: before)

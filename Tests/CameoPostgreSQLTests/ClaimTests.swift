@@ -40,7 +40,8 @@ struct ClaimTests {
         let (locked, unlock) = AsyncStream<Void>.makeStream()
         let slow = Task {
             try await fixture.store.submit(to: fixture.store.claims, .claim, nil) { db in
-                var run = try ClaimRun(db, limit: 10, background: 10, queues: nil, worker: "slow")
+                let request = ClaimRequest(limit: 10, background: 10, kind: .usual, queues: nil, for: "slow")
+                var run = ClaimRun(db, request)
                 let jobs = try run.usual()
                 unlock.yield()
                 _ = try db.query("SELECT pg_sleep(1)")

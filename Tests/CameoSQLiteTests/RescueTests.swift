@@ -22,7 +22,7 @@ struct RescueTests {
     @Test func aDeadWorkersJobsAreRescuedWithoutCountingTheAttempt() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(3)
-        var registration: WorkerRegistration? = try await fixture.register("dead")
+        var registration: LiveWorker? = try await fixture.register("dead")
         let claimed = try await fixture.store.claim(limit: 2, for: "dead")
         #expect(try await fixture.store.rescueExpired(except: "me").workers.isEmpty)
         withExtendedLifetime(registration) {}
@@ -100,7 +100,7 @@ struct RescueTests {
         let fixture = try StoreFixture()
         try await fixture.enqueue()
         for death in 1...6 {
-            var registration: WorkerRegistration? = try await fixture.register("w\(death)")
+            var registration: LiveWorker? = try await fixture.register("w\(death)")
             let kind: ClaimKind = death > 3 ? .poison : .usual
             #expect(try await fixture.store.claim(limit: 1, kind: kind, for: "w\(death)").count == 1)
             withExtendedLifetime(registration) {}
@@ -115,7 +115,7 @@ struct RescueTests {
 
     @Test func statusDistinguishesDeadAndLivingWorkers() async throws {
         let fixture = try StoreFixture()
-        var dead: WorkerRegistration? = try await fixture.register("dead")
+        var dead: LiveWorker? = try await fixture.register("dead")
         let living = try await fixture.register("living")
         withExtendedLifetime(dead) {}
         dead = nil

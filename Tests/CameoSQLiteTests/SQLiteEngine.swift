@@ -86,7 +86,7 @@ extension SQLiteEngine: ModelEngine {
     var mayLockOutliveItsWorker: Bool { true }
 
     func column(_ query: String, of store: any Store) async throws -> [String] {
-        try await open(store).read { db in try String.fetchAll(db.cachedStatement(sql: query)) }
+        try await open(store).read { db in try String.fetchAll(db.sqlite.cachedStatement(sql: query)) }
     }
 
     func insert(_ request: String, at time: Int64, in store: any Store) async throws {

@@ -38,9 +38,7 @@ struct SharedStoreTests {
     /// Creates something of every kind that a store contains.
     private func fill(_ store: SQLiteStore) async throws {
         _ = try await store.store(Self.large, mediaType: nil)
-        _ = try await store.registration(
-            for: WorkerDescription(id: "w1", host: "host", pid: 1, version: "test", concurrency: 1)
-        )
+        try await store.register(WorkerDescription(id: "w1", host: "host", pid: 1, version: "test", concurrency: 1))
         _ = try store.maintenanceTurn()
         store.close()
     }

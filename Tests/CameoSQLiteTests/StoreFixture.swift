@@ -1,10 +1,12 @@
 import CameoModel
 import CameoQueue
-import CameoSQLite
 import CameoStore
 import GRDB
 import StoreConformance
+import Synchronization
 import TestSupport
+
+@testable import CameoSQLite
 
 /// A store for a single test, with a clock that the test controls.
 struct StoreFixture: StoreSteps {
@@ -37,13 +39,38 @@ struct StoreFixture: StoreSteps {
     func sql(_ statements: String) async throws -> String { try await SQLiteEngine.sql(statements, at: path) }
 
     @discardableResult
-    func register(_ id: String = "w1", in store: SQLiteStore? = nil) async throws -> WorkerRegistration {
-        let worker = WorkerDescription(id: id, host: "host", pid: 1, version: "test", concurrency: 4)
-        return try await (store ?? self.store).registration(for: worker)
+    func register(_ id: String = "w1", in store: SQLiteStore? = nil) async throws -> LiveWorker {
+        let store = store ?? self.store
+        try await store.register(WorkerDescription(id: id, host: "host", pid: 1, version: "test", concurrency: 4))
+        return LiveWorker(id: id, store: store)
+    }
+}
+
+/// A worker that dies with this value.
+final class LiveWorker: Sendable {
+    let id: String
+    private let store: SQLiteStore
+
+    init(id: String, store: SQLiteStore) {
+        (self.id, self.store) = (id, store)
+    }
+
+    deinit {
+        store.registrations.withLock { $0[id] = nil }
     }
 }
 
 extension SQLiteStore {
+    func extendLease(_ worker: LiveWorker) async throws {
+        try await extendLease(of: worker.id)
+        withExtendedLifetime(worker) {}
+    }
+
+    func deregister(_ worker: LiveWorker) async throws {
+        try await deregister(worker.id)
+        withExtendedLifetime(worker) {}
+    }
+
     /// Stores the thumbnails of a job and completes it.
     func complete(
         _ claim: Claim,

@@ -47,7 +47,7 @@ struct SupersededStateTests {
         #expect(try await fixture.store.states(of: [first]).isEmpty)
         #expect(try await fixture.store.jobInPlace(of: first).id == first)
 
-        #expect(try await fixture.store.retry(first).settlement == .asAsked)
+        #expect(try await fixture.store.retry(first).supersededBy == nil)
         #expect(try await fixture.store.states(of: [first]) == [first: .available], "and it is no longer a duplicate")
     }
 }

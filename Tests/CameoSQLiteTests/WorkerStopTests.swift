@@ -10,7 +10,7 @@ import Testing
 struct WorkerStopTests {
     @Test func aDeadWorkerCannotBeStopped() async throws {
         let fixture = try StoreFixture()
-        var registration: WorkerRegistration? = try await fixture.register()
+        var registration: LiveWorker? = try await fixture.register()
         withExtendedLifetime(registration) {}
         registration = nil
         // Other tests start programs, and between fork and exec a child has a copy of the lock.

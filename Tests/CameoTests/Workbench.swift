@@ -55,7 +55,9 @@ struct Workbench {
     /// "rendered" for the rendition of this index, over all jobs.
     @discardableResult
     func work(_ worker: String, bytes: (Int) -> Data) async throws -> Int {
-        let jobs = try await store.claim(limit: 1_000, background: 1_000, kind: .usual, queues: nil, for: worker)
+        let jobs = try await store.claim(
+            ClaimRequest(limit: 1_000, background: 1_000, kind: .usual, queues: nil, for: worker)
+        )
         var index = 0
         // Side by side, so that they share commits.
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -77,7 +79,7 @@ struct Workbench {
 
     /// Claims one job and reads its source, as a worker does that then takes its time.
     func begin(_ worker: String) async throws -> BegunJob {
-        let jobs = try await store.claim(limit: 1, background: 1, kind: .usual, queues: nil, for: worker)
+        let jobs = try await store.claim(ClaimRequest(limit: 1, background: 1, kind: .usual, queues: nil, for: worker))
         guard let job = jobs.first else { throw CancellationError() }
         let request = try ThumbnailRequest(parsing: job.request.utf8)
         let begun = try await store.beginFetch(job.claim, of: request)

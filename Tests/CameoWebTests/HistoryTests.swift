@@ -50,7 +50,8 @@ struct HistoryTests {
         try await bench.discard(worker)
         let retried = try await bench.enqueue(Rendition(width: 64))
         let job = try #require(
-            try await bench.store.claim(limit: 1, background: 1, kind: .usual, queues: nil, for: worker).first
+            try await bench.store.claim(ClaimRequest(limit: 1, background: 1, kind: .usual, queues: nil, for: worker))
+                .first
         )
         let failure = JobFailure(.sourceTimeout, at: .fetch, "as the test wants it")
         let retry = AttemptEnd.retry(failure, at: Date(timeIntervalSinceNow: 3_600))

@@ -84,7 +84,10 @@ struct OperatingTests {
         #expect(paused.status == 200)
         #expect(try paused.json["paused"] == true)
         let worker = try await bench.register()
-        #expect(try await bench.store.claim(limit: 1, background: 1, kind: .usual, queues: nil, for: worker).isEmpty)
+        #expect(
+            try await bench.store.claim(ClaimRequest(limit: 1, background: 1, kind: .usual, queues: nil, for: worker))
+                .isEmpty
+        )
         #expect(try await bench.send("POST", "/queues/bulk/resume", Self.alice).json["paused"] == false)
         for (body, concurrency, rate) in [
             (#"{"concurrency":4}"#, 4 as JSONValue, .null as JSONValue),

@@ -117,7 +117,9 @@ final class WebBench: Sendable {
 
     /// Completes the jobs that are due, for all of whose renditions the same was "rendered".
     func work(_ worker: String, with bytes: Data) async throws {
-        for job in try await store.claim(limit: 100, background: 100, kind: .usual, queues: nil, for: worker) {
+        for job in try await store.claim(
+            ClaimRequest(limit: 100, background: 100, kind: .usual, queues: nil, for: worker)
+        ) {
             let request = try job.parsedRequest()
             let rendered = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
                 RenderedThumbnail(id: id, rendition: rendition, encoded: .made(of: bytes))
@@ -137,7 +139,9 @@ final class WebBench: Sendable {
 
     /// Gives up the jobs that are due.
     func discard(_ worker: String, _ code: JobFailure.Code = .imageCorrupt) async throws {
-        for job in try await store.claim(limit: 100, background: 100, kind: .usual, queues: nil, for: worker) {
+        for job in try await store.claim(
+            ClaimRequest(limit: 100, background: 100, kind: .usual, queues: nil, for: worker)
+        ) {
             let failure = JobFailure(code, at: .render, "as the test wants it")
             _ = try await store.settle(job.claim, as: .discard(failure), timings: AttemptTimings())
         }

@@ -66,11 +66,7 @@ final class RefusingStore: WorkerStore {
     }
     func sweep(for worker: String) async throws(StoreError) -> WorkerSweep { try await store.sweep(for: worker) }
     func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> { store.wakeUps(pause: pause) }
-    func claim(limit: Int, background: Int, kind: ClaimKind, queues: [String]?, for worker: String)
-        async throws(StoreError) -> [ClaimedJob]
-    {
-        try await store.claim(limit: limit, background: background, kind: kind, queues: queues, for: worker)
-    }
+    func claim(_ request: ClaimRequest) async throws(StoreError) -> [ClaimedJob] { try await store.claim(request) }
     func takeRefused() -> [LostJob] { store.takeRefused() }
     func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
         try await store.hasOverduePoisonJob(queues: queues, background: background)

@@ -139,13 +139,9 @@ extension EndToEnd {
                 Rendition(name: "keep", width: 8),
             ]
             _ = try await store.enqueue(sources.map { ThumbnailRequest(source: $0, renditions: renditions) })
-            let jobs = try await store.claim(
-                limit: sources.count,
-                background: sources.count,
-                kind: .usual,
-                queues: nil,
-                for: "w1"
-            )
+            let all = sources.count
+            let wanted = ClaimRequest(limit: all, background: all, kind: .usual, queues: nil, for: "w1")
+            let jobs = try await store.claim(wanted)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for job in jobs {
                     group.addTask {

@@ -128,7 +128,10 @@ extension EndToEnd {
             let key = ["--concurrency-key", "tenant 7", "--concurrency-limit", "2"]
             _ = try await deployment.command("cameo-enqueue", ["a.jpg", "b.jpg", "c.jpg", "--allow-missing"] + key)
             let store: any Store = try SQLiteStore(at: deployment.store)
-            #expect(try await store.claim(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1").count == 2)
+            #expect(
+                try await store.claim(ClaimRequest(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1")).count
+                    == 2
+            )
             #expect(
                 try await deployment.command("cameo-admin", ["limit"]).outputText == "tenant 7\t2 of at most 2\n"
             )
@@ -137,7 +140,10 @@ extension EndToEnd {
                 ["limit", "--key", "tenant 7", "--max-running", "3"]
             )
             #expect(raised.outputText == "key tenant 7 runs at most 3 at once\n")
-            #expect(try await store.claim(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1").count == 1)
+            #expect(
+                try await store.claim(ClaimRequest(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1")).count
+                    == 1
+            )
             let queue = try await deployment.command(
                 "cameo-admin",
                 ["queue", "default", "--max-running", "1"]
@@ -169,17 +175,30 @@ extension EndToEnd {
             )
             #expect(try await deployment.status().queues.first?.rate == "4/d")
             let store: any Store = try SQLiteStore(at: deployment.store)
-            #expect(try await store.claim(limit: 2, background: 2, kind: .usual, queues: nil, for: "w1").count == 2)
+            #expect(
+                try await store.claim(ClaimRequest(limit: 2, background: 2, kind: .usual, queues: nil, for: "w1")).count
+                    == 2
+            )
             // One of the key's two jobs has to wait, and with this one the queue has started four.
-            #expect(try await store.claim(limit: 9, background: 9, kind: .usual, queues: nil, for: "w2").count == 2)
-            #expect(try await store.claim(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1").isEmpty)
+            #expect(
+                try await store.claim(ClaimRequest(limit: 9, background: 9, kind: .usual, queues: nil, for: "w2")).count
+                    == 2
+            )
+            #expect(
+                try await store.claim(ClaimRequest(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1"))
+                    .isEmpty
+            )
             #expect(try await !admin("queue", "default", "--rate", "none").contains("starts at most"))
             #expect(
-                try await store.claim(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1").isEmpty,
+                try await store.claim(ClaimRequest(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1"))
+                    .isEmpty,
                 "the key's rate stands"
             )
             #expect(try await admin("limit", "--key", "k", "--rate", "none") == "key k starts without a rate\n")
-            #expect(try await store.claim(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1").count == 1)
+            #expect(
+                try await store.claim(ClaimRequest(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1")).count
+                    == 1
+            )
         }
 
         @Test func aDrainWaitsForItsRate() async throws {

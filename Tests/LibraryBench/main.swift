@@ -28,9 +28,8 @@ func make() async throws {
         WorkerDescription(id: "bench", host: "here", pid: 1, version: CameoVersion.current, concurrency: 32)
     )
     _ = try await store.enqueue(requests())
-    while case let jobs = try await store.claim(limit: 128, background: 128, kind: .usual, queues: nil, for: "bench"),
-        !jobs.isEmpty
-    {
+    let wanted = ClaimRequest(limit: 128, background: 128, kind: .usual, queues: nil, for: "bench")
+    while case let jobs = try await store.claim(wanted), !jobs.isEmpty {
         for job in jobs { try await complete(job, in: store) }
     }
     try await store.deregister("bench", adding: StoreCounters())

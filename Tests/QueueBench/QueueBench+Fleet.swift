@@ -87,7 +87,9 @@ extension QueueBench {
     private func work(_ tally: ChurnTally, until end: ContinuousClock.Instant) async throws {
         while ContinuousClock.now < end {
             let started = ContinuousClock.now
-            let jobs = try await store.claim(limit: 32, background: 32, kind: .usual, queues: nil, for: worker)
+            let jobs = try await store.claim(
+                ClaimRequest(limit: 32, background: 32, kind: .usual, queues: nil, for: worker)
+            )
             if jobs.isEmpty {
                 try await Task.sleep(for: .milliseconds(2))
                 continue

@@ -26,7 +26,9 @@ struct QueueBench: Sendable {
         var (times, claimed, held) = ([Double](), 0, [ClaimedJob]())
         for round in 0...rounds {
             let started = ContinuousClock.now
-            let jobs = try await store.claim(limit: 32, background: 32, kind: .usual, queues: nil, for: worker)
+            let jobs = try await store.claim(
+                ClaimRequest(limit: 32, background: 32, kind: .usual, queues: nil, for: worker)
+            )
             // The first opens files and compiles statements, and lets full keys fill.
             if round > 0 {
                 times.append(started.duration(to: .now).seconds * 1_000)
@@ -93,7 +95,9 @@ struct QueueBench: Sendable {
     ) async throws -> Int {
         var count = 0
         while end.map({ ContinuousClock.now < $0 }) ?? true {
-            let jobs = try await store.claim(limit: batch, background: batch, kind: .usual, queues: nil, for: worker)
+            let jobs = try await store.claim(
+                ClaimRequest(limit: batch, background: batch, kind: .usual, queues: nil, for: worker)
+            )
             if jobs.isEmpty { break }
             try await complete(jobs, storing: thumbnail)
             count += jobs.count

@@ -13,11 +13,7 @@ extension ConformanceCase {
             try await fixture.enqueue(1, from: 6) { $0.queue = "uploads" }
             func claim(_ limit: Int, background: Int) async throws -> [ClaimedJob] {
                 try await fixture.store.claim(
-                    limit: limit,
-                    background: background,
-                    kind: .usual,
-                    queues: nil,
-                    for: "w1"
+                    ClaimRequest(limit: limit, background: background, kind: .usual, queues: nil, for: "w1")
                 )
             }
             let first = try await claim(4, background: 1)
@@ -48,13 +44,8 @@ extension ConformanceCase {
             #expect(try await !fixture.store.hasOverduePoisonJob(queues: nil, background: .excluded))
             #expect(try await fixture.store.hasOverduePoisonJob(queues: nil, background: .included))
             func claim(background: Int) async throws -> Int {
-                let jobs = try await fixture.store.claim(
-                    limit: 1,
-                    background: background,
-                    kind: .poison,
-                    queues: nil,
-                    for: "w9"
-                )
+                let request = ClaimRequest(limit: 1, background: background, kind: .poison, queues: nil, for: "w9")
+                let jobs = try await fixture.store.claim(request)
                 return jobs.count
             }
             #expect(try await claim(background: 0) == 0)

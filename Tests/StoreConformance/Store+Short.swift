@@ -22,7 +22,7 @@ extension WorkerStore {
         queues: [String]? = nil,
         for worker: String
     ) async throws(StoreError) -> [ClaimedJob] {
-        try await claim(limit: limit, background: limit, kind: kind, queues: queues, for: worker)
+        try await claim(ClaimRequest(limit: limit, background: limit, kind: kind, queues: queues, for: worker))
     }
 
     package func hasOverduePoisonJob(queues: [String]?) async throws(StoreError) -> Bool {

@@ -68,16 +68,12 @@ extension PostgreSQLStore {
         async throws(StoreError)
         -> Int?
     {
-        do {
-            return try await collector.hold { db in
-                try db.lockUnreferenced(digest, before: time)
-            } while: {
-                try await storage.remove(digest)
-            } finally: { db, _ in
-                try db.forget(digest)
-            }
-        } catch {
-            throw StoreError(error, location: location)
+        try await collector.hold { db in
+            try db.lockUnreferenced(digest, before: time)
+        } while: {
+            try await storage.remove(digest)
+        } finally: { db, _ in
+            try db.forget(digest)
         }
     }
 }

@@ -72,16 +72,12 @@ extension PostgreSQLStore {
 
     /// In a transaction of its own: others append their changes of counts at their end.
     private func recount(under lease: MaintenanceLease) async throws(StoreError) -> Int {
-        do {
-            return try await collector.hold { db -> Int? in
-                try lease.renew(db)
-                return try RowFaults.recount(db)
-            } while: {
-            } finally: { _, _ in
-            } ?? 0
-        } catch {
-            throw StoreError(error, location: location)
-        }
+        try await collector.hold { db -> Int? in
+            try lease.renew(db)
+            return try RowFaults.recount(db)
+        } while: {
+        } finally: { _, _ in
+        } ?? 0
     }
 
     /// Enters jobs without a place as arrivals, so that they are accepted.
@@ -118,31 +114,27 @@ extension PostgreSQLStore {
     func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
         // What the parts of the held transaction tell one another.
         let verdict = Mutex((isDamaged: false, thumbnails: 0, isGone: false))
-        do {
-            _ = try await collector.hold { db in
-                try db.value("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE", [digest.hex]) as Int?
-            } while: {
-                // The bytes may have been stored again since the survey.
-                let isWhole = try await self.isWhole(digest)
-                verdict.withLock { $0.isDamaged = !isWhole }
-            } finally: { db, _ in
-                guard verdict.withLock({ $0.isDamaged }) else { return }
-                let counts = try db.execute([
-                    .init("DELETE FROM source WHERE blob = $1 AND NOT pinned", [digest.hex]),
-                    .init("DELETE FROM thumbnail WHERE blob = $1", [digest.hex]),
-                    .init(
-                        """
-                        DELETE FROM blob WHERE digest = $1 AND NOT pinned
-                          AND NOT EXISTS (SELECT 1 FROM source WHERE blob = $1)
-                          AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = $1)
-                        """,
-                        [digest.hex]
-                    ),
-                ])
-                verdict.withLock { $0 = (true, counts[1], counts[2] == 1) }
-            }
-        } catch {
-            throw StoreError(error, location: location)
+        _ = try await collector.hold { db in
+            try db.value("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE", [digest.hex]) as Int?
+        } while: {
+            // The bytes may have been stored again since the survey.
+            let isWhole = try await self.isWhole(digest)
+            verdict.withLock { $0.isDamaged = !isWhole }
+        } finally: { db, _ in
+            guard verdict.withLock({ $0.isDamaged }) else { return }
+            let counts = try db.execute([
+                .init("DELETE FROM source WHERE blob = $1 AND NOT pinned", [digest.hex]),
+                .init("DELETE FROM thumbnail WHERE blob = $1", [digest.hex]),
+                .init(
+                    """
+                    DELETE FROM blob WHERE digest = $1 AND NOT pinned
+                      AND NOT EXISTS (SELECT 1 FROM source WHERE blob = $1)
+                      AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = $1)
+                    """,
+                    [digest.hex]
+                ),
+            ])
+            verdict.withLock { $0 = (true, counts[1], counts[2] == 1) }
         }
         return verdict.withLock { ($0.thumbnails, $0.isGone) }
     }
@@ -172,24 +164,20 @@ extension PostgreSQLStore {
     /// Removes bytes that no row names.
     func remove(orphan object: StoredObject, from storage: any ByteStorage) async throws(StoreError) -> Bool {
         let hex = object.digest.hex
-        do {
-            let removed = try await collector.hold { db -> Bool? in
-                if let row = try db.row("SELECT data IS NULL FROM blob WHERE digest = $1 FOR UPDATE", [hex]) {
-                    return try row[0] ? nil : false
-                }
-                let count = try db.execute(
-                    "INSERT INTO blob(digest, size, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                    [hex, object.size, db.now]
-                )
-                return count == 1 ? true : nil
-            } while: {
-                try await storage.remove(object.digest)
-            } finally: { db, isStandIn in
-                if isStandIn { try db.execute("DELETE FROM blob WHERE digest = $1", [hex]) }
+        let removed = try await collector.hold { db -> Bool? in
+            if let row = try db.row("SELECT data IS NULL FROM blob WHERE digest = $1 FOR UPDATE", [hex]) {
+                return try row[0] ? nil : false
             }
-            return removed != nil
-        } catch {
-            throw StoreError(error, location: location)
+            let count = try db.execute(
+                "INSERT INTO blob(digest, size, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                [hex, object.size, db.now]
+            )
+            return count == 1 ? true : nil
+        } while: {
+            try await storage.remove(object.digest)
+        } finally: { db, isStandIn in
+            if isStandIn { try db.execute("DELETE FROM blob WHERE digest = $1", [hex]) }
         }
+        return removed != nil
     }
 }

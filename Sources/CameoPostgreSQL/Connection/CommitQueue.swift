@@ -321,35 +321,25 @@ final class HeldTransactions: Sendable {
         _ look: @escaping @Sendable (PostgreSQLTransaction) throws -> Value?,
         while work: () async throws -> Void,
         finally end: @escaping @Sendable (PostgreSQLTransaction, Value) throws -> Void
-    ) async throws -> Value? {
+    ) async throws(StoreError) -> Value? {
         let connections = ConnectionQueue(url, name: "holder")
         let (clock, watch) = (clock, watch)
-        let found: (opening: Opening, value: Value)? = try await connections.perform {
-            try connections.withConnection { connection in
-                let (opening, _) = try Opening.begin(connection, connections.url, isWriting: true, clock: clock)
-                if let refusal = watch.note(opening, connections.url) { throw refusal }
-                let db = PostgreSQLTransaction(connection, opening, schema: connections.url.schema, isWriting: true)
-                do {
+        do {
+            let found: (opening: Opening, value: Value)? = try await connections.perform {
+                try connections.withConnection { connection in
+                    let (opening, _) = try Opening.begin(connection, connections.url, isWriting: true, clock: clock)
+                    if let refusal = watch.note(opening, connections.url) { throw refusal }
+                    let db = PostgreSQLTransaction(connection, opening, schema: connections.url.schema, isWriting: true)
                     if let value = try look(db) {
                         try db.execute("SELECT set_config('idle_in_transaction_session_timeout', '30000', true)")
                         return (opening, value)
                     }
                     try connection.run("ROLLBACK")
                     return nil
-                } catch {
-                    connections.disconnect()
-                    throw error
                 }
             }
-        }
-        guard let found else { return nil }
-        do {
+            guard let found else { return nil }
             try await work()
-        } catch {
-            await rollBack(connections)
-            throw error
-        }
-        do {
             try await connections.perform {
                 let connection = try connections.connect()
                 // Fails on another connection than the one that began, which has no transaction.
@@ -365,20 +355,11 @@ final class HeldTransactions: Sendable {
                 try end(db, found.value)
                 try connection.run("COMMIT")
             }
+            return found.value
         } catch {
-            await rollBack(connections)
-            throw error
-        }
-        return found.value
-    }
-
-    private func rollBack(_ connections: ConnectionQueue) async {
-        await withCheckedContinuation { continuation in
-            connections.async {
-                // The end of the connection is one.
-                connections.disconnect()
-                continuation.resume()
-            }
+            // The end of the connection is a rollback.
+            try? await connections.perform { connections.disconnect() }
+            throw StoreError(error, location: url.location)
         }
     }
 }

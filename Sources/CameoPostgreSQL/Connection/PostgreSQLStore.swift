@@ -32,7 +32,8 @@ package final class PostgreSQLStore: Sendable {
     let registrations = Mutex<[String: WorkerDescription]>([:])
     package let acceptances = Acceptances()
     package let readings = Readings()
-    let claimHistory = ClaimHistory()
+    /// Whether a claim need not look before it: one that follows a successful one most likely finds more.
+    let lastClaimFoundJobs = Atomic(false)
     /// What calls have left for after their return.
     let errands = Errands()
     /// Whether this process is numbering changes that nobody has asked for.

@@ -2,7 +2,6 @@ internal import CameoModel
 package import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import Synchronization
 
 // DESIGN. A row inserted into `job` by SQL is only a request; a trigger notes it in `arrival`. The next Cameo process
 // accepts it: the strict parser decides once, and the row either gets a task or ends at once as `request.invalid`. A page

@@ -20,10 +20,8 @@ struct ClaimRun {
     private static let promotions = 1_000
 
     private let db: PostgreSQLTransaction
-    private let worker: String
-    private let queues: [String]?
-    private var left: Int
-    private var leftOfBackground: Int
+    /// What is left to claim.
+    private var left: ClaimRequest
     private var rooms: [Int64: Int] = [:]
     /// Whether another look at the lanes may show others: some were emptied, closed, or not as low as they seemed.
     private var hasProgressed = false
@@ -31,20 +29,15 @@ struct ClaimRun {
     /// Jobs whose rows another program has deleted, with which they end.
     private(set) var lost: [LostJob] = []
 
-    init(_ db: PostgreSQLTransaction, limit: Int, background: Int, queues: [String]?, worker: String) throws {
-        self.db = db
-        self.queues = queues
-        self.worker = worker
-        (left, leftOfBackground) = (limit, background)
+    init(_ db: PostgreSQLTransaction, _ request: ClaimRequest) {
+        (self.db, left) = (db, request)
     }
 
     /// Claims jobs that are not poison jobs. `found` are the lanes that an outlook has found.
     mutating func usual(startingWith found: [OpenLane]? = nil) throws -> [ClaimedJob] {
-        var (hasTurn, keys, found) = (false, min(left, Self.lanesOfKeys), found)
-        while left > 0 {
-            var lanes =
-                try found
-                ?? OpenLane.all(among: queues, withBackground: leftOfBackground > 0, keys: keys + 1, db)
+        var (hasTurn, keys, found) = (false, min(left.limit, Self.lanesOfKeys), found)
+        while left.limit > 0 {
+            var lanes = try found ?? openLanes(keys: keys + 1)
             found = nil
             if !hasTurn, lanes.contains(where: \.isLimited) {
                 try db.lock(.limitedClaim)
@@ -69,6 +62,15 @@ struct ClaimRun {
         return jobs
     }
 
+    /// Finds the lanes, without those of more than a number of keys in each queue.
+    private func openLanes(keys: Int) throws -> [OpenLane] {
+        try db.query(
+            "SELECT \(OpenLane.columns) FROM open_lanes($1::text[], $2::boolean, $3::integer)",
+            [left.queues.map { SQLArray($0) }, left.background > 0, keys]
+        )
+        .map { try OpenLane($0, from: 0) }
+    }
+
     /// Removes the last lane of each queue that may have more of them than a number.
     private static func removeRest(of lanes: inout [OpenLane], beyond keys: Int) -> [OpenLane] {
         let ofKeys = Dictionary(grouping: lanes.filter { $0.key != 0 }, by: \.queue)
@@ -80,9 +82,9 @@ struct ClaimRun {
     /// Claims from lanes up to the ranks of those in `rest`, which have not been looked at.
     private mutating func claim(from lanes: [OpenLane], before rest: [OpenLane]) throws {
         var open = lanes.sorted(by: OpenLane.precedes)
-        while left > 0, var lane = open.first {
+        while left.limit > 0, var lane = open.first {
             open.removeFirst()
-            guard !lane.isBackground || leftOfBackground > 0 else { return }
+            guard !lane.isBackground || left.background > 0 else { return }
             // Ranks of background queues and of others are not compared, nor those of queues without room.
             let unseen = rest.filter { $0.isBackground == lane.isBackground && rooms[$0.queue] != 0 }.map(\.head).min()
             guard lane.head <= unseen ?? .max else { continue }
@@ -100,7 +102,7 @@ struct ClaimRun {
 
     /// How many jobs the claim may take from a lane: 0 if another transaction has locked it. Locks what is limited.
     private mutating func room(of lane: OpenLane) throws -> Int {
-        var room = lane.isBackground ? min(left, leftOfBackground) : left
+        var room = lane.isBackground ? min(left.limit, left.background) : left.limit
         if let ofQueue = rooms[lane.queue] { room = min(room, ofQueue) }
         if lane.hasRate {
             try db.execute("SELECT 1 FROM queue WHERE id = $1 FOR UPDATE", [lane.queue])
@@ -134,7 +136,7 @@ struct ClaimRun {
         let token = Self.newToken()
         let rows = try db.query(
             "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6, $7)",
-            [lane.lane, lane.beyond, bound, many, token, worker, db.now],
+            [lane.lane, lane.beyond, bound, many, token, left.worker, db.now],
             prepared: true
         )
         let before = jobs.count
@@ -143,8 +145,8 @@ struct ClaimRun {
     }
 
     private mutating func note(_ taken: Int, of lane: OpenLane) throws {
-        left -= taken
-        if lane.isBackground { leftOfBackground -= taken }
+        left.limit -= taken
+        if lane.isBackground { left.background -= taken }
         if let room = rooms[lane.queue] { rooms[lane.queue] = room - taken }
         hasProgressed = hasProgressed || taken > 0
         if lane.hasRate, taken > 0 { try db.spend(taken, .queue, lane.queue) }
@@ -187,58 +189,32 @@ struct ClaimRun {
 
     // MARK: - Poison jobs
 
-    /// The poison jobs that may run now, by rank, with their queues. There are few.
-    static func poisonJobs(
-        among queues: [String]?,
-        _ background: BackgroundJobs,
-        _ limit: Int,
-        attemptedBefore time: Int64?,
-        _ db: PostgreSQLTransaction
-    ) throws -> [(task: Int64, origin: Origin)] {
-        try db.query(
-            """
-            SELECT task.id, queue.id, queue.name, queue.background, task.key
-            FROM task JOIN queue ON queue.id = task.queue
-            WHERE task.state = 1 AND task.crash_count >= 3 AND NOT paused AND queue.opens_at = 0
-              AND (max_running IS NULL
-                OR max_running > (SELECT count(*) FROM task AS other WHERE other.queue = queue.id AND other.state = 2))
-              AND ($1::bigint IS NULL OR attempted_at <= $1) AND (NOT background OR $4::boolean)
-              AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key AND (key.opens_at <> 0 OR key.max_running
-                <= (SELECT count(*) FROM task AS other WHERE other.key = key.id AND other.state = 2)))
-              AND ($2::text[] IS NULL OR queue.name = ANY($2))
-            ORDER BY rank LIMIT $3
-            """,
-            [time, queues.map { SQLArray($0) }, limit, background == .included]
-        )
-        .map { row in
-            let origin = Origin(queue: try row[1], queueName: try row[2], isBackground: try row[3], key: try row[4])
-            return (task: try row[0], origin: origin)
-        }
-    }
-
     /// Claims poison jobs.
     mutating func poison() throws -> [ClaimedJob] {
         try db.lock(.limitedClaim)
         // One by one, because each may fill its queue or key.
-        while left > 0 {
-            let background = BackgroundJobs(room: leftOfBackground)
-            let next = try Self.poisonJobs(among: queues, background, 1, attemptedBefore: nil, db).first
-            guard let next else { break }
+        while left.limit > 0, let next = try db.poisonJob(among: left.queues, left.backgroundJobs) {
             let locked = "SELECT id FROM task WHERE id = $1 AND state = 1 FOR UPDATE SKIP LOCKED"
             // Another transaction changes it, and wakes workers.
-            guard try db.row(locked, [next.task]) != nil else { break }
-            let (token, origin) = (Self.newToken(), next.origin)
+            guard try db.row(locked, [next.job]) != nil else { break }
+            let origin = Origin(
+                queue: next.queue,
+                queueName: next.queueName,
+                isBackground: next.isBackground,
+                key: next.key
+            )
+            let token = Self.newToken()
             let rows = try db.query(
                 "SELECT * FROM take_jobs($1::bigint[], $2, $3, $4)",
-                [SQLArray([next.task]), token, worker, db.now]
+                [SQLArray([next.job]), token, left.worker, db.now]
             )
             try add(rows, of: token, from: origin)
             if !rows.isEmpty {
                 try db.spend(1, .queue, origin.queue)
                 if origin.key != 0 { try db.spend(1, .key, origin.key) }
             }
-            left -= 1
-            if origin.isBackground { leftOfBackground -= 1 }
+            left.limit -= 1
+            if origin.isBackground { left.background -= 1 }
         }
         return jobs
     }
@@ -347,19 +323,5 @@ struct OpenLane {
         hasRate = try row[first + 6]
         head = try row[first + 7]
         beyond = head - 1
-    }
-
-    /// Finds the lanes, without those of more than a number of keys in each queue.
-    static func all(
-        among queues: [String]?,
-        withBackground: Bool,
-        keys: Int,
-        _ db: PostgreSQLTransaction
-    ) throws -> [OpenLane] {
-        try db.query(
-            "SELECT \(columns) FROM open_lanes($1::text[], $2::boolean, $3::integer)",
-            [queues.map { SQLArray($0) }, withBackground, keys]
-        )
-        .map { try OpenLane($0, from: 0) }
     }
 }

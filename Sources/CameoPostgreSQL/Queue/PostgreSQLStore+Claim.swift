@@ -5,26 +5,20 @@ internal import Foundation
 internal import Synchronization
 
 extension PostgreSQLStore {
-    package func claim(
-        limit: Int,
-        background: Int,
-        kind: ClaimKind,
-        queues: [String]?,
-        for worker: String
-    ) async throws(StoreError) -> [ClaimedJob] {
-        guard limit > 0 else { return [] }
+    package func claim(_ request: ClaimRequest) async throws(StoreError) -> [ClaimedJob] {
+        guard request.limit > 0 else { return [] }
         let acceptances = acceptances
         var (isIdle, pages) = (false, 0)
         while true {
             var page: [Arrival] = []
             var hasArrivals = false
-            let looks = !claimHistory.isPromising
-            let look = ClaimOutlook.looking(for: worker, limit, background, queues, now: serverClock.supplied)
+            let looks = !lastClaimFoundJobs.load(ordering: .relaxed)
+            let look = ClaimOutlook.looking(for: request, now: serverClock.supplied)
             if looks {
                 let wasIdle = isIdle
                 (page, hasArrivals, isIdle) = try await read { db in
                     let outlook = try ClaimOutlook(db.query(look.sql, look.values))
-                    let isIdle = try wasIdle || !Self.mayClaim(outlook, kind, queues, background, db)
+                    let isIdle = try wasIdle || !Self.mayClaim(request, outlook, db)
                     guard outlook.hasArrivals, isIdle || !acceptances.isResting else {
                         return ([], outlook.hasArrivals, isIdle)
                     }
@@ -43,10 +37,10 @@ extension PostgreSQLStore {
                 let outlook = try ClaimOutlook(db.takeLook()?.rows ?? db.query(look.sql, look.values, prepared: true))
                 // Rows that SQL inserted may come before those that wait.
                 if !looks, outlook.hasArrivals, !acceptances.isResting { return nil }
-                let (jobs, lost) = try db.claim(limit, background, kind, queues, for: worker, outlook)
+                let (jobs, lost) = try db.claim(request, outlook)
                 return (Acceptance(count: accepted.count, refused: accepted.refused + lost), jobs)
             }
-            claimHistory.note(found: claimed.map { !$0.jobs.isEmpty } ?? false)
+            lastClaimFoundJobs.store(claimed.map { !$0.jobs.isEmpty } ?? false, ordering: .relaxed)
             guard let (accepted, jobs) = claimed else { continue }
             acceptances.note(accepted.refused)
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
@@ -60,16 +54,13 @@ extension PostgreSQLStore {
 
     /// Whether a claim could find anything or enable a later one to.
     private static func mayClaim(
+        _ request: ClaimRequest,
         _ outlook: ClaimOutlook,
-        _ kind: ClaimKind,
-        _ queues: [String]?,
-        _ background: Int,
         _ db: PostgreSQLTransaction
     ) throws -> Bool {
         if outlook.hasDue { return true }
-        guard kind == .poison else { return !outlook.lanes.isEmpty }
-        let background = BackgroundJobs(room: background)
-        return try db.hasPoisonJob(among: queues, background, attemptedBefore: nil)
+        guard request.kind == .poison else { return !outlook.lanes.isEmpty }
+        return try db.poisonJob(among: request.queues, request.backgroundJobs) != nil
     }
 }
 
@@ -78,22 +69,7 @@ extension PostgreSQLTransaction {
     /// nil if there is none.
     func nextDueTime() throws -> Int64? { try value("SELECT next_due()") }
 
-    package func hasPoisonJob(
-        among queues: [String]?,
-        _ background: BackgroundJobs,
-        attemptedBefore time: Int64?
-    ) throws -> Bool {
-        try !ClaimRun.poisonJobs(among: queues, background, 1, attemptedBefore: time, self).isEmpty
-    }
-
-    fileprivate func claim(
-        _ limit: Int,
-        _ background: Int,
-        _ kind: ClaimKind,
-        _ queues: [String]?,
-        for worker: String,
-        _ outlook: ClaimOutlook
-    ) throws -> ([ClaimedJob], [LostJob]) {
+    fileprivate func claim(_ request: ClaimRequest, _ outlook: ClaimOutlook) throws -> ([ClaimedJob], [LostJob]) {
         guard !outlook.isStopping else { return ([], []) }
         var lanes: [OpenLane]? = outlook.lanes
         if outlook.hasDue {
@@ -112,8 +88,8 @@ extension PostgreSQLTransaction {
             try flush()
             lanes = nil
         }
-        var run = try ClaimRun(self, limit: limit, background: background, queues: queues, worker: worker)
-        let jobs = kind == .poison ? try run.poison() : try run.usual(startingWith: lanes)
+        var run = ClaimRun(self, request)
+        let jobs = request.kind == .poison ? try run.poison() : try run.usual(startingWith: lanes)
         return (jobs, run.lost)
     }
 }
@@ -138,17 +114,11 @@ struct ClaimOutlook {
           LEFT JOIN open_lanes($1::text[], $2::boolean, $3::integer) ON true
         """
 
-    /// The statement that looks at the lanes for a claim of a number of jobs, so many of which may be background jobs.
-    /// `now` is the time in milliseconds since 1970; nil: the server's.
-    static func looking(
-        for worker: String,
-        _ limit: Int,
-        _ background: Int,
-        _ queues: [String]?,
-        now: Int64?
-    ) -> Connection.Statement {
-        let keys = ClaimRun.lanesOfKeys(for: limit)
-        return .init(look, [queues.map { SQLArray($0) }, background > 0, keys, worker, now], prepared: true)
+    /// The statement that looks at the lanes for a claim. `now` is the time in milliseconds since 1970; nil: the server's.
+    static func looking(for request: ClaimRequest, now: Int64?) -> Connection.Statement {
+        let (queues, hasRoom) = (request.queues.map { SQLArray($0) }, request.background > 0)
+        let keys = ClaimRun.lanesOfKeys(for: request.limit)
+        return .init(look, [queues, hasRoom, keys, request.worker, now], prepared: true)
     }
 
     /// Reads the rows of ``look``.
@@ -205,15 +175,6 @@ struct ClaimUse: Sendable {
     /// If not nil, the job is completed beforehand, in the round trip of BEGIN, unless its group is run again with savepoints:
     /// then it is held. The write throws if the job must not be completed.
     var timings: (@Sendable () -> AttemptTimings)?
-}
-
-/// Whether looking before the next claim is worth while: one that follows a successful claim most likely finds more.
-final class ClaimHistory: Sendable {
-    private let foundJobs = Atomic(false)
-
-    var isPromising: Bool { foundJobs.load(ordering: .relaxed) }
-
-    func note(found: Bool) { foundJobs.store(found, ordering: .relaxed) }
 }
 
 extension AttemptTimings {

@@ -120,11 +120,6 @@ package final class SQLiteTransaction: QueueTransaction {
         try value("SELECT max(id) FROM job") ?? 0 > SQLiteStore.acceptedThrough(self)
     }
 
-    var lastInsertedRowID: Int64 { sqlite.lastInsertedRowID }
-
-    /// A statement that the connection keeps compiled.
-    func cachedStatement(sql: String) throws -> Statement { try sqlite.cachedStatement(sql: sql) }
-
     func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         try sqlite.execute(sql: sql, arguments: arguments)
     }

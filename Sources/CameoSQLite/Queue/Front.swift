@@ -24,21 +24,16 @@ struct Front {
     }
 
     /// The first two claimable queues, by rank.
-    static func openQueues(
-        among wanted: [String]?,
-        background: BackgroundJobs,
-        _ db: SQLiteTransaction
-    ) throws -> [OpenQueue] {
-        let open = """
-            head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0\(background == .excluded ? " AND background = 0" : "")
-            """
+    static func openQueues(for request: ClaimRequest, _ db: SQLiteTransaction) throws -> [OpenQueue] {
+        let kinds = request.backgroundJobs == .excluded ? " AND background = 0" : ""
+        let open = "head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0\(kinds)"
         let columns = """
             SELECT id, name, head, coalesce(max_running
               - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)), rate_count NOT NULL, background
             FROM queue
             """
         let rows =
-            if let wanted {
+            if let wanted = request.queues {
                 try db.query(
                     """
                     \(columns) WHERE name IN (SELECT value FROM json_each(?1)) AND \(open)
@@ -55,9 +50,9 @@ struct Front {
     }
 
     /// Finds the next lane; nil if there is nothing to claim. Corrects heads that are too low.
-    static func find(among wanted: [String]?, background: BackgroundJobs, _ db: SQLiteTransaction) throws -> Front? {
+    static func find(for request: ClaimRequest, _ db: SQLiteTransaction) throws -> Front? {
         while true {
-            let queues = try openQueues(among: wanted, background: background, db)
+            let queues = try openQueues(for: request, db)
             guard let queue = queues.first else { return nil }
             // Ranks of background queues and of others are not compared.
             let rivals = queues.dropFirst().filter { $0.isBackground == queue.isBackground }

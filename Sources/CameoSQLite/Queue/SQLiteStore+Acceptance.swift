@@ -3,7 +3,6 @@ internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
-internal import Synchronization
 
 // DESIGN. A row inserted into `job` by SQL is only a request. The next Cameo process accepts it: the strict parser
 // decides once, and the row either gets a task or ends at once as `request.invalid`. Rows are accepted in id order, one
@@ -66,7 +65,7 @@ extension SQLiteStore {
 
     static func arrivals(atMost limit: Int, _ db: SQLiteTransaction) throws -> Arrivals {
         // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
-        let statement = try db.cachedStatement(
+        let statement = try db.sqlite.cachedStatement(
             sql: """
                 SELECT id, created_at, CAST(request AS BLOB), EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
                   OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)

@@ -3,7 +3,6 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import Synchronization
 
 // DESIGN. A claim goes to the queue of lowest rank and its lane of lowest rank, and takes jobs from there up to the
 // first job of the next lane or queue. Full or paused queues and full keys are in none of the indexes that it scans,
@@ -13,20 +12,14 @@ extension SQLiteStore {
     /// The maximum number of scheduled and retryable jobs made available by one claim.
     private static let promotions = 1_000
 
-    package func claim(
-        limit: Int,
-        background: Int,
-        kind: ClaimKind,
-        queues: [String]?,
-        for worker: String
-    ) async throws(StoreError) -> [ClaimedJob] {
+    package func claim(_ request: ClaimRequest) async throws(StoreError) -> [ClaimedJob] {
         guard let claimTurn else { throw .readOnly(path: directory.path) }
-        guard limit > 0 else { return [] }
+        guard request.limit > 0 else { return [] }
         let (since, acceptances) = (cameo_monotonic_ms(), acceptances)
         var (isIdle, pages) = (false, 0)
         while true {
             let (hasArrivals, mayClaim) = try await read { db in
-                (try db.hasArrivals(), try Self.mayClaim(db, kind, queues, background))
+                (try db.hasArrivals(), try Self.mayClaim(request, db))
             }
             guard hasArrivals || mayClaim else {
                 claimTurn.note(found: false)
@@ -48,7 +41,7 @@ extension SQLiteStore {
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let (lost, jobs) = try await commit { db in
                 var lost = try acceptances.measuring(page.rows.count, read: read) { try Self.accept(page, db) }
-                let jobs = try Self.claim(limit, background, kind, queues, for: worker, &lost, db)
+                let jobs = try Self.claim(request, &lost, db)
                 return (lost, jobs)
             }
             claimTurn.note(found: !jobs.isEmpty)
@@ -73,38 +66,32 @@ extension SQLiteStore {
     }
 
     private static func claim(
-        _ limit: Int,
-        _ background: Int,
-        _ kind: ClaimKind,
-        _ queues: [String]?,
-        for worker: String,
+        _ request: ClaimRequest,
         _ lost: inout [LostJob],
         _ db: SQLiteTransaction
     ) throws -> [ClaimedJob] {
         // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
-        guard try db.stopRequest(for: worker) == nil else { return [] }
+        guard try db.stopRequest(for: request.worker) == nil else { return [] }
         try promoteDueJobs(db)
         try Rates.open(db)
-        if kind == .poison {
-            return try claimPoisonJobs(limit, queues, BackgroundJobs(room: background), for: worker, &lost, db)
-        }
-        var jobs: [ClaimedJob] = []
-        var background = background
+        if request.kind == .poison { return try claimPoisonJobs(request, &lost, db) }
+        var (jobs, request) = ([ClaimedJob](), request)
         var beginning = try Beginning(db)
-        while jobs.count < limit,
-            let front = try Front.find(among: queues, background: BackgroundJobs(room: background), db)
-        {
-            let allowed = front.queue.isBackground ? min(limit - jobs.count, background) : limit - jobs.count
+        while jobs.count < request.limit, let front = try Front.find(for: request, db) {
+            let left = request.limit - jobs.count
+            let allowed = front.queue.isBackground ? min(left, request.background) : left
             let room = min(allowed, try front.room(db))
             guard room > 0 else {
                 try front.close(db)
                 continue
             }
             let tasks = try front.tasks(atMost: room, db)
-            if front.queue.isBackground { background -= tasks.count }
+            if front.queue.isBackground { request.background -= tasks.count }
             for task in tasks {
                 let queue = (front.queue.name, front.queue.isBackground)
-                if let job = try take(task, &beginning, from: queue, for: worker, &lost, db) { jobs.append(job) }
+                if let job = try take(task, &beginning, from: queue, for: request.worker, &lost, db) {
+                    jobs.append(job)
+                }
             }
             if front.isLimited {
                 try Rates.spend(tasks.count, queue: front.queue.id, key: front.key, db)
@@ -118,17 +105,11 @@ extension SQLiteStore {
     }
 
     /// Whether a claim could find anything or enable a later one to. Checked before the write lock is taken.
-    private static func mayClaim(
-        _ db: SQLiteTransaction,
-        _ kind: ClaimKind,
-        _ wanted: [String]?,
-        _ background: Int
-    ) throws -> Bool {
-        let background = BackgroundJobs(room: background)
+    private static func mayClaim(_ request: ClaimRequest, _ db: SQLiteTransaction) throws -> Bool {
         if let due = try nextDueTime(db), due <= db.now { return true }
         if try Rates.mayOpen(db) { return true }
-        if kind == .poison { return try db.hasPoisonJob(among: wanted, background, attemptedBefore: nil) }
-        return try !Front.openQueues(among: wanted, background: background, db).isEmpty
+        if request.kind == .poison { return try db.poisonJob(among: request.queues, request.backgroundJobs) != nil }
+        return try !Front.openQueues(for: request, db).isEmpty
     }
 
     private static func promoteDueJobs(_ db: SQLiteTransaction) throws {
@@ -146,47 +127,20 @@ extension SQLiteStore {
         try db.flush()
     }
 
-    // MARK: - Poison jobs
-
-    /// The poison jobs that may run now, by rank. There are few.
-    fileprivate static func poisonJobs(
-        _ wanted: [String]?,
-        _ background: BackgroundJobs,
-        _ limit: Int,
-        attemptedBefore time: Int64?,
-        _ db: SQLiteTransaction
-    ) throws -> [(task: TaskRow, queue: (name: String, isBackground: Bool))] {
-        try db.query(
-            """
-            SELECT task.id, queue.name, queue.background FROM task INDEXED BY task_poison JOIN queue ON queue.id = task.queue
-            WHERE task.state = 1 AND task.crash_count >= 3 AND paused = 0 AND opens_at = 0 AND full = 0
-              AND (?1 IS NULL OR attempted_at <= ?1) AND background <= ?4
-              AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
-                AND (key.running >= key.max_running OR key.opens_at <> 0))
-              AND (?2 IS NULL OR queue.name IN (SELECT value FROM json_each(?2)))
-            ORDER BY rank LIMIT ?3
-            """,
-            [time, wanted, limit, background == .included]
-        )
-        .compactMap { row in
-            try db.task(row[0]).map { (task: $0, queue: (name: try row[1], isBackground: try row[2])) }
-        }
-    }
-
     private static func claimPoisonJobs(
-        _ limit: Int,
-        _ wanted: [String]?,
-        _ background: BackgroundJobs,
-        for worker: String,
+        _ request: ClaimRequest,
         _ lost: inout [LostJob],
         _ db: SQLiteTransaction
     ) throws -> [ClaimedJob] {
         var jobs: [ClaimedJob] = []
         // One by one, because each may fill its queue or key.
-        while jobs.count < limit, let next = try poisonJobs(wanted, background, 1, attemptedBefore: nil, db).first {
+        while jobs.count < request.limit,
+            let next = try db.poisonJob(among: request.queues, request.backgroundJobs), let task = try db.task(next.job)
+        {
             var beginning = try Beginning(db)
-            try Rates.spend(1, queue: next.task.queue, key: next.task.key, db)
-            if let job = try take(next.task, &beginning, from: next.queue, for: worker, &lost, db) { jobs.append(job) }
+            try Rates.spend(1, queue: task.queue, key: task.key, db)
+            let queue = (next.queueName, next.isBackground)
+            if let job = try take(task, &beginning, from: queue, for: request.worker, &lost, db) { jobs.append(job) }
             try beginning.end(db)
             try db.flush()
         }
@@ -271,15 +225,5 @@ extension SQLiteStore {
         var random = SystemRandomNumberGenerator()
         let bits = [random.next() as UInt64, random.next()]
         return Hexadecimal.encode(bits.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
-    }
-}
-
-extension SQLiteTransaction {
-    package func hasPoisonJob(
-        among queues: [String]?,
-        _ background: BackgroundJobs,
-        attemptedBefore time: Int64?
-    ) throws -> Bool {
-        try !SQLiteStore.poisonJobs(queues, background, 1, attemptedBefore: time, self).isEmpty
     }
 }

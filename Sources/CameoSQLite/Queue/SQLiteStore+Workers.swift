@@ -7,30 +7,32 @@ internal import Synchronization
 
 extension SQLiteStore {
     package func register(_ worker: WorkerDescription) async throws(StoreError) {
-        let registration = try await registration(for: worker)
-        registrations.withLock { $0[worker.id] = registration }
-    }
-
-    /// Registers a worker, which is alive while the result is kept.
-    package func registration(for worker: WorkerDescription) async throws(StoreError) -> WorkerRegistration {
+        let registration: WorkerRegistration
         do {
             files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))
-            let registration = try WorkerRegistration(worker, in: directory, startedAt: clock.now().milliseconds)
-            try await extendLease(registration)
-            return registration
+            registration = try WorkerRegistration(worker, in: directory, startedAt: clock.now().milliseconds)
         } catch {
             throw StoreError(error, path: directory.path)
         }
+        try await extendLease(registration, WorkerProgress())
+        registrations.withLock { $0[worker.id] = registration }
     }
 
     package func extendLease(of worker: String, adding counted: StoreCounters, _ progress: WorkerProgress)
         async throws(StoreError)
     {
-        try await extendLease(try registration(of: worker), adding: counted, progress)
+        try await extendLease(try registration(of: worker), progress)
+        // Apart from the lease, which nothing else may spoil.
+        if !counted.isEmpty { try await commit(.begun) { db in db.add(counted) } }
     }
 
     package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
-        try await deregister(try registration(of: worker), adding: counted)
+        let registration = try registration(of: worker)
+        try await commit(.begun) { db in
+            try db.deregister(worker)
+            db.add(counted)
+        }
+        registration.removeFile()
         registrations.withLock { $0[worker] = nil }
     }
 
@@ -39,11 +41,7 @@ extension SQLiteStore {
         return registration
     }
 
-    package func extendLease(
-        _ registration: WorkerRegistration,
-        adding counted: StoreCounters = StoreCounters(),
-        _ progress: WorkerProgress = WorkerProgress()
-    ) async throws(StoreError) {
+    private func extendLease(_ registration: WorkerRegistration, _ progress: WorkerProgress) async throws(StoreError) {
         let (worker, startedAt) = (registration.worker, registration.startedAt)
         let lease = clock.uptime() + Lease.milliseconds
         try await commit(.begun) { db in
@@ -65,19 +63,6 @@ extension SQLiteStore {
             )
             for lack in worker.lacks { try db.add(lack, of: worker.id) }
         }
-        // Apart from the lease, which nothing else may spoil.
-        if !counted.isEmpty { try await commit(.begun) { db in db.add(counted) } }
-    }
-
-    package func deregister(
-        _ registration: WorkerRegistration,
-        adding counted: StoreCounters = StoreCounters()
-    ) async throws(StoreError) {
-        try await commit(.begun) { db in
-            try db.deregister(registration.worker.id)
-            db.add(counted)
-        }
-        registration.removeFile()
     }
 
     package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
@@ -159,8 +144,7 @@ struct LostWorker: Sendable {
 
 /// A worker's registration: its row, and the lock on `workers/<id>.lock` that the kernel releases however the process
 /// dies (invariant I7).
-package final class WorkerRegistration: Sendable {
-    package var id: String { worker.id }
+final class WorkerRegistration: Sendable {
     let worker: WorkerDescription
     let startedAt: Int64
     private let lock: OpenFile

@@ -90,7 +90,7 @@ extension SQLiteTransaction {
 
     package func insertJob(_ request: String) throws -> Int64 {
         try execute("INSERT INTO job(request, created_at) VALUES (?1, ?2)", [request, now])
-        return lastInsertedRowID
+        return sqlite.lastInsertedRowID
     }
 
     package func record(_ entries: [NewTask]) throws {

@@ -64,9 +64,14 @@ extension SQLiteStore {
         )
         let damaged = try await survey(readers: 1, report).damaged
         note("blobs", try await putBack(damaged), "misplaced files restored")
-        let (thumbnails, lost) = try await remove(damaged: damaged)
+        var (thumbnails, blobs) = (0, 0)
+        for digest in damaged {
+            let removed = try await remove(damaged: digest)
+            thumbnails += removed.thumbnails
+            blobs += removed.thumbnails == 0 && removed.isGone ? 1 : 0
+        }
         note("blobs", thumbnails, "thumbnails with damaged bytes removed, to be made again on request")
-        note("blobs", lost, "damaged blobs removed that nothing references")
+        note("blobs", blobs, "damaged blobs removed that nothing references")
         note("files", try await removeOrphanedFiles(), "orphaned files removed")
         note("counters", try await commit { db in try Counters.rebuild(db) }, "counters corrected")
     }
@@ -87,16 +92,6 @@ extension SQLiteStore {
             "DELETE FROM thumbnail WHERE blob NOT IN (SELECT digest FROM blob)",
             "DELETE FROM source WHERE blob NOT IN (SELECT digest FROM blob)",
         ].reduce(0) { try $0 + db.execute($1) }
-    }
-
-    private func remove(damaged digests: [BlobDigest]) async throws(StoreError) -> (thumbnails: Int, blobs: Int) {
-        var (thumbnails, blobs) = (0, 0)
-        for digest in digests {
-            let removed = try await remove(damaged: digest)
-            thumbnails += removed.thumbnails
-            blobs += removed.thumbnails == 0 && removed.isGone ? 1 : 0
-        }
-        return (thumbnails, blobs)
     }
 
     /// Removes a damaged blob with its thumbnails and cached originals, which can be made or fetched again. A blob that

@@ -75,8 +75,9 @@ package protocol SourceStore: AnyStore {
     /// verify them.
     func partial(of key: SourceKey) async throws(StoreError) -> (PartialResponse, OpenFile)?
     func dropPartial(of key: SourceKey) async throws(StoreError)
-    /// Evicts up to `limit` least recently used answers while the cache exceeds its budget.
-    func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> EvictedSources
+    /// Evicts up to `limit` least recently used answers while the cache exceeds its budget. Returns whether it is within its
+    /// budget now.
+    func evictSources(over budget: Int, atMost limit: Int) async throws(StoreError) -> Bool
     /// Removes everything cached for a source, for all credentials, and its remembered failures.
     func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource
     /// Removes thumbnails, whose URIs resolve to nothing until they are made again. Those that an unfinished job needs

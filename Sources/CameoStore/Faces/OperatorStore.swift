@@ -9,10 +9,10 @@ package protocol OperatorStore: AnyStore {
     /// - Throws: ``StoreError/noSuchJob(_:)``
     func cancel(_ id: Int64) async throws(StoreError) -> JobState
     /// Makes a job that has ended, or waits for its back-off, available at once with a full number of attempts. Its
-    /// history is kept.
+    /// history is kept. Returns its previous state, and the job that superseded it, if one did.
     ///
     /// - Throws: ``StoreError/noSuchJob(_:)``
-    func retry(_ id: Int64) async throws(StoreError) -> RetriedJob
+    func retry(_ id: Int64) async throws(StoreError) -> (before: JobState, supersededBy: Int64?)
     /// Postpones a waiting job until a later time. A job that is running or has ended is left unchanged.
     ///
     /// - Throws: ``StoreError/noSuchJob(_:)``

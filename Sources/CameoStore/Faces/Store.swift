@@ -174,12 +174,10 @@ package protocol WorkerStore: AnyStore {
     /// store costs one wake-up in each `pause`. Ends only when its task is cancelled.
     func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void>
 
-    /// Claims up to `limit` jobs, lowest rank first, and counts an attempt for each (invariant I1). Returns none if
-    /// nothing is due, no queue or concurrency key has room, or the worker was asked to stop. Claims only from
-    /// `queues`, or from all if nil, and never from paused queues. Background queues come after all others, and at most
-    /// `background` of the jobs are theirs. First accepts jobs inserted by SQL.
-    func claim(limit: Int, background: Int, kind: ClaimKind, queues: [String]?, for worker: String)
-        async throws(StoreError) -> [ClaimedJob]
+    /// Claims jobs, lowest rank first, and counts an attempt for each (invariant I1). Returns none if nothing is due, no
+    /// queue or concurrency key has room, or the worker was asked to stop. Never claims from paused queues. Background
+    /// queues come after all others. First accepts jobs inserted by SQL.
+    func claim(_ request: ClaimRequest) async throws(StoreError) -> [ClaimedJob]
     /// The jobs inserted by SQL that this process has refused since the last call.
     func takeRefused() -> [LostJob]
     /// Whether a poison job (see ``ClaimKind/poison``) has waited so long that it no longer gives way to other jobs.

@@ -1,25 +1,5 @@
 package import CameoModel
 
-/// What the store knows about a source's bytes without contacting its server.
-package enum Freshness {
-    /// The request does not care.
-    case unasked
-    /// The bytes cannot change, because their name identifies them.
-    case unchanging
-    /// A cached answer that is still fresh has these bytes.
-    case cached(BlobDigest)
-    case unknown
-
-    /// Whether a thumbnail is known to be current.
-    package func holds(for thumbnail: Thumbnail) -> Bool {
-        switch self {
-        case .unasked, .unchanging: true
-        case .cached(let digest): thumbnail.sourceDigest == digest
-        case .unknown: false
-        }
-    }
-}
-
 /// A program's own name for an uploaded picture. Its thumbnails keep their URIs when new bytes are uploaded under the
 /// key, and are made again.
 package struct CacheKey: Hashable, Sendable {
@@ -89,19 +69,6 @@ package enum KeptSource: Hashable, Sendable {
     case superseded
     /// The answer alone exceeds the budget.
     case tooLarge
-}
-
-package struct EvictedSources: Hashable, Sendable {
-    package let count: Int
-    package let bytes: Int
-    /// Whether the cache is now within its budget.
-    package let isWithinBudget: Bool
-
-    package init(count: Int, bytes: Int, isWithinBudget: Bool) {
-        self.count = count
-        self.bytes = bytes
-        self.isWithinBudget = isWithinBudget
-    }
 }
 
 /// Counts of what was removed for a source.

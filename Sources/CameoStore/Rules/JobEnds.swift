@@ -83,14 +83,3 @@ package enum AttemptEnd: Sendable {
     /// failure of `unable`, and the hosts' names, if every live worker that takes jobs of its queue lacks the same.
     case leave(HostUnable, until: Date)
 }
-
-package struct RetriedJob: Hashable, Sendable {
-    /// The state that the job was in.
-    package let before: JobState
-    package let settlement: Settlement
-
-    package init(before: JobState, settlement: Settlement) {
-        self.before = before
-        self.settlement = settlement
-    }
-}

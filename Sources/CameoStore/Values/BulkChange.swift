@@ -93,11 +93,6 @@ package enum BackgroundJobs: Hashable, Sendable {
     case included
     /// As outside the quiet hours of a worker.
     case excluded
-
-    /// For a claim that may take `room` of them.
-    package init(room: Int) {
-        self = room > 0 ? .included : .excluded
-    }
 }
 
 /// How to treat the name of a queue that no job has used.

@@ -82,6 +82,25 @@ package struct ClaimedJob: Hashable, Sendable {
     }
 }
 
+/// What a worker asks for when it claims jobs.
+package struct ClaimRequest: Sendable {
+    /// The maximum number of jobs.
+    package var limit: Int
+    /// The maximum number of jobs of background queues.
+    package var background: Int
+    package let kind: ClaimKind
+    /// The queues to claim from; nil: all.
+    package let queues: [String]?
+    package let worker: String
+
+    package init(limit: Int, background: Int, kind: ClaimKind, queues: [String]?, for worker: String) {
+        (self.limit, self.background, self.kind) = (limit, background, kind)
+        (self.queues, self.worker) = (queues, worker)
+    }
+
+    package var backgroundJobs: BackgroundJobs { background > 0 ? .included : .excluded }
+}
+
 /// Which jobs a claim may take.
 package enum ClaimKind: Hashable, Sendable {
     /// Every job except poison jobs.

@@ -93,8 +93,10 @@ extension EndToEnd {
                 #expect(look[0] == "1" && look[2] == "0", "moved")
                 seen.insert(look[1])
                 let store: any Store = try SQLiteStore(at: program.deployment.store)
-                let claimed = try await store.claim(limit: 10, background: 10, kind: .usual, queues: nil, for: "w1")
-                    .map(\.claim.jobID)
+                let claimed = try await store.claim(
+                    ClaimRequest(limit: 10, background: 10, kind: .usual, queues: nil, for: "w1")
+                )
+                .map(\.claim.jobID)
                 #expect(claimed == [1, 2], "whatever was moved twice waits once")
             }
             #expect(seen.sorted() == jobs)
