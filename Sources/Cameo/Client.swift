@@ -94,10 +94,8 @@ public final class Client: Sendable {
     /// - Returns: nil if the thumbnail is no storyboard of a video.
     /// - Throws: ``CameoURLError/noDataAvailable(_:)`` if it has not been made yet.
     public func webVTT(for uri: CameoURI, sheet: String) async throws(CameoURLError) -> String? {
-        do throws(StoreError) {
-            return try await store.storyboardTrack(of: uri)?.webVTT(sheet: sheet)
-        } catch {
-            throw CameoURLError(error, url: uri.description)
+        try await reading(uri.description) { () throws(StoreError) in
+            try await store.storyboardTrack(of: uri)?.webVTT(sheet: sheet)
         }
     }
 
@@ -187,9 +185,7 @@ extension Client {
 
     /// Copies a file, and lets other tasks run after each piece, which takes milliseconds.
     private static func copy(_ source: OpenFile, _ count: Int, to file: URL) async throws -> BlobDigest {
-        let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw Errno() }
-        let target = OpenFile(adopting: descriptor)
+        let target = try OpenFile(opened: open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666))
         var hash = SHA256()
         var piece = [UInt8](repeating: 0, count: 1_048_576)
         var done = 0

@@ -38,19 +38,11 @@ package struct WorkerChannel: Sendable {
     }
 
     package func send(_ data: Data) throws(Errno) {
-        // Data's own withUnsafeBytes rethrows untyped errors only, so the error travels as a value.
-        let failure = data.withUnsafeBytes { bytes -> Errno? in
-            do throws(Errno) { try send(bytes) } catch { return error }
-            return nil
-        }
-        if let failure { throw failure }
-    }
-
-    private func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
-        var rest = bytes[...]
+        var rest = data
         while !rest.isEmpty {
-            let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = cameo_send_with_descriptors(socket, part.baseAddress, part.count, nil, 0, true)
+            let count = rest.withUnsafeBytes {
+                cameo_send_with_descriptors(socket, $0.baseAddress, $0.count, nil, 0, true)
+            }
             guard count >= 0 else { throw Errno() }
             rest = rest.dropFirst(count)
         }

@@ -17,12 +17,7 @@ package enum Base64Text {
 
     /// Whether the byte is a digit of either alphabet.
     static func isDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isASCIILetter || byte.isASCIIDigit || "+/-_".utf8.contains(byte)
     }
 
     private static func inStandardAlphabet(_ byte: UInt8) -> UInt8 {
@@ -40,11 +35,9 @@ package enum Base64Text {
 /// no dot; any other name would need ``minimumDigits`` digits, the first of which spell a picture's magic bytes. Bare
 /// JPEG XL has only two magic bytes, `/w` in base64, and a path may well begin with those, so it needs a `data:` URI. A
 /// command that takes paths first checks whether the path exists.
-package struct PlainBase64: Hashable, Sendable {
+package enum PlainBase64 {
     /// The minimum number of base64 digits, without padding. They make 24 bytes, and no picture has fewer.
     package static let minimumDigits = 32
-
-    package let bytes: Data
 
     /// Whether the beginning of a text looks like a picture in base64. The rest may be malformed.
     package static func matches(_ source: String) -> Bool {
@@ -69,14 +62,14 @@ package struct PlainBase64: Hashable, Sendable {
     }
 
     /// Accepts the standard or URL-safe alphabet, with or without padding, whitespace and percent-encoding.
-    package init(parsing source: String) throws(InvalidRequest) {
+    package static func decoded(_ source: String) throws(InvalidRequest) -> Data {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
-        guard Self.matches(source) else { throw refuse("is not a picture in base64") }
+        guard matches(source) else { throw refuse("is not a picture in base64") }
         guard let text = PercentEncoding.decoded(source.utf8) else {
             throw refuse("a picture in base64 has a % that is not followed by two hexadecimal digits")
         }
         guard let decoded = Base64Text.decoded(text) else { throw refuse("the picture's base64 is malformed") }
-        bytes = decoded
+        return decoded
     }
 
     /// This check is part of how a thumbnail's URI is computed (`proto-json/README.md`), so it is simpler than

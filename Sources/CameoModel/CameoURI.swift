@@ -125,14 +125,12 @@ package struct SourceKey: Hashable, Sendable {
 package enum URIScheme {
     /// The scheme in lower case; nil if the text does not begin with one.
     package static func of(_ text: String) -> String? {
-        let scheme = text.utf8.prefix { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
-        guard let first = scheme.first, isLetter(first),
-            text.utf8[scheme.endIndex...].first == UInt8(ascii: ":")
-        else { return nil }
+        let scheme = text.utf8.prefix { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
+        guard scheme.first?.isASCIILetter == true, text.utf8[scheme.endIndex...].first == UInt8(ascii: ":") else {
+            return nil
+        }
         return String(decoding: scheme, as: UTF8.self).lowercased()
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 }
 
 package enum SourceScheme: String, CaseIterable, Sendable {

@@ -54,7 +54,7 @@ private struct Parser {
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
-        case .some(let byte) where byte == UInt8(ascii: "-") || isDigit(byte): return try number()
+        case .some(let byte) where byte == UInt8(ascii: "-") || byte.isASCIIDigit: return try number()
         case nil: throw failure("the JSON text ends unexpectedly")
         default: throw failure("unexpected character")
         }
@@ -118,20 +118,20 @@ private struct Parser {
     mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = offset
         if next == UInt8(ascii: "-") { offset += 1 }
-        guard let first = next, isDigit(first) else { throw failure("a number needs a digit") }
+        guard let first = next, first.isASCIIDigit else { throw failure("a number needs a digit") }
         if first == UInt8(ascii: "0") { offset += 1 } else { skipDigits() }
         var isWhole = true
         if next == UInt8(ascii: ".") {
             isWhole = false
             offset += 1
-            guard let digit = next, isDigit(digit) else { throw failure("a number needs a digit after its point") }
+            guard let digit = next, digit.isASCIIDigit else { throw failure("a number needs a digit after its point") }
             skipDigits()
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
             isWhole = false
             offset += 1
             if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { offset += 1 }
-            guard let digit = next, isDigit(digit) else { throw failure("a number needs a digit in its exponent") }
+            guard let digit = next, digit.isASCIIDigit else { throw failure("a number needs a digit in its exponent") }
             skipDigits()
         }
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
@@ -141,10 +141,8 @@ private struct Parser {
     }
 
     mutating func skipDigits() {
-        while let byte = next, isDigit(byte) { offset += 1 }
+        while let byte = next, byte.isASCIIDigit { offset += 1 }
     }
-
-    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     mutating func string() throws(JSONSyntaxError) -> String {
         offset += 1

@@ -16,6 +16,15 @@ package final class OpenFile: Sendable {
         self.companion = companion
     }
 
+    /// - Parameters:
+    ///   - descriptor: what a call that opens a descriptor returned just now.
+    ///   - companion: an object to keep alive as long as the file.
+    /// - Throws: the call's errno.
+    package convenience init(opened descriptor: Int32, keeping companion: (any Sendable)? = nil) throws(Errno) {
+        guard descriptor >= 0 else { throw Errno() }
+        self.init(adopting: descriptor, keeping: companion)
+    }
+
     deinit { close(descriptor) }
 
     /// The file's current status (fstat); nil if the call fails.
@@ -27,9 +36,15 @@ package final class OpenFile: Sendable {
     /// Creates an anonymous in-memory file (memfd_create), empty and writable until it is ``seal()``ed. The companion
     /// lives as long as the memory.
     package static func memory(keeping companion: (any Sendable)? = nil) throws(Errno) -> OpenFile {
-        let descriptor = cameo_memfd_create("cameo-source")
-        guard descriptor >= 0 else { throw Errno() }
-        return OpenFile(adopting: descriptor, keeping: companion)
+        try OpenFile(opened: cameo_memfd_create("cameo-source"), keeping: companion)
+    }
+
+    /// Creates an empty file in a folder that only this process can open, and that ends with its last reference.
+    package static func unnamed(in folder: String) throws(Errno) -> OpenFile {
+        let path = "\(folder)/cameo-\(UUID().uuidString)"
+        let file = try OpenFile(opened: open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
+        guard unlink(path) == 0 else { throw Errno() }
+        return file
     }
 
     /// Creates a sealed in-memory file that contains these bytes.
@@ -43,23 +58,29 @@ package final class OpenFile: Sendable {
         return file
     }
 
-    /// Appends all of the bytes, retrying short and interrupted writes.
-    package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+    /// Writes all of the bytes, at a position or else behind those written before, retrying short and interrupted writes.
+    package func write(_ bytes: UnsafeRawBufferPointer, at position: Int? = nil) throws(Errno) {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count =
+                if let position {
+                    pwrite(descriptor, rest.baseAddress, rest.count, off_t(position + done))
+                } else {
+                    Glibc.write(descriptor, rest.baseAddress, rest.count)
+                }
             if count < 0 {
                 guard errno == EINTR else { throw Errno() }
                 continue
             }
-            rest = rest.dropFirst(count)
+            done += count
         }
     }
 
-    package func write(_ data: Data) throws(Errno) {
+    package func write(_ data: Data, at position: Int? = nil) throws(Errno) {
         // Data.withUnsafeBytes rethrows untyped errors only, so the closure returns the error as a value.
         let failure = data.withUnsafeBytes { bytes -> Errno? in
-            do throws(Errno) { try write(bytes) } catch { return error }
+            do throws(Errno) { try write(bytes, at: position) } catch { return error }
             return nil
         }
         if let failure { throw failure }
@@ -114,6 +135,14 @@ package enum FilePaths {
             }
         }
         return text
+    }
+
+    /// The status of the file with this path, or of a symbolic link itself if links are not followed.
+    package static func status(of path: [UInt8], followingLinks: Bool = true) throws(Errno) -> stat {
+        var status = stat()
+        let path = path.map(CChar.init(bitPattern:)) + [0]
+        guard fstatat(AT_FDCWD, path, &status, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 else { throw Errno() }
+        return status
     }
 
     /// The names in a folder but `.` and `..`, sorted, and their types (`d_type`) as far as the file system has them there.

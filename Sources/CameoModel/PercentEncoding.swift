@@ -22,7 +22,7 @@ package enum PercentEncoding {
     package static func encoded(_ bytes: some Sequence<UInt8>, keeping kept: [UInt8]) -> String {
         var result = ""
         for byte in bytes {
-            if isUnreserved(byte) || kept.contains(byte) {
+            if byte.isASCIILetter || byte.isASCIIDigit || "-._~".utf8.contains(byte) || kept.contains(byte) {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 result += "%" + Hexadecimal.encode([byte]).uppercased()
@@ -49,7 +49,7 @@ package enum PercentEncoding {
                 else { return nil }
                 return scalars.first.map { (encoded, $0) }
             }.first
-            if let (encoded, scalar) = character, shows(scalar), scalar != "%", !kept.unicodeScalars.contains(scalar) {
+            if let (encoded, scalar) = character, scalar.isText, scalar != "%", !kept.unicodeScalars.contains(scalar) {
                 result.unicodeScalars.append(scalar)
                 rest = rest[encoded.endIndex...]
             } else {
@@ -62,20 +62,6 @@ package enum PercentEncoding {
 
     private static func isAllEncoded(_ text: Substring.UTF8View) -> Bool {
         text.enumerated().allSatisfy { $0.offset % 3 != 0 || $0.element == UInt8(ascii: "%") }
-    }
-
-    private static func shows(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
-        default: true
-        }
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-        default: false
-        }
     }
 
     private static func hexValue(_ byte: UInt8) -> UInt8? {

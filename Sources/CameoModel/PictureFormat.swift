@@ -54,6 +54,12 @@ extension Rendition.Format {
         case .jpeg, .png, .webp, .avif, .gif: return self
         }
     }
+
+    /// Whether a format that is written can hold several frames.
+    package var isAnimatable: Bool { self == .gif || self == .webp }
+
+    /// Whether transparent pixels can be written.
+    package var hasAlpha: Bool { self != .jpeg }
 }
 
 extension PictureFormat {

@@ -134,7 +134,7 @@ extension InlinePicture {
         if SourceScheme(of: source) == .data {
             try self.init(dataURI: source)
         } else {
-            self.init(mediaType: nil, bytes: try PlainBase64(parsing: source).bytes)
+            self.init(mediaType: nil, bytes: try PlainBase64.decoded(source))
         }
     }
 

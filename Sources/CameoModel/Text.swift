@@ -133,3 +133,19 @@ extension String {
         "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
     ]
 }
+
+extension UInt8 {
+    package var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+
+    package var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+}
+
+extension Unicode.Scalar {
+    /// Whether the scalar is text and nothing else: no control or format character, no line separator.
+    package var isText: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
+        default: true
+        }
+    }
+}

@@ -199,10 +199,7 @@ extension ThumbnailRequest {
     /// Whether the text is a valid name of a queue, hook or preset.
     package static func isLabel(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2E || byte == 0x5F
-                    || byte == 0x2D
-            }
+            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0.isASCIIDigit || "._-".utf8.contains($0) }
     }
 }
 

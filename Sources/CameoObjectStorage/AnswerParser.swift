@@ -49,10 +49,8 @@ struct AnswerParser {
     }
 
     private mutating func name() -> String? {
-        let name = rest.prefix { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "_-.:".utf8.contains(byte)
-        }
-        guard let first = name.first, !(0x30...0x39).contains(first), name.count <= 64 else { return nil }
+        let name = rest.prefix { $0.isASCIIDigit || $0.isASCIILetter || "_-.:".utf8.contains($0) }
+        guard let first = name.first, !first.isASCIIDigit, name.count <= 64 else { return nil }
         rest = rest[name.endIndex...]
         return String(decoding: name, as: UTF8.self)
     }

@@ -91,7 +91,9 @@ final class BucketClient: Sendable {
         query: [(name: String, value: String)],
         on terms: TemporaryURLTerms
     ) async throws(StoreError) -> TemporaryURL {
-        let now = try await timeOfServer(asking: key)
+        // A program that only signs URLs sends no request whose refusal would correct its time, so one is sent first.
+        if serverTime == nil { _ = try await send(BucketRequest(method: .head, key: key, accepted: [404])) }
+        let now = serverTime ?? self.now
         let credentials: Credentials
         do throws(CredentialsUnavailable) {
             credentials = try await self.credentials.credentials()
@@ -115,13 +117,6 @@ final class BucketClient: Sendable {
     /// The scheme, host and port of what is at an endpoint; nil: at the one of the bucket's name.
     func origin(at endpoint: Endpoint? = nil) -> String {
         "\((endpoint ?? name.endpoint).scheme)://\(place(of: nil, at: endpoint).host)"
-    }
-
-    /// A program that only signs URLs sends no request whose refusal would correct its time, so one is sent first.
-    private func timeOfServer(asking key: String) async throws(StoreError) -> Date {
-        if let serverTime { return serverTime }
-        _ = try await send(BucketRequest(method: .head, key: key, accepted: [404]))
-        return serverTime ?? now
     }
 
     /// Up to a second, or what an answer took to arrive, behind the server's.

@@ -107,24 +107,19 @@ package struct BucketName: Hashable, Sendable {
 
     private static func isRegion(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_".utf8.contains(byte)
-            }
+            && text.utf8.allSatisfy { $0.isASCIIDigit || $0.isASCIILetter || "-_".utf8.contains($0) }
     }
 
     private static func isBucket(_ name: String) -> Bool {
         (3...63).contains(name.utf8.count) && !name.contains("..")
-            && name.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D || byte == 0x2E
-            } && name.utf8.first != 0x2E && name.utf8.last != 0x2E
+            && name.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x7A).contains($0) || "-.".utf8.contains($0) }
+            && name.utf8.first != 0x2E && name.utf8.last != 0x2E
     }
 
     /// Only characters that are never encoded, and no segment that a URL would resolve.
     private static func isSegment(_ segment: String) -> Bool {
         !segment.isEmpty && segment != "." && segment != ".."
-            && segment.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_.".utf8.contains(byte)
-            }
+            && segment.utf8.allSatisfy { $0.isASCIIDigit || $0.isASCIILetter || "-_.".utf8.contains($0) }
     }
 }
 

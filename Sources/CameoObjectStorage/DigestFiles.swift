@@ -53,8 +53,7 @@ final class DigestFiles: Sendable {
     /// The access of the folder decides about what is made in it, not the mask of the program that happens to make it:
     /// group members may do what its owner may if they may write to the folder.
     private func mode(execute: Bool) throws(Errno) -> mode_t {
-        var status = stat()
-        guard stat(folder, &status) == 0 else { throw Errno() }
+        let status = try FilePaths.status(of: Array(folder.utf8))
         let group: mode_t = status.st_mode & 0o020 != 0 ? 0o660 : 0o600
         return execute ? group | (group & 0o440) >> 2 | (status.st_mode & 0o2000) : group
     }
@@ -66,9 +65,7 @@ final class DigestFiles: Sendable {
             throw Errno()
         }
         // A service may be forbidden to set the set-group-ID bit (systemd's RestrictSUIDSGID), which is inherited anyway.
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw Errno() }
-        guard status.st_mode & 0o7777 != mode else { return }
+        guard try FilePaths.status(of: Array(path.utf8)).st_mode & 0o7777 != mode else { return }
         guard chmod(path, mode) == 0 else { throw Errno() }
     }
 
@@ -112,13 +109,12 @@ final class DigestFiles: Sendable {
     private func write(_ data: Data, to path: String, replacing: Bool = true) throws(Errno) {
         let mode = try mode(execute: false)
         let temporary = "\(unfinished)/\(UUID().uuidString)"
-        let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw Errno() }
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = try OpenFile(opened: Glibc.open(temporary, flags, mode))
         defer { unlink(temporary) }
-        let file = OpenFile(adopting: descriptor)
-        guard fchmod(descriptor, mode) == 0 else { throw Errno() }
+        guard fchmod(file.descriptor, mode) == 0 else { throw Errno() }
         try file.write(data)
-        guard fsync(descriptor) == 0 else { throw Errno() }
+        guard fsync(file.descriptor) == 0 else { throw Errno() }
         // A link never takes another's place.
         guard (replacing ? rename(temporary, path) : link(temporary, path)) == 0 || !replacing && errno == EEXIST else {
             throw Errno()
@@ -257,17 +253,5 @@ extension OpenFile {
             count += part
         }
         return count
-    }
-}
-
-extension OpenFile {
-    /// Creates an empty file that only this process can open, and that ends with its last reference.
-    static func unnamed(in folder: String) throws(Errno) -> OpenFile {
-        let path = "\(folder)/cameo-\(UUID().uuidString)"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Errno() }
-        let file = OpenFile(adopting: descriptor)
-        guard unlink(path) == 0 else { throw Errno() }
-        return file
     }
 }

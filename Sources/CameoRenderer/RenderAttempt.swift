@@ -45,10 +45,8 @@ struct RenderAttempt {
             } catch {
                 return died(&child, filesBefore)
             }
-            var watch = Watch()
-            watch.add(doorbell.descriptor)
+            var watch = Watch(doorbell.descriptor, child.errorDescriptor)
             watch.add(child.socket.descriptor, alsoForWriting: !sender.isDone)
-            if let pipe = child.errorDescriptor { watch.add(pipe) }
             watch.wait(milliseconds: min(deadline.pollMilliseconds, nextLook.pollMilliseconds))
 
             child.errors.drain()

@@ -176,8 +176,7 @@ struct RendererChild: ~Copyable {
     /// after a second.
     mutating func reap() -> ChildEnd {
         if let end { return end }
-        var watch = Watch()
-        watch.add(process.descriptor)
+        var watch = Watch(process.descriptor)
         watch.wait(milliseconds: 1_000)
         if !watch.isReady(process.descriptor) { kill(pid, SIGKILL) }
         var status: Int32 = 0

@@ -38,7 +38,9 @@ struct RendererSlot: ~Copyable {
     mutating func run() {
         while !desk.isShuttingDown {
             guard prepareChild() else { continue }
-            if isSoonRecycled() { prepareSpare() }
+            // A start costs as much processor time as a picture or two, so a spare is started only shortly before it is
+            // needed or while the slot is idle.
+            if (current?.pictures ?? 0) >= max(8, configuration.recycleAfterPictures - 8) { prepareSpare() }
             if let ticket = desk.next(for: index) {
                 idleUse = nil
                 serve(ticket)
@@ -49,12 +51,6 @@ struct RendererSlot: ~Copyable {
         retire(current.take()) { _ in }
         retire(spare.take()) { _ in }
         desk.slotEnded(index)
-    }
-
-    /// Whether a spare is needed soon. A start costs as much processor time as a picture or two, so a spare is started
-    /// only shortly before it is needed or while the slot is idle.
-    private mutating func isSoonRecycled() -> Bool {
-        (current?.pictures ?? 0) >= max(8, configuration.recycleAfterPictures - 8)
     }
 
     private mutating func serve(_ ticket: RenderTicket) {
@@ -94,12 +90,13 @@ struct RendererSlot: ~Copyable {
 
     /// Sleeps until the doorbell rings or the idle child does something, which it should not.
     private mutating func sleepUntilCalled() {
-        var watch = Watch()
-        watch.add(doorbell.descriptor)
-        if let socket = current?.socket.descriptor { watch.add(socket) }
-        if let pipe = current?.errorDescriptor { watch.add(pipe) }
-        if let socket = spare?.socket.descriptor { watch.add(socket) }
-        if let pipe = spare?.errorDescriptor { watch.add(pipe) }
+        var watch = Watch(
+            doorbell.descriptor,
+            current?.socket.descriptor,
+            current?.errorDescriptor,
+            spare?.socket.descriptor,
+            spare?.errorDescriptor
+        )
         let mayHaveSpare = spare == nil && failedStarts == 0
         var use = idleUse ?? IdleUse(current?.processorTime)
         let isSilent = !watch.wait(milliseconds: mayHaveSpare ? Self.idleBeforeSpare : use.milliseconds)
@@ -152,7 +149,9 @@ extension RendererSlot {
             while try current?.greet() == false {
                 guard !desk.isShuttingDown else { return false }
                 guard !deadline.hasPassed else { throw MalformedMessage("it was not ready after \(Self.startLimit)") }
-                waitForHello(deadline)
+                var watch = Watch(doorbell.descriptor, current?.socket.descriptor, current?.errorDescriptor)
+                watch.wait(milliseconds: deadline.pollMilliseconds)
+                if watch.isReady(doorbell.descriptor) { doorbell.silence() }
             }
             if let greeting = current?.greeting { desk.note(greeting) }
             return true
@@ -194,15 +193,6 @@ extension RendererSlot {
         }
     }
 
-    private mutating func waitForHello(_ deadline: Deadline) {
-        var watch = Watch()
-        watch.add(doorbell.descriptor)
-        if let socket = current?.socket.descriptor { watch.add(socket) }
-        if let pipe = current?.errorDescriptor { watch.add(pipe) }
-        watch.wait(milliseconds: deadline.pollMilliseconds)
-        if watch.isReady(doorbell.descriptor) { doorbell.silence() }
-    }
-
     /// Waits before the next start: 0.1 s, doubling up to 5 s. A start may fail once by chance (killed from outside,
     /// out of memory); only after several in a row is the slot reported broken, and pictures fail because of it.
     mutating func backOff(after reason: MalformedMessage) {
@@ -218,8 +208,7 @@ extension RendererSlot {
 
         let deadline = Deadline(after: Self.pauses.delay(afterFailures: failedStarts, chance: 0))
         while !desk.isShuttingDown, !deadline.hasPassed {
-            var watch = Watch()
-            watch.add(doorbell.descriptor)
+            var watch = Watch(doorbell.descriptor)
             watch.wait(milliseconds: deadline.pollMilliseconds)
             doorbell.silence()
         }
@@ -256,17 +245,22 @@ struct IdleUse {
 struct Watch {
     private var entries: [pollfd] = []
 
+    /// Watches the descriptors that are not nil for reading.
+    init(_ descriptors: Int32?...) {
+        for case let descriptor? in descriptors { add(descriptor) }
+    }
+
     /// Adds a descriptor to be watched for reading and, on request, for writing.
     mutating func add(_ descriptor: Int32, alsoForWriting: Bool = false) {
         let events = alsoForWriting ? POLLIN | POLLOUT : POLLIN
         entries.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
     }
 
-    /// Waits until a descriptor is ready or closed; nil milliseconds mean forever. Returns false on timeout.
+    /// Waits until a descriptor is ready or closed. Returns false on timeout.
     @discardableResult
-    mutating func wait(milliseconds: Int32?) -> Bool {
+    mutating func wait(milliseconds: Int32) -> Bool {
         // EINTR is a reason to check again, like any event.
-        poll(&entries, nfds_t(entries.count), milliseconds ?? -1) != 0
+        poll(&entries, nfds_t(entries.count), milliseconds) != 0
     }
 
     func isReady(_ descriptor: Int32) -> Bool { entries.contains { $0.fd == descriptor && $0.revents != 0 } }
@@ -316,9 +310,7 @@ final class Doorbell: Sendable {
     private let file: OpenFile
 
     init() throws(Errno) {
-        let descriptor = cameo_eventfd()
-        guard descriptor >= 0 else { throw Errno() }
-        file = OpenFile(adopting: descriptor)
+        file = try OpenFile(opened: cameo_eventfd())
     }
 
     /// The descriptor, readable from a ring until ``silence()``.

@@ -43,7 +43,9 @@ struct ReplyExpectation {
             guard made.byteCount <= limit else {
                 throw MalformedMessage("a rendition of \(made.byteCount) bytes is over the limit of \(limit)")
             }
-            guard made.frames <= mostFrames(of: rendition, as: made.format, picture.source, configuration) else {
+            let mayMove = rendition.encoding.animated && made.format.isAnimatable && picture.source.isAnimated
+            let frames = mayMove ? min(picture.source.pages, configuration.limits.frames) : 1
+            guard made.frames <= (configuration.makesFrames ? rendition.storyboard?.tiles ?? 1 : frames) else {
                 throw MalformedMessage("a rendition has \(made.frames) frames")
             }
             let size = PixelSize(made.width, made.height)
@@ -55,17 +57,6 @@ struct ReplyExpectation {
                 throw MalformedMessage("a rendition of \(size) pixels does not match the request")
             }
         }
-    }
-
-    private func mostFrames(
-        of rendition: Rendition,
-        as format: Rendition.Format,
-        _ source: PictureFacts,
-        _ configuration: RendererConfiguration
-    ) -> Int {
-        if configuration.makesFrames { return rendition.storyboard?.tiles ?? 1 }
-        let mayMove = rendition.encoding.animated && format.isAnimatable && source.isAnimated
-        return mayMove ? min(source.pages, configuration.limits.frames) : 1
     }
 
     func check(_ bytes: Data, of rendition: PictureMessage.Announcement) throws(MalformedMessage) {
@@ -91,11 +82,6 @@ struct ReplyExpectation {
             throw MalformedMessage("a rendition has \(found.frames) frames, not \(rendition.frames)")
         }
     }
-}
-
-extension Rendition.Format {
-    /// Whether the format can hold several frames.
-    var isAnimatable: Bool { self == .gif || self == .webp }
 }
 
 extension Rendition {

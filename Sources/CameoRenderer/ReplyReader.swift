@@ -135,18 +135,11 @@ enum ChildText {
     /// and format characters (which include those that change the writing direction) and line separators. A text that
     /// is too long is shortened to its start or end.
     static func printable(_ text: String, keeping part: Part = .start) -> String {
-        let scalars = text.unicodeScalars.filter(isText)
+        let scalars = text.unicodeScalars.filter(\.isText)
         guard scalars.count > maximumScalars else { return String(String.UnicodeScalarView(scalars)) }
         switch part {
         case .start: return String(String.UnicodeScalarView(scalars.prefix(maximumScalars - 1))) + "…"
         case .end: return "…" + String(String.UnicodeScalarView(scalars.suffix(maximumScalars - 1)))
-        }
-    }
-
-    private static func isText(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-        default: true
         }
     }
 }

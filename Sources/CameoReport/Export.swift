@@ -57,7 +57,7 @@ package struct Export {
             guard manifest.mayBe(name, of: thumbnail.uri.text) else { continue }
             if try write(data, as: name) {
                 written += 1
-            } else if contents(of: name) == data {
+            } else if (try? FileHandle.reading(name, in: directory)?.readToEnd()) == data {
                 kept += 1
             } else {
                 continue
@@ -86,10 +86,6 @@ package struct Export {
             throw ExportError(path: name, reason: "\(error)")
         }
         return true
-    }
-
-    private func contents(of name: String) -> Data? {
-        try? FileHandle.reading(name, in: directory)?.readToEnd()
     }
 
     /// The last component of the source's path without its extension. All characters other than letters, digits, `-` and `_`
@@ -153,10 +149,8 @@ struct ExportManifest {
         let text = "[\n" + lines.joined(separator: ",\n") + (lines.isEmpty ? "" : "\n") + "]\n"
         let unfinished = ".manifest-\(UUID().uuidString)"
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = openat(directory.descriptor, unfinished, flags, 0o666)
-        guard descriptor >= 0 else { throw ExportError(path: Self.name, reason: "\(Errno())") }
         do {
-            let file = OpenFile(adopting: descriptor)
+            let file = try OpenFile(opened: openat(directory.descriptor, unfinished, flags, 0o666))
             try file.write(Data(text.utf8))
             guard renameat(directory.descriptor, unfinished, directory.descriptor, Self.name) == 0 else {
                 throw Errno()

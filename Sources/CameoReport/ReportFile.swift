@@ -10,10 +10,9 @@ package enum ReportFile {
     /// - Throws: ``ExportError``
     package static func write(_ data: Data, to path: String, store: any Store) throws {
         try check(path, store: store)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
-        guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
-        let file = OpenFile(adopting: descriptor)
         do throws(Errno) {
+            let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+            let file = try OpenFile(opened: open(path, flags, 0o666))
             guard ftruncate(file.descriptor, 0) == 0 else { throw Errno() }
             try file.write(data)
         } catch {

@@ -37,8 +37,7 @@ struct HealthHandler: WebHandler {
     }
 
     func status() async throws -> Response {
-        try target.query.allow()
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read)
         return try Response(message: try await site.store.status())
     }
 

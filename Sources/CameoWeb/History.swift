@@ -147,8 +147,7 @@ struct HistoryHandler: WebHandler {
     }
 
     func answer() throws -> Response {
-        try target.query.allow()
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read)
         return try Response(message: Answer(minutes: site.history.minutes))
     }
 }

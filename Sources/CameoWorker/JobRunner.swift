@@ -29,7 +29,19 @@ struct JobRunner: Sendable {
     func run(_ control: JobControl) async -> JobOutcome {
         let job = control.job
         let progress = control.progress
-        let result = await attempt(control, progress)
+        let result: Result<JobProduct, any Error>
+        do {
+            let product = try await control.run {
+                let request = try await request(of: job, progress.clock)
+                progress.source = request.source
+                progress.retry = request.retry
+                control.limit(to: request.timeout.map { .seconds($0) } ?? configuration.jobTimeout)
+                return try await make(request, for: job, claimedAt: control.claimedAt, progress)
+            }
+            result = .success(product)
+        } catch {
+            result = .failure(error)
+        }
         progress.noteWaiting()
         let settler = Settler(
             store: store,
@@ -40,10 +52,12 @@ struct JobRunner: Sendable {
             claimedAt: control.claimedAt,
             progress: progress
         )
-        let kind = await Self.uncancelled {
+        // The final write survives the cancellation of this task: a task of its own is not cancelled with its creator. Swift
+        // 6.3 has no cancellation shield.
+        let kind = await Task {
             await meetOthers()
             return await settler.settle(result, stoppedFor: control.stopReason)
-        }
+        }.value
         return JobOutcome(
             jobID: job.claim.jobID,
             source: progress.source,
@@ -53,24 +67,6 @@ struct JobRunner: Sendable {
             timings: progress.timings,
             arrival: progress.arrival
         )
-    }
-
-    private func attempt(
-        _ control: JobControl,
-        _ progress: AttemptProgress
-    ) async -> Result<JobProduct, any Error> {
-        do {
-            let product = try await control.run {
-                let request = try await request(of: control.job, progress.clock)
-                progress.source = request.source
-                progress.retry = request.retry
-                control.limit(to: request.timeout.map { .seconds($0) } ?? configuration.jobTimeout)
-                return try await make(request, for: control.job, claimedAt: control.claimedAt, progress)
-            }
-            return .success(product)
-        } catch {
-            return .failure(error)
-        }
     }
 
     private func request(of job: ClaimedJob, _ clock: WorkClock) async throws -> ThumbnailRequest {
@@ -218,11 +214,5 @@ struct JobRunner: Sendable {
             budget: configuration.budget,
             maximumBytes: configuration.maximumSourceBytes
         )
-    }
-
-    /// Runs a final write so that it survives the cancellation of the calling task: a task of its own is not cancelled with
-    /// its creator. Swift 6.3 has no cancellation shield.
-    private static func uncancelled<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
-        await Task { await body() }.value
     }
 }

@@ -72,7 +72,14 @@ struct Settler: Sendable {
             case .kept(let thumbnails, _): return .unchanged(thumbnails: thumbnails.count)
             }
         case .fail(let failure):
-            guard let delay = delay(after: failure, chance) else {
+            let delay = configuration.retryPolicy.adjusted(to: progress.retry).delay(
+                afterAttempt: job.attempt,
+                of: job.maxAttempts,
+                failure: failure,
+                previous: job.previousFailure,
+                chance: chance
+            )
+            guard let delay else {
                 return try await end(as: .discard(failure), .discarded(failure))
             }
             return try await end(as: .retry(failure, at: endedAt + delay.seconds), .retried(failure, after: delay))
@@ -92,16 +99,6 @@ struct Settler: Sendable {
         case .superseded(let duplicate): .superseded(by: duplicate)
         case .discarded(let failure): .discarded(failure)
         }
-    }
-
-    private func delay(after failure: JobFailure, _ chance: Double) -> Duration? {
-        configuration.retryPolicy.adjusted(to: progress.retry).delay(
-            afterAttempt: job.attempt,
-            of: job.maxAttempts,
-            failure: failure,
-            previous: job.previousFailure,
-            chance: chance
-        )
     }
 
     /// Logs the first refusal of a write that is to be repeated, and every tenth.

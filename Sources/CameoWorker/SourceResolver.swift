@@ -27,25 +27,17 @@ struct SourceResolver: Sendable {
         let source = try await open(request.source, headers: request.headers, for: .source, ticket, clock)
         var overlays: [FetchedOverlay] = []
         for uri in request.overlaySources {
-            let overlay = try await fetchOverlay(uri, ticket, clock)
-            overlays.append(overlay)
+            // Without the request's headers. They are credentials for the source, and the overlay's host must not see them,
+            // not even if it is the same host. To use two pictures behind one login, store the overlay first.
+            do {
+                let file = try await open(uri, headers: [:], for: .overlay, ticket, clock)
+                overlays.append(FetchedOverlay(uri: uri, file: file))
+            } catch let failure as JobFailure {
+                throw failure.ofOverlay
+            }
             try limit(overlays)
         }
         return FetchedPictures(uri: request.source, source: source, overlays: overlays)
-    }
-
-    /// Fetches an overlay without the request's headers. They are credentials for the source, and the overlay's host must not
-    /// see them, not even if it is the same host. To use two pictures behind one login, store the overlay first.
-    private func fetchOverlay(
-        _ uri: String,
-        _ ticket: FetchTicket,
-        _ clock: WorkClock
-    ) async throws -> FetchedOverlay {
-        do {
-            return FetchedOverlay(uri: uri, file: try await open(uri, headers: [:], for: .overlay, ticket, clock))
-        } catch let failure as JobFailure {
-            throw failure.ofOverlay
-        }
     }
 
     private func open(

@@ -52,12 +52,8 @@ package struct KeepArgument: Hashable, Sendable, ExpressibleByArgument {
     }
 
     package init?(argument: String) {
-        if argument == "forever" {
-            duration = nil
-        } else {
-            guard let duration = Duration(parsing: argument) else { return nil }
-            self.duration = duration
-        }
+        duration = Duration(parsing: argument)
+        guard argument == "forever" || duration != nil else { return nil }
     }
 
     package var defaultValueDescription: String { duration?.argument ?? "forever" }

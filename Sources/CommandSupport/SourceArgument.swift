@@ -145,9 +145,7 @@ package enum InputFile {
     /// All bytes of the file with this path; `-` is standard input.
     package static func read(_ path: String) throws(Errno) -> Data {
         guard path != "-" else { return try standardInput() }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Errno() }
-        let file = OpenFile(adopting: descriptor)
+        let file = try OpenFile(opened: open(path, O_RDONLY | O_CLOEXEC))
         return try read(file.descriptor, atMost: usualLimit)
     }
 

@@ -212,11 +212,11 @@ struct WorkerApp {
         }
     }
 
-    /// Jobs that find no descriptor are given back: they would go round in circles.
     /// For how many jobs at once the descriptors suffice: a job that fails for want of one uses up an attempt in a drain. A
     /// worker without jobs has forty, and four for each renderer.
     private var affordableJobs: Int { (ProcessPriority.allowOpenFiles(0) - 40 - 4 * command.render.processes) / 6 }
 
+    /// Jobs that find no descriptor are given back: they would go round in circles.
     private func warnOfFewOpenFiles() throws(CommandFailure) {
         // The store's connections and logs; a job's source, its copy in memory and a connection; a renderer's socket, pipe
         // and process, which a video's programs need too.
@@ -316,13 +316,8 @@ struct WorkerApp {
 
     /// Warns of paused queues with jobs, which a drain leaves behind.
     func warnOfPausedQueues(_ store: any Store) async throws {
-        let states = JobState.allCases.filter { !$0.isFinal }
         for queue in try await store.queues() where queue.paused && isChosen(queue.name) {
-            let waiting = states.reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
-            guard waiting > 0 else { continue }
-            let jobs = AmountText.count(waiting, "job")
-            let verb = waiting == 1 ? "waits" : "wait"
-            warnings.warning("the queue \(queue.name) is paused: \(jobs) \(verb) in it")
+            warn(of: queue, "is paused", JobState.allCases.filter { !$0.isFinal })
         }
     }
 
@@ -330,13 +325,16 @@ struct WorkerApp {
     func warnOfQuietQueues(_ store: any Store) async throws {
         guard let hours = command.work.quietHours, !hours.contains(.now) else { return }
         for queue in try await store.queues() where queue.isBackground && !queue.paused && isChosen(queue.name) {
-            let waiting = [JobState.available, .retryable].reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
-            guard waiting > 0 else { continue }
-            let verb = waiting == 1 ? "waits" : "wait"
-            warnings.warning(
-                "the queue \(queue.name) is open from \(hours.text): \(AmountText.count(waiting, "job")) \(verb) in it"
-            )
+            warn(of: queue, "is open from \(hours.text)", [.available, .retryable])
         }
+    }
+
+    /// Warns of a queue with jobs in these states.
+    private func warn(of queue: StatusReport.Queue, _ condition: String, _ states: [JobState]) {
+        let waiting = states.reduce(0) { $0 + (queue.jobs[$1] ?? 0) }
+        guard waiting > 0 else { return }
+        let verb = waiting == 1 ? "waits" : "wait"
+        warnings.warning("the queue \(queue.name) \(condition): \(AmountText.count(waiting, "job")) \(verb) in it")
     }
 
     private func isChosen(_ queue: String) -> Bool { command.work.chosenQueues?.contains(queue) ?? true }

@@ -33,7 +33,7 @@ struct PlainBase64Tests {
     @Test(arguments: spellings)
     func everySpellingIsTheSamePicture(name: String, source: String) throws {
         #expect(PlainBase64.matches(source))
-        #expect(try PlainBase64(parsing: source).bytes == Self.bytes)
+        #expect(try PlainBase64.decoded(source) == Self.bytes)
         let uri = CameoURI.blob(SHA256.digest(of: Self.bytes)).text
         #expect(try SourceIdentity(of: source).text == uri)
         #expect(try SourceIdentity(of: "data:image/gif;base64,\(source)").text == uri)
@@ -56,7 +56,7 @@ struct PlainBase64Tests {
     func everyKindOfPictureIsKnownByItsFirstBytes(kind: String, start: [UInt8]) throws {
         let bytes = Data(start + [UInt8](repeating: 7, count: 40))
         #expect(PictureFormat(sniffing: bytes) != nil)
-        #expect(try PlainBase64(parsing: bytes.base64EncodedString()).bytes == bytes)
+        #expect(try PlainBase64.decoded(bytes.base64EncodedString()) == bytes)
         #expect(!PlainBase64.matches((Data([7]) + bytes).base64EncodedString()))
     }
 
@@ -81,7 +81,7 @@ struct PlainBase64Tests {
     ])
     func otherBeginningsAreNotPictures(source: String) throws {
         #expect(!PlainBase64.matches(source))
-        #expect(throws: InvalidRequest.self) { try PlainBase64(parsing: source) }
+        #expect(throws: InvalidRequest.self) { try PlainBase64.decoded(source) }
         #expect(try SourceIdentity(of: source).text == source)
     }
 

@@ -28,7 +28,9 @@ final class ReadThroughLoader: Sendable {
         let request = try SessionRequest(request, settings, cache.rules)
         var load: ReadThroughLoad
         do throws(StoreError) {
-            load = ReadThroughLoad(request, by: self, stored: try await cache.answers(for: request))
+            let question = request.question
+            let stored = question.use == .bypass ? [] : try await cache.store.cachedSources(question.key)
+            load = ReadThroughLoad(request, by: self, stored: stored)
         } catch {
             load = ReadThroughLoad(request, by: self, stored: [], trouble: error)
         }

@@ -135,12 +135,6 @@ struct SessionCache: Sendable {
     let memory: BlobMemory
     let rules: ReadThrough
 
-    /// The responses stored for a request, of all variants, the newest first.
-    func answers(for request: SessionRequest) async throws(StoreError) -> [CachedSource] {
-        let question = request.question
-        return question.use == .bypass ? [] : try await store.cachedSources(question.key)
-    }
-
     /// Reads a stored body and records its use. A damaged one is dropped.
     ///
     /// - Returns: the body, if it can be read, whether it was in memory, and the store's error. The body is also returned

@@ -111,8 +111,8 @@ struct AllowedRoot: Sendable {
 
     /// Opens a relative path with O_PATH. If `..` or a link leads out of the folder, it fails with EXDEV.
     func open(_ relative: [UInt8]) throws(Errno) -> OpenFile {
-        let descriptor = cameo_open_path_beneath(directory.descriptor, relative.map(CChar.init(bitPattern:)) + [0])
-        guard descriptor >= 0 else { throw Errno() }
-        return OpenFile(adopting: descriptor)
+        try OpenFile(
+            opened: cameo_open_path_beneath(directory.descriptor, relative.map(CChar.init(bitPattern:)) + [0])
+        )
     }
 }

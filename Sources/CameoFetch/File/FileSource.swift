@@ -116,9 +116,7 @@ final class FileSource: SourceProvider {
 extension OpenFile {
     /// Opens a folder with O_PATH.
     static func directory(_ path: [UInt8]) throws(Errno) -> OpenFile {
-        let descriptor = cameo_open_directory_path(path.map(CChar.init(bitPattern:)) + [0])
-        guard descriptor >= 0 else { throw Errno() }
-        return OpenFile(adopting: descriptor)
+        try OpenFile(opened: cameo_open_directory_path(path.map(CChar.init(bitPattern:)) + [0]))
     }
 
     /// The path by which the kernel offers the descriptor.
@@ -134,9 +132,7 @@ extension OpenFile {
 
     /// Opens the file of this O_PATH descriptor for reading, even if another file has its name by now.
     func reopenedForReading() throws(Errno) -> OpenFile {
-        let descriptor = Glibc.open(magicLink, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Errno() }
-        return OpenFile(adopting: descriptor)
+        try OpenFile(opened: Glibc.open(magicLink, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK))
     }
 }
 

@@ -44,9 +44,7 @@ final class PartialVideo: VideoParts {
     ) throws(Errno) {
         writable = try OpenFile.memory()
         guard ftruncate(writable.descriptor, response.total) == 0 else { throw Errno() }
-        let descriptor = open("/proc/self/fd/\(writable.descriptor)", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Errno() }
-        file = OpenFile(adopting: descriptor)
+        file = try OpenFile(opened: open(writable.magicLink, O_RDONLY | O_CLOEXEC))
         self.response = response
         (self.route, self.cookies) = (route, cookies)
         self.transport = transport
@@ -95,7 +93,12 @@ final class PartialVideo: VideoParts {
         }
         let reservation = try await limits.budget.reserve(bytes.count, for: .overlay, clock)
         let (body, elapsed) = try await transport.part(bytes, of: response, at: route, cookies, within: time, clock)
-        if let errno = copy(body, to: bytes.lowerBound) { throw JobFailure.fetch(route.description, lacking: errno) }
+        do throws(Errno) {
+            guard let data = body.mapped() else { throw Errno(ENOMEM) }
+            try writable.write(data, at: bytes.lowerBound)
+        } catch {
+            throw JobFailure.fetch(route.description, lacking: error)
+        }
         state.withLock { state in
             state.loaded.insert(part)
             state.reservations.append(reservation)
@@ -103,20 +106,5 @@ final class PartialVideo: VideoParts {
             state.time -= elapsed
         }
         return body.digest
-    }
-
-    private func copy(_ body: Download.Body, to offset: Int) -> Errno? {
-        guard let data = body.mapped() else { return Errno(ENOMEM) }
-        return data.withUnsafeBytes { bytes in
-            var done = 0
-            while done < bytes.count {
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                let count = pwrite(writable.descriptor, rest.baseAddress, rest.count, off_t(offset + done))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return Errno() }
-                done += count
-            }
-            return nil
-        }
     }
 }

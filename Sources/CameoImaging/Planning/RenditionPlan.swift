@@ -106,7 +106,7 @@ struct RenditionGroup: Hashable {
         for (index, rendition) in renditions.enumerated() {
             let written = rendition.format.written(for: facts.format)
             let isSheet = rendition.storyboard != nil && facts.format == .video
-            let isAnimated = facts.isAnimated && (isSheet || rendition.encoding.animated && written.holdsAnimation)
+            let isAnimated = facts.isAnimated && (isSheet || rendition.encoding.animated && written.isAnimatable)
             if let known = groups.firstIndex(where: { $0.page == rendition.page && $0.isAnimated == isAnimated }) {
                 groups[known].indices.append(index)
             } else {
@@ -114,22 +114,5 @@ struct RenditionGroup: Hashable {
             }
         }
         return groups
-    }
-}
-
-extension Rendition.Format {
-    var holdsAnimation: Bool {
-        switch self {
-        case .auto, .webp, .gif: true
-        case .source, .jpeg, .png, .avif: false
-        }
-    }
-
-    /// Whether transparent pixels can be written.
-    var hasAlpha: Bool {
-        switch self {
-        case .auto, .source, .png, .webp, .avif, .gif: true
-        case .jpeg: false
-        }
     }
 }

@@ -54,14 +54,9 @@ enum SharedSize {
         let longest = Double(max(source.width, source.height))
         guard format.isVector else { return source.scaled(by: min(1, Double(trimmingEdge) / longest)) }
         // Every pixel of a vector drawing costs time, more so with filters.
-        let edge = min(trimmingEdge, 2 * longestEdge(of: rendition, source))
+        let untrimmed = Geometry(of: rendition, source: source, mayGrow: true).resized
+        let edge = min(trimmingEdge, 2 * max(untrimmed.width, untrimmed.height))
         return source.scaled(by: Double(edge) / longest)
-    }
-
-    /// The longest edge that the rendition would have without trimming.
-    private static func longestEdge(of rendition: Rendition, _ source: PixelSize) -> Int {
-        let size = Geometry(of: rendition, source: source, mayGrow: true).resized
-        return max(size.width, size.height)
     }
 
     /// The size of a vector drawing: its aspect ratio is kept, and its pixels are limited.

@@ -11,8 +11,7 @@ struct EventsHandler: WebHandler {
     let exchange: WebExchange
 
     func answer() async throws -> Response {
-        try target.query.allow("since", "state", "queue", "batch")
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read, ["since", "state", "queue", "batch"])
         let filter = EventFilter(
             states: Set(try target.query.words("state", JobState.self)),
             queue: target.query["queue"],

@@ -46,8 +46,7 @@ struct JobsHandler: WebHandler {
     // MARK: - Reading
 
     private func job(_ id: Int64) async throws -> Response {
-        try target.query.allow("wait")
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read, ["wait"])
         let patience = try target.query.wait()
         let store = site.store
         let ended = try? await cancelWhenGracefulShutdown { [changes = site.changes] in
@@ -62,8 +61,7 @@ struct JobsHandler: WebHandler {
     }
 
     private func list() async throws -> Response {
-        try target.query.allow(Self.filters + ["limit", "cursor"])
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read, Self.filters + ["limit", "cursor"])
         var filter = try filter()
         filter.before = try target.query.integer("cursor", in: 1...Int64.max)
         filter.limit = Int(try target.query.integer("limit", in: Self.limitRange) ?? 50)
@@ -92,8 +90,7 @@ struct JobsHandler: WebHandler {
 
     /// Counts the newest discarded jobs by failure code, with the newest job of each code as an example.
     func failures() async throws -> Response {
-        try target.query.allow()
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read)
         var filter = JobFilter()
         filter.states = [.discarded]
         filter.limit = Int(Self.limitRange.upperBound)
@@ -122,8 +119,7 @@ struct JobsHandler: WebHandler {
     // MARK: - Writing
 
     private func change(_ id: Int64, by change: BulkChange) async throws -> Response {
-        try target.query.allow()
-        let name = try site.configuration.tokens.demand(.operate, of: request)
+        let name = try admit(.operate)
         let before: JobState
         switch change {
         case .cancel: before = try await site.store.cancel(id)
@@ -144,8 +140,7 @@ struct JobsHandler: WebHandler {
 
     /// Changes all jobs that match the query's filter.
     private func changeAll(by change: BulkChange) async throws -> Response {
-        try target.query.allow(Self.filters)
-        let name = try site.configuration.tokens.demand(.operate, of: request)
+        let name = try admit(.operate, Self.filters)
         var filter = try filter()
         guard filter != JobFilter() else {
             let names = Self.filters.joined(separator: ", ")
@@ -227,8 +222,7 @@ struct BatchesHandler: WebHandler {
 
     func answer() async throws -> Response {
         guard let rest = target.firstSegment.rest else { return try await list() }
-        try target.query.allow("as")
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read, ["as"])
         let name = try RequestTarget.decoded(rest)
         let batch = try await site.store.batch(name)
         switch target.query["as"] {
@@ -245,8 +239,7 @@ struct BatchesHandler: WebHandler {
     }
 
     private func list() async throws -> Response {
-        try target.query.allow("limit", "cursor")
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read, ["limit", "cursor"])
         let limit = try target.query.integer("limit", in: Self.limitRange) ?? 20
         let cursor = try target.query.integer("cursor", in: 1...Int64.max)
         let page = try await site.store.batches(before: cursor, limit: Int(limit))

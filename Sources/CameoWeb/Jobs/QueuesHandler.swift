@@ -32,15 +32,13 @@ struct QueuesHandler: WebHandler {
     }
 
     private func list() async throws -> Response {
-        try target.query.allow()
-        try site.configuration.tokens.demand(.read, of: request)
+        try admit(.read)
         let queues = try await site.store.queues()
         return Response(json: ["queues": .array(try queues.map { .object(try ServedMessage.members(of: $0)) })])
     }
 
     private func apply(_ change: Change, to queue: String) async throws -> Response {
-        try target.query.allow()
-        let name = try site.configuration.tokens.demand(.operate, of: request)
+        let name = try admit(.operate)
         var metadata: Logger.Metadata = ["by": "\(name)", "change": "\(change)", "queue": "\(queue)"]
         switch change {
         case .pause: _ = try await site.store.pause(queue)

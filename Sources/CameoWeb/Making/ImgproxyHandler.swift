@@ -82,7 +82,7 @@ struct ImgproxyPath {
 /// A key and a salt as configured for imgproxy (`IMGPROXY_KEY`, `IMGPROXY_SALT`), which sign its URLs: base64url of the
 /// HMAC-SHA256 of the salt and the path (https://docs.imgproxy.net/usage/signing_url).
 package struct ImgproxyKey: Sendable {
-    private let key: SigningKey
+    private let key: HMACKey
     private let salt: [UInt8]
 
     /// Parses a file: a key and a salt per line, both in hexadecimal, separated by a space.
@@ -95,7 +95,7 @@ package struct ImgproxyKey: Sendable {
                 throw SecretFile.Malformed(line: line, reason)
             }
             // As short as imgproxy allows: the key is in use already.
-            keys.append(ImgproxyKey(key: SigningKey(anyLength: secret), salt: salt))
+            keys.append(ImgproxyKey(key: HMACKey(secret), salt: salt))
         }
         return keys
     }

@@ -60,7 +60,7 @@ struct MakeHandler: WebHandler {
         try asked.validate()
         let id = try asked.thumbnailIDs()[0]
         let contents = ContentHandler(exchange: exchange)
-        if let content = try await made(id) { return try await contents.serve(content) }
+        if let content = try await site.store.made(id) { return try await contents.serve(content) }
         let job: Int64?
         if let known = try await site.making.job(of: id, in: site.store) {
             job = known
@@ -72,20 +72,11 @@ struct MakeHandler: WebHandler {
         do {
             switch try await pending.wait(patience, on: site) {
             case .made(let content): return try await contents.serve(content)
-            case .ended: return try await pending.answer(to: request, on: site, hasEnded: true)
-            case .pending: return try await pending.answer(to: request, on: site, hasEnded: false)
+            case .missing(let hasEnded): return try await pending.answer(to: request, on: site, hasEnded: hasEnded)
             }
         } catch var problem as Problem where problem.code != nil {
             problem.headers[.retryAfter] = "\(MakingJobs.patience.components.seconds)"
             throw problem
-        }
-    }
-
-    private func made(_ id: ThumbnailID) async throws(StoreError) -> StoredContent? {
-        do throws(StoreError) {
-            return try await site.store.content(of: .thumbnail(id))
-        } catch .notFound {
-            return nil
         }
     }
 
@@ -209,20 +200,11 @@ package struct SigningKey: Sendable {
     /// Returns nil if the secret is shorter than ``minimumBytes``.
     package init?(_ secret: [UInt8]) {
         guard secret.count >= Self.minimumBytes else { return nil }
-        self.init(anyLength: secret)
-    }
-
-    init(anyLength secret: [UInt8]) {
         key = HMACKey(secret)
     }
 
     /// The signature of a message, as 64 lower-case hexadecimal digits.
-    package func signature(of message: some Sequence<UInt8>) -> String { Hexadecimal.encode(code(of: message)) }
-
-    /// The authentication code of a message: 32 bytes.
-    func code(of message: some Sequence<UInt8>) -> [UInt8] {
-        key.code(of: message)
-    }
+    package func signature(of message: some Sequence<UInt8>) -> String { Hexadecimal.encode(key.code(of: message)) }
 
     /// Verifies a signature in constant time.
     func verifies(_ signature: String, of message: some Sequence<UInt8>) -> Bool {

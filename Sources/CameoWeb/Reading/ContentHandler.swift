@@ -20,8 +20,7 @@ struct ContentHandler: WebHandler {
             guard name.hasPrefix("sha256-"), let digest = BlobDigest(hex: name.dropFirst(7)) else { throw Self.nothing }
             return try await serve(try await site.store.content(of: .blob(digest)))
         default:
-            try target.query.allow()
-            try site.configuration.tokens.demand(.read, of: request)
+            try admit(.read)
             return try await serve(try await site.store.content(of: .source(name)))
         }
     }
@@ -36,15 +35,13 @@ struct ContentHandler: WebHandler {
         let (id, ending) = try Self.id(name)
         let pending = try PendingThumbnail(id, target.query)
         let wait = try target.query.wait()
-        let uri = CameoURI.thumbnail(id)
         let content: StoredContent
-        do {
-            content = try await site.store.content(of: uri)
-        } catch StoreError.notFound {
+        if let made = try await site.store.made(id) {
+            content = made
+        } else {
             switch try await pending.wait(wait, on: site) {
             case .made(let made): content = made
-            case .ended: return try await pending.answer(to: request, on: site, hasEnded: true)
-            case .pending: return try await pending.answer(to: request, on: site, hasEnded: false)
+            case .missing(let hasEnded): return try await pending.answer(to: request, on: site, hasEnded: hasEnded)
             }
         }
         if let ending, let format = content.mediaType, !Self.endings(of: format).contains(ending) {

@@ -46,9 +46,8 @@ struct PendingThumbnail: Sendable {
     /// What has become of the thumbnail.
     enum Fate: Sendable {
         case made(StoredContent)
-        /// Its job has ended without it.
-        case ended
-        case pending
+        /// It does not exist; whether its job has ended without it.
+        case missing(hasEnded: Bool)
     }
 
     /// Waits up to `patience` for the thumbnail or the end of its job. Returns early if the server shuts down.
@@ -57,11 +56,11 @@ struct PendingThumbnail: Sendable {
         let end = try? await cancelWhenGracefulShutdown {
             try await site.changes.first(within: patience) { () async throws -> Fate? in
                 let fate = try await fate(on: site)
-                if case .pending = fate { return nil }
+                if case .missing(hasEnded: false) = fate { return nil }
                 return fate
             }
         }
-        return (end ?? nil) ?? .pending
+        return (end ?? nil) ?? .missing(hasEnded: false)
     }
 
     private func fate(on site: Site) async throws(StoreError) -> Fate {
@@ -69,11 +68,7 @@ struct PendingThumbnail: Sendable {
         // since it ended.
         var hasEnded = false
         if let job { hasEnded = try await site.store.places(of: [job])[job]?.state.isFinal ?? true }
-        do throws(StoreError) {
-            return .made(try await site.store.content(of: .thumbnail(id)))
-        } catch .notFound {
-            return hasEnded ? .ended : .pending
-        }
+        return try await site.store.made(id).map { .made($0) } ?? .missing(hasEnded: hasEnded)
     }
 
     /// Responds 202 with a placeholder or the job's state, unless the job `hasEnded` without the thumbnail.
@@ -151,6 +146,17 @@ extension PlaceholderPicture {
             self.init(mediaType: "image/png", bytes: Array(picture))
         } else {
             self.init(PixelSize(thumbnail.width, thumbnail.height), color: placeholder.dominantColorText)
+        }
+    }
+}
+
+extension ReaderStore where Self: BlobStore & SourceStore {
+    /// The bytes of a thumbnail; nil if there is none, or none yet.
+    func made(_ id: ThumbnailID) async throws(StoreError) -> StoredContent? {
+        do throws(StoreError) {
+            return try await content(of: .thumbnail(id))
+        } catch .notFound {
+            return nil
         }
     }
 }

@@ -115,7 +115,7 @@ struct BodySpool {
         let (bytes, known) = (tail, file)
         file = try await NIOThreadPool.singleton.runIfActive {
             do {
-                let file = try known ?? Self.nameless()
+                let file = try known ?? OpenFile.unnamed(in: Self.folder)
                 try bytes.withUnsafeBytes { try file.write($0) }
                 return file
             } catch let error as Errno {
@@ -123,15 +123,6 @@ struct BodySpool {
             }
         }
         tail.removeAll(keepingCapacity: true)
-    }
-
-    private static func nameless() throws(Errno) -> OpenFile {
-        var path = Array("\(folder)/cameo-upload-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&path)
-        guard descriptor >= 0 else { throw Errno() }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        unlink(path)
-        return OpenFile(adopting: descriptor)
     }
 
     private static func failure(_ error: Errno) -> Problem {

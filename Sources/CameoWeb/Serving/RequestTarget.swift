@@ -69,9 +69,7 @@ struct QueryItems: Sendable, CustomStringConvertible {
     }
 
     /// Rejects repeated, malformed and unknown names: a misspelt one would otherwise be ignored silently.
-    func allow(_ names: String...) throws(Problem) { try allow(names) }
-
-    func allow(_ names: [String]) throws(Problem) {
+    func allow(_ names: [String] = []) throws(Problem) {
         if let name = try unknown(besides: names).first {
             let known = names.isEmpty ? "this path accepts none" : "the items are \(names.joined(separator: ", "))"
             throw Problem(.badRequest, "unknown query item \"\(name)\": \(known)")

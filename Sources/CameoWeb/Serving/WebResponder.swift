@@ -120,6 +120,13 @@ extension WebHandler {
     var request: Request { exchange.request }
     var target: RequestTarget { exchange.target }
     var context: WebContext { exchange.context }
+
+    /// Refuses query items other than these, and clients whose token does not allow `scope`; returns the token's name.
+    @discardableResult
+    func admit(_ scope: AccessTokens.Scope, _ items: [String] = []) throws(Problem) -> String {
+        try target.query.allow(items)
+        return try site.configuration.tokens.demand(scope, of: request)
+    }
 }
 
 /// The route of a path, named after its first segment.

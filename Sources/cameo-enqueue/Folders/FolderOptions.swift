@@ -68,11 +68,9 @@ struct FolderOptions: ParsableArguments {
 
     /// The absolute path of a source that is a folder; nil for any other source.
     private static func folder(_ source: SourceArgument) -> [UInt8]? {
-        guard let path = try? FileURI(parsing: source.source).path else { return nil }
-        var status = stat()
-        guard stat(path.map(CChar.init(bitPattern:)) + [0], &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            return nil
-        }
+        guard let path = try? FileURI(parsing: source.source).path,
+            let status = try? FilePaths.status(of: path), status.st_mode & S_IFMT == S_IFDIR
+        else { return nil }
         return path
     }
 }
@@ -88,25 +86,20 @@ enum FoundFile {
     case nothing
 
     init(_ path: [UInt8]) {
-        let path = path.map(CChar.init(bitPattern:)) + [0]
-        var status = stat()
-        guard lstat(path, &status) == 0 else {
-            self = .nothing
-            return
+        func kind(followingLinks: Bool) -> mode_t? {
+            (try? FilePaths.status(of: path, followingLinks: followingLinks)).map { $0.st_mode & S_IFMT }
         }
-        switch status.st_mode & S_IFMT {
+        switch kind(followingLinks: false) {
         case S_IFDIR: self = .folder
         case S_IFREG: self = Self.file(path)
-        case S_IFLNK:
-            let isFile = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            self = isFile ? Self.file(path) : .nothing
+        case S_IFLNK: self = kind(followingLinks: true) == S_IFREG ? Self.file(path) : .nothing
         default: self = .nothing
         }
     }
 
-    private static func file(_ path: [CChar]) -> FoundFile {
+    private static func file(_ path: [UInt8]) -> FoundFile {
         // O_NONBLOCK, because a pipe may have taken the file's place.
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        let descriptor = open(path.map(CChar.init(bitPattern:)) + [0], O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno == ENOENT ? .nothing : .unreadable }
         guard let format = PictureFormat(sniffing: OpenFile(adopting: descriptor)) else { return .other }
         return PictureFormat.optional.contains(format) ? .other : .picture

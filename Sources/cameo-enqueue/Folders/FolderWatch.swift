@@ -196,14 +196,12 @@ struct FolderWatch {
 
     /// Whether the path is a symbolic or hard link: a file that gains a second name was complete before.
     private static func isLink(_ path: [UInt8]) -> Bool {
-        var status = stat()
-        return lstat(path.map(CChar.init(bitPattern:)) + [0], &status) == 0
-            && (status.st_nlink > 1 || status.st_mode & S_IFMT == S_IFLNK)
+        guard let status = try? FilePaths.status(of: path, followingLinks: false) else { return false }
+        return status.st_nlink > 1 || status.st_mode & S_IFMT == S_IFLNK
     }
 
     private static func changed(_ path: [UInt8], since time: Date) -> Bool {
-        var status = stat()
-        guard stat(path.map(CChar.init(bitPattern:)) + [0], &status) == 0 else { return false }
+        guard let status = try? FilePaths.status(of: path) else { return false }
         return Double(status.st_ctim.tv_sec) + Double(status.st_ctim.tv_nsec) / 1e9 >= time.timeIntervalSince1970
     }
 }

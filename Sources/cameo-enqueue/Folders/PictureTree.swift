@@ -55,10 +55,10 @@ struct PictureTree {
     }
 
     private static func areOne(_ first: [UInt8], _ second: [UInt8]) -> Bool {
-        var (one, other) = (stat(), stat())
-        return stat(first.map(CChar.init(bitPattern:)) + [0], &one) == 0
-            && stat(second.map(CChar.init(bitPattern:)) + [0], &other) == 0
-            && (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+        guard let one = try? FilePaths.status(of: first), let other = try? FilePaths.status(of: second) else {
+            return false
+        }
+        return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
     }
 
     /// The names in a folder, without those that begin with a dot; nil if the folder is gone.
