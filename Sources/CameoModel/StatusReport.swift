@@ -200,6 +200,11 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.trouble = trouble
             self.current = current
         }
+
+        /// Whether the worker starts jobs of a queue.
+        package func takesJobs(of queue: String) -> Bool {
+            isAlive && stopping == nil && queues?.contains(queue) ?? true
+        }
     }
 
     /// Counts of blobs.

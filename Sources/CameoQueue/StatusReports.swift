@@ -180,9 +180,12 @@ extension QueueTransaction {
     /// How long the jobs that wait will take; nil if nothing tells.
     private func eta(_ queues: [StatusReport.Queue], _ workers: [StatusReport.Worker], _ recent: RecentEnds) -> Double?
     {
-        let backlog = queues.filter { !$0.paused && $0.opensAt == nil }.reduce(0) { $0 + $1.unfinished }
+        let open = queues.filter { queue in
+            !queue.paused && queue.opensAt == nil && workers.contains { $0.takesJobs(of: queue.name) }
+        }
+        let backlog = open.reduce(0) { $0 + $1.unfinished }
         let ended = Double(recent.completed + recent.discarded)
-        guard backlog > 0, ended > 0, workers.contains(where: \.isAlive) else { return nil }
+        guard backlog > 0, ended > 0 else { return nil }
         return Double(backlog) * recent.seconds / ended
     }
 

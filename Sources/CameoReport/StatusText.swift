@@ -196,13 +196,12 @@ extension StatusReport {
     package var standstills: [String] {
         let waiting = queues.filter { ($0.jobs[.available] ?? 0) > 0 }
         guard !waiting.isEmpty else { return [] }
-        let workers = workers.filter { $0.isAlive && $0.stopping == nil }
-        guard !workers.isEmpty else {
+        guard workers.contains(where: { $0.isAlive && $0.stopping == nil }) else {
             return ["no worker runs: start cameo-worker"] + waiting.compactMap(Self.pause(of:))
         }
         return waiting.compactMap { queue in
             if let pause = Self.pause(of: queue) { return pause }
-            if workers.contains(where: { $0.queues?.contains(queue.name) ?? true }) { return nil }
+            if workers.contains(where: { $0.takesJobs(of: queue.name) }) { return nil }
             return "no worker takes jobs of the queue \(queue.name): cameo-worker --queues \(queue.name)"
         }
     }

@@ -61,6 +61,7 @@ export function showHealth(isGood, text) {
 
 const isWaiting = ({ available, retryable }) => available + retryable > 0;
 const working = (workers) => workers.filter((worker) => worker.isAlive && !worker.stopping);
+const isTaken = ({ name }, workers) => working(workers).some(({ queues }) => !queues || queues.includes(name));
 
 function health({ jobs, queues, workers, finishedLastMinute: { completed, discarded } }) {
   if (!workers.some((worker) => worker.isAlive)) return [false, "no worker runs"];
@@ -94,8 +95,8 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
       isWaiting(queue.jobs) ? `; ${count(queue.jobs.available + queue.jobs.retryable, "job")} waiting. ` : ". ",
       access.operate ? button("Resume", () => changePause(queue), { ariaLabel: `Let queue ${queue.name} go on` })
         : element("code", { textContent: `cameo-admin resume ${queue.name}` }))),
-    queues.filter(({ name, paused, jobs: own }) => working(workers).length && !paused && isWaiting(own)
-      && !working(workers).some(({ queues: taken }) => !taken || taken.includes(name))).slice(0, 5).map(({ name }) =>
+    queues.filter((queue) => working(workers).length && !queue.paused && isWaiting(queue.jobs)
+      && !isTaken(queue, workers)).slice(0, 5).map(({ name }) =>
       entry(`untaken ${name}`, `No worker takes jobs of queue ${name}. Start one that does: `,
         element("code", { textContent: `cameo-worker --queues ${name}` }))),
     queues.filter(({ opensAt, jobs: own }) => opensAt && isWaiting(own)).slice(0, 5).map((queue) =>
@@ -107,7 +108,7 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
 
 function summary({ jobs, queues, workers, finishedLastMinute: { completed, discarded }, etaSeconds }) {
   // What waits for somebody, or for the night, is not done soon.
-  const open = queues.filter(({ paused, opensAt }) => !paused && !opensAt);
+  const open = queues.filter((queue) => !queue.paused && !queue.opensAt && isTaken(queue, workers));
   const left = jobs.running + sum(open.map(({ jobs: own }) => own.available + own.retryable));
   const perSecond = (completed + discarded) / 60;
   const waiting = jobs.available + jobs.retryable;
