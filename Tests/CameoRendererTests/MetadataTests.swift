@@ -116,6 +116,35 @@ struct MetadataTests {
         #expect(secrets(in: made) == ["PLACESECRET", "LATSECRET"])
     }
 
+    /// The addresses of Photoshop, IPTC Core and Extension, Dublin Core and XMP Dynamic Media.
+    private static let addresses = [
+        "photoshop:City", "photoshop:State", "photoshop:Country", "Iptc4xmpCore:Location", "Iptc4xmpCore:CountryCode",
+        "Iptc4xmpExt:LocationCreated", "Iptc4xmpExt:LocationShown", "Iptc4xmpExt:Sublocation", "Iptc4xmpExt:City",
+        "Iptc4xmpExt:ProvinceState", "Iptc4xmpExt:CountryName", "Iptc4xmpExt:WorldRegion", "dc:coverage",
+        "xmpDM:shotLocation",
+    ]
+
+    @Test(arguments: addresses)
+    func anAddressStaysOnlyWithTheLocation(_ property: String) async throws {
+        let spaces = """
+            xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/" xmlns:xmpDM="http://ns.adobe.com/xmp/1.0/DynamicMedia/"
+            xmlns:Iptc4xmpCore="http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"
+            xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
+            """
+        let element = "<\(property)><rdf:Bag><rdf:li>ADDRESSSECRET</rdf:li></rdf:Bag></\(property)>"
+        for (number, xmp) in [
+            Pictures.xmp(attributes: spaces, elements: element),
+            Pictures.xmp(attributes: "\(spaces) \(property)=\"ADDRESSSECRET\""),
+        ].enumerated() {
+            let path = try await Pictures.withXMP("\(property.replacing(":", with: "-"))-\(number)", xmp)
+            for keep in [[.xmp], [.xmp, .gps]] as [Set<Kept>] {
+                let kept = try #require(try await rendered(keep, .jpeg, of: path).1.xmp)
+                #expect(kept.contains("Ann &amp; Co"))
+                #expect(kept.contains("ADDRESSSECRET") == keep.contains(.gps))
+            }
+        }
+    }
+
     /// If a location cannot be cut out with certainty, the whole packet is dropped.
     @Test(arguments: [
         ("<!-- GPSLatitude 48 -->", ""), ("<dji:Note>GpsLongtitude 2.3</dji:Note>", ""),

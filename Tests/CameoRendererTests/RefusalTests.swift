@@ -46,6 +46,19 @@ struct RefusalTests {
         try await expect(.imageCorrupt, "damaged", of: Pictures.truncated(ending, share: share))
     }
 
+    /// libvips has one buffer of errors, in which its loader of HEIF and AVIF leaves text about pictures that it has opened.
+    @Test(arguments: ["heic", "avif"])
+    func aFailureSaysNothingOfAnEarlierPicture(ending: String) async throws {
+        let broken = try await Pictures.truncated("png", share: 0.5)
+        try await Renderers.withPool(Renderers.configuration(Renderers.executable, processes: 1)) { pool in
+            let alone = await failure { try await pool.render(Rendition(width: 64), of: broken) }
+            _ = try await pool.render(Rendition(width: 64), of: Pictures.photo(ending))
+            let behind = await failure { try await pool.render(Rendition(width: 64), of: broken) }
+            #expect(alone?.code == .imageCorrupt)
+            #expect(behind?.message == alone?.message)
+        }
+    }
+
     @Test(arguments: [Rendition.Gravity.north, .south, .center])
     func truncationShowsEvenBelowTheCut(_ gravity: Rendition.Gravity) async throws {
         let path = try await Pictures.truncated("jpg", share: 0.9)
