@@ -371,3 +371,33 @@ public struct HealthReport: Hashable, Codable, Sendable {
         self.checks = checks
     }
 }
+
+/// Why due jobs are not worked on.
+package enum Standstill: Hashable, Sendable {
+    case noWorker
+    case paused(queue: String)
+    case untaken(queue: String)
+
+    /// The reasons for the queues with due jobs; none if workers may take all of these.
+    package static func all(
+        of queues: [(name: String, isPaused: Bool)],
+        workers: [StatusReport.Worker]
+    ) -> [Standstill] {
+        guard !queues.isEmpty else { return [] }
+        let hasWorkers = workers.contains { $0.isAlive && $0.stopping == nil }
+        return (hasWorkers ? [] : [.noWorker])
+            + queues.compactMap { queue in
+                if queue.isPaused { return .paused(queue: queue.name) }
+                let isTaken = !hasWorkers || workers.contains { $0.takesJobs(of: queue.name) }
+                return isTaken ? nil : .untaken(queue: queue.name)
+            }
+    }
+}
+
+extension StatusReport {
+    /// Why due jobs are not worked on.
+    package var standstills: [Standstill] {
+        let waiting = queues.filter { ($0.jobs[.available] ?? 0) > 0 }
+        return Standstill.all(of: waiting.map { ($0.name, $0.paused) }, workers: workers)
+    }
+}

@@ -135,6 +135,10 @@ extension QueueStore {
         return try await read { db in try db.status() }
     }
 
+    package func standstills() async throws(StoreError) -> [Standstill] {
+        try await read { db in try db.standstills() }
+    }
+
     package func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange] {
         try await numberChanges()
         return try await read { db in try db.changes(since: cursor, limit: limit) }

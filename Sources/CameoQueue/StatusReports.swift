@@ -122,6 +122,23 @@ extension QueueTransaction {
         }
     }
 
+    /// Why due jobs are not worked on. Of those that are not accepted yet, a hundred tell.
+    package func standstills() throws -> [Standstill] {
+        let rows = try query(
+            """
+            SELECT waiting.name AS name, coalesce(queue.paused, FALSE) AS paused FROM (
+              SELECT name FROM queue WHERE EXISTS (
+                SELECT 1 FROM task \(dialect.indexed(by: "task_waiting")) WHERE task.queue = queue.id AND state = 1)
+              UNION SELECT name FROM (
+                SELECT coalesce(\(dialect.field("queue")), 'default') AS name, \(dialect.dueByRequest) AS due
+                FROM \(dialect.arrivedJobs) LIMIT 100) AS arrived WHERE due <= CAST(?1 AS bigint)) AS waiting
+            LEFT JOIN queue ON queue.name = waiting.name ORDER BY waiting.name
+            """,
+            [now]
+        )
+        return Standstill.all(of: try rows.map { try ($0["name"], $0["paused"]) }, workers: try workers(only: nil))
+    }
+
     /// The number of jobs that are available, retryable or running, for which a drain has to wait.
     package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) throws -> Int {
         let wanted = queues.map { Set($0.map(ExactText.init)) }

@@ -140,7 +140,7 @@ package struct StatusText {
     }
 
     private func standstills(_ report: StatusReport) -> [String] {
-        report.standstills.prefix(Self.most.standstills).map { style.alarm(cut(labelled("", escape($0)))) }
+        report.standstills.prefix(Self.most.standstills).map { style.alarm(cut(labelled("", escape($0.text)))) }
     }
 
     private func failures(_ report: StatusReport) -> [String] {
@@ -191,23 +191,14 @@ package struct StatusText {
     private func cut(_ line: String) -> String { columns.map { line.cut(toColumns: $0) } ?? line }
 }
 
-extension StatusReport {
-    /// Why due jobs are not worked on, each with the command that helps; empty if a worker may take them.
-    package var standstills: [String] {
-        let waiting = queues.filter { ($0.jobs[.available] ?? 0) > 0 }
-        guard !waiting.isEmpty else { return [] }
-        guard workers.contains(where: { $0.isAlive && $0.stopping == nil }) else {
-            return ["no worker runs: start cameo-worker"] + waiting.compactMap(Self.pause(of:))
+extension Standstill {
+    /// The reason, and the command that helps.
+    package var text: String {
+        switch self {
+        case .noWorker: "no worker runs: start cameo-worker"
+        case .paused(let queue): "the queue \(queue) is paused: cameo-admin resume \(queue)"
+        case .untaken(let queue): "no worker takes jobs of the queue \(queue): cameo-worker --queues \(queue)"
         }
-        return waiting.compactMap { queue in
-            if let pause = Self.pause(of: queue) { return pause }
-            if workers.contains(where: { $0.takesJobs(of: queue.name) }) { return nil }
-            return "no worker takes jobs of the queue \(queue.name): cameo-worker --queues \(queue.name)"
-        }
-    }
-
-    private static func pause(of queue: Queue) -> String? {
-        queue.paused ? "the queue \(queue.name) is paused: cameo-admin resume \(queue.name)" : nil
     }
 }
 

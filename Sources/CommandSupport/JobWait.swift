@@ -157,6 +157,7 @@ extension JobWait {
 /// Tells somebody who waits for jobs why nothing happens, where the store shows a reason.
 struct StandstillWatch {
     private static let interval = Duration.seconds(2)
+    private static let most = 8
     private var next = ContinuousClock.now + interval
     private var told: Set<String> = []
     /// For a progress bar; empty if there is none.
@@ -166,7 +167,7 @@ struct StandstillWatch {
     mutating func look(at store: any Store) async throws {
         guard ContinuousClock.now >= next else { return }
         next = .now + Self.interval
-        let reasons = try await store.status().standstills.map(TerminalText.escaped)
+        let reasons = try await store.standstills().prefix(Self.most).map { TerminalText.escaped($0.text) }
         reason = reasons.first ?? ""
         guard !Output.errorIsTerminal else { return }
         for reason in reasons where told.insert(reason).inserted {

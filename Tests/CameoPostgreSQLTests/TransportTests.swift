@@ -33,6 +33,23 @@ struct TransportTests {
         #expect(isEncrypted == true)
     }
 
+    @Test func theServerThatTakesOverProvesItselfToo() async throws {
+        let next = try await PostgreSQLServer(tls: true)
+        let store = try PostgreSQLStore(
+            DatabaseURL(
+                "postgres://cameo@localhost:\(port),localhost:\(#require(next.port))/postgres?sslmode=verify-full"
+                    + "&sslrootcert=\(server.certificateAuthority)"
+            )
+        )
+        #expect(try await store.enqueue([StoreFixture.request()])[0].id == 1)
+        try await server.stop(.immediate)
+        let refusal = await #expect(throws: StoreError.self) { try await store.status() }
+        guard case .unreachable(_, let reason)? = refusal else { throw try #require(refusal) }
+        #expect(reason.contains("certificate verify failed"), "\(reason)")
+        try await server.start()
+        #expect(try await store.job(1).state == .available)
+    }
+
     @Test func anotherNameOrAuthorityIsNot() async throws {
         let stranger = try await PostgreSQLServer(tls: true)
         for url in [

@@ -135,7 +135,7 @@ struct StatusTextTests {
                 paused: paused,
                 maxRunning: nil
             )
-            return report(queues: [queue], workers: workers).standstills
+            return report(queues: [queue], workers: workers).standstills.map(\.text)
         }
         let missing = "no worker runs: start cameo-worker"
         let paused = "the queue q is paused: cameo-admin resume q"

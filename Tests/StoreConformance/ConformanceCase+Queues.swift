@@ -1,5 +1,6 @@
 import CameoModel
 import CameoStore
+import Foundation
 import Testing
 
 extension ConformanceCase {
@@ -19,6 +20,30 @@ extension ConformanceCase {
             #expect(try await !fixture.store.resume("imports"))
             #expect(try await fixture.store.queues().map(\.pausedAt) == [nil, nil])
             #expect(try await fixture.store.claim(limit: 10, for: "w1").map(\.queue) == ["imports"])
+        },
+        ConformanceCase("due jobs that nobody works on have their reasons") { fixture in
+            func expect(_ reasons: [Standstill]) async throws {
+                #expect(try await fixture.reader().standstills() == reasons)
+                #expect(try await fixture.store.status().standstills == reasons)
+            }
+            try await expect([])
+            let later = fixture.clock.now + 60
+            try await fixture.enqueue {
+                $0.queue = "late"
+                $0.runAt = later
+            }
+            try await expect([])
+            try await fixture.enqueue { $0.queue = "a" }
+            _ = try await fixture.sql(
+                #"INSERT INTO job(request) VALUES ('{"source":"initials:A","renditions":[{"width":9}],"queue":"b"}')"#
+            )
+            try await expect([.noWorker])
+            try await fixture.register(queues: ["a"])
+            try await expect([.untaken(queue: "b")])
+            _ = try await fixture.store.pause("a")
+            try await expect([.paused(queue: "a"), .untaken(queue: "b")])
+            try await fixture.register("w2")
+            try await expect([.paused(queue: "a")])
         },
         ConformanceCase("running jobs of a paused queue complete") { fixture in
             try await fixture.register()

@@ -113,6 +113,8 @@ package protocol ReaderStore: AnyStore {
     func lastChange() async throws(StoreError) -> Int64
     /// The current state of the store. The cost does not depend on the number of jobs.
     func status() async throws(StoreError) -> StatusReport
+    /// Why due jobs are not worked on, for those who wait for them. The cost does not depend on the number of jobs.
+    func standstills() async throws(StoreError) -> [Standstill]
     /// Every queue that a job or an operator has named, sorted by name.
     func queues() async throws(StoreError) -> [StatusReport.Queue]
     /// The progress of a batch: the jobs that its requests created or joined.
