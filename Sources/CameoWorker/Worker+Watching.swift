@@ -28,7 +28,7 @@ extension Worker {
         let time = configuration.time
         let leaseInterval = configuration.leaseInterval ?? store.lease / 3
         var sweeps = 0
-        var strays = StrayClaims(patience: store.lease)
+        var strays = StrayClaims(patience: leaseInterval * 3)
         var nextSweep = time.now()
         var nextLease = nextSweep + leaseInterval
         while !Task.isCancelled {
@@ -107,6 +107,8 @@ extension Worker {
             try await rescue()
         }
         running.stop(held, notIn: sweep.tokens)
+        // A drain leaves to the next worker what could not be recorded: it would do it again and again.
+        guard !configuration.drains || phase.unrecorded == nil else { return sweep.due }
         for claim in strays.note(sweep.claims, known: held.union(running.tokens), at: configuration.time.now()) {
             try await giveBack(claim)
         }

@@ -52,11 +52,15 @@ struct WorkerTests {
     }
 
     /// Enqueues a job whose server does not answer before it is released.
-    private func enqueueUnanswered(_ path: String) async throws -> Int64 {
+    private func enqueueUnanswered(_ path: String, maxAttempts: Int = 5) async throws -> Int64 {
         var answer = ScriptedAnswer(200, body: "not a picture")
         answer.held = true
         try await origin.script(path, answer)
-        let request = ThumbnailRequest(source: origin.url(path), renditions: [Rendition(width: 64)])
+        let request = ThumbnailRequest(
+            source: origin.url(path),
+            renditions: [Rendition(width: 64)],
+            maxAttempts: maxAttempts
+        )
         return try await bench.store.enqueue([request])[0].jobID
     }
 
@@ -72,6 +76,30 @@ struct WorkerTests {
         #expect(outcomes.all == ["completed 1", "completed 1", "completed 1"])
         let status = try await bench.store.status()
         #expect(status.count(.completed) == 3 && status.workers.isEmpty)
+    }
+
+    @Test func aDrainLeavesWhatCannotBeRecordedToTheNextWorker() async throws {
+        let last = try await enqueueUnanswered("/scripted/last", maxAttempts: 1)
+        _ = try await bench.store.enqueue([
+            ThumbnailRequest(source: "initials:A", renditions: [Rendition(width: 8)], maxAttempts: 1)
+        ])
+        // No end can be recorded, but a job can be given back.
+        let rule = "CREATE TRIGGER odd BEFORE INSERT ON outcome BEGIN SELECT nowhere; END"
+        let changed = try await run("sqlite3", [bench.folder.path("store/cameo.sqlite"), rule])
+        #expect(changed.exitStatus == 0, "\(changed.errorText)")
+        let drain: (inout WorkerConfiguration) -> Void = {
+            $0.drains = true
+            $0.patience = .milliseconds(500)
+            $0.leaseInterval = .milliseconds(10)
+        }
+        try await withWorker(configure: drain) { worker in
+            let running = Task { try await worker.run() }
+            try await eventually("the end of an attempt") { outcomes.all.count == 1 }
+            try await origin.release()
+            await #expect(throws: StoreError.self) { try await running.value }
+        }
+        #expect(outcomes.all.count == 2 && outcomes.all.allSatisfy { $0.hasPrefix("unrecorded:") }, "\(outcomes.all)")
+        #expect(try await bench.store.job(last).state == .running)
     }
 
     @Test func aWorkerThatIsToGiveBackEndsAtOnce() async throws {

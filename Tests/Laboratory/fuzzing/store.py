@@ -10,7 +10,7 @@ import subprocess
 import lab
 
 # A command that takes longer hangs.
-GUARD = 120
+GUARD = 300
 JOBS = 24
 COMMANDS = [
     ["cameo-status", "--json"], ["cameo-worker", "--drain"], ["cameo-enqueue", "initials:New", "--size", "16x"],
