@@ -16,9 +16,13 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
-// Whether the engine for fleets is in the package; without it, nothing needs libpq or its headers.
+// The engine for fleets is a trait for packages that depend on this one, `Fleet`. Of its own targets SwiftPM builds those of
+// a trait that is off too, which need libpq's headers: here CAMEO_FLEET=1 adds them, and turns the trait on.
 let isForFleets = Context.environment["CAMEO_FLEET"] == "1"
-let engines: [Target.Dependency] = isForFleets ? ["CameoPostgreSQL", "CameoObjectStorage"] : []
+let isDependency = Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/")
+let hasFleet = isForFleets || isDependency
+let engines = ["CameoPostgreSQL", "CameoObjectStorage"]
+    .map { Target.Dependency.target(name: $0, condition: .when(traits: ["Fleet"])) }
 
 let package = Package(
     name: "cameo",
@@ -31,7 +35,12 @@ let package = Package(
         .executable(name: "cameo-admin", targets: ["cameo-admin"]),
         .executable(name: "cameo-web", targets: ["cameo-web"]),
     ],
-    traits: [.default(enabledTraits: ["Web"]), .trait(name: "Web", description: "cameo-web")],
+    traits: Set(
+        [
+            .default(enabledTraits: isForFleets ? ["Web", "Fleet"] : ["Web"]),
+            .trait(name: "Web", description: "cameo-web"),
+        ] + (hasFleet ? [.trait(name: "Fleet", description: "PostgreSQL and S3; needs libpq's headers")] : [])
+    ),
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -72,8 +81,7 @@ let package = Package(
         ),
         .target(
             name: "CameoEngine",
-            dependencies: ["CameoStore", "CameoSQLite"] + engines,
-            swiftSettings: isForFleets ? [.define("FLEET")] : []
+            dependencies: ["CameoStore", "CameoSQLite"] + (hasFleet ? engines : [])
         ),
         .target(name: "CameoHTTPTransfer", dependencies: ["CameoModel", "CCurl"]),
         .target(
@@ -318,7 +326,7 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
     }
 }
 
-if isForFleets {
+if hasFleet {
     package.targets += [
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(
@@ -329,6 +337,11 @@ if isForFleets {
             name: "CameoObjectStorage",
             dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CameoStore", "CCurl", "CLinux"]
         ),
+    ]
+}
+
+if isForFleets {
+    package.targets += [
         .testTarget(
             name: "CameoPostgreSQLTests",
             dependencies: [

@@ -1,7 +1,7 @@
 package import CameoSQLite
 package import CameoStore
 
-#if FLEET
+#if Fleet
     internal import CameoObjectStorage
     internal import CameoPostgreSQL
     internal import Foundation
@@ -32,7 +32,7 @@ package enum Engine {
         blobs: String?,
         creating: Bool
     ) throws(StoreError) -> any Store & ExportableStore {
-        #if FLEET
+        #if Fleet
             if case .database(let url) = StoreName(name) {
                 return try database(url, creating ? .creating : .readWrite, blobs: blobs)
             }
@@ -43,7 +43,7 @@ package enum Engine {
 
     /// Opens a store read-only.
     package static func open(reading name: String, blobs: String? = nil) throws(StoreError) -> any Store {
-        #if FLEET
+        #if Fleet
             if case .database(let url) = StoreName(name) { return try database(url, .readOnly, blobs: blobs) }
         #endif
         try refuse(blobs)
@@ -78,7 +78,7 @@ package enum Engine {
         switch StoreName(name) {
         case .folder(let path): return path
         case .database(let url):
-            #if FLEET
+            #if Fleet
                 throw .needsFolder(name: try DatabaseURL(url).location, instead: instead)
             #else
                 throw .unknownEngine(name: url, scheme: String(url.prefix { $0 != ":" }).lowercased())
@@ -92,7 +92,7 @@ package enum Engine {
         throw .cannotOpen(path: blobs, reason: "a store in a folder keeps its own bytes")
     }
 
-    #if FLEET
+    #if Fleet
         private static func database(
             _ name: String,
             _ access: PostgreSQLStore.Access,
