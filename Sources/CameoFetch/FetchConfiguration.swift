@@ -36,7 +36,7 @@ package struct FetchConfiguration: Sendable {
     package var hostPatience: Duration = .seconds(1)
     /// The limit for sources in memory, which may be shared with other users.
     package var budget = ByteBudget()
-    package var userAgent = "Cameo/1.0"
+    package var userAgent = "Cameo/\(CameoVersion.current)"
     /// Headers for certain origins. Each name may occur once for an origin.
     package var hostHeaders: [HostHeader] = []
     /// Rules that replace prefixes of source URIs. Each prefix may occur once.

@@ -39,7 +39,6 @@ package final class PostClient: Sendable {
         configuration.maximumConnectionsPerHost = maximumPosts
         // The time limit of each post is enough; a receiver may take its time to answer.
         configuration.lowSpeedBytesPerSecond = 0
-        configuration.userAgent = "Cameo/\(CameoVersion.current)"
         return configuration
     }
 
