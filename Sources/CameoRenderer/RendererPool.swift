@@ -207,16 +207,14 @@ package struct RendererConfiguration: Sendable {
     /// Whether the processes are `cameo-frames`, whose picture may be smaller than the video, and a roll of frames.
     var makesFrames = false
 
-    package init(executable: String, processes: Int) {
+    /// By default `cameo-renderer` beside this program, one process for each processor that it may use.
+    package init(executable: String = sibling("cameo-renderer"), processes: Int = Machine.processors) {
         self.executable = executable
         self.processes = processes
     }
 }
 
 extension RendererConfiguration {
-    /// The renderer beside this program.
-    package static var siblingExecutable: String { sibling("cameo-renderer") }
-
     /// A program beside this one.
     package static func sibling(_ name: String) -> String {
         let own =

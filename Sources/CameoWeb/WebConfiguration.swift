@@ -31,7 +31,7 @@ package struct WebConfiguration: Sendable {
     /// How long a thumbnail stays fresh in a browser or a proxy.
     package var thumbnailAge = Duration.seconds(60)
     /// The most bytes in an uploaded picture.
-    package var maximumUpload = 104_857_600
+    package var maximumUpload = StoreLimits.uploadBytes
     /// The most bytes of uploads in progress that have arrived.
     package var maximumUploadsInFlight = 1_073_741_824
     /// How long a request's body may take to arrive; the default fits 100 MiB at 3 Mbit/s.

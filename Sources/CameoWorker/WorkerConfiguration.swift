@@ -13,7 +13,7 @@ package struct WorkerConfiguration: Sendable {
     /// The memory for sources, shared with the fetcher.
     package var budget = ByteBudget()
     /// The maximum size in bytes of a source that the store holds, and of all overlays of a request together.
-    package var maximumSourceBytes = 104_857_600
+    package var maximumSourceBytes = FetchConfiguration().maximumBytes
     /// The queues to work on; nil for all.
     package var queues: [String]?
     /// When jobs of background queues are claimed; nil: always.

@@ -70,7 +70,7 @@ struct JobsCommand: AsyncParsableCommand {
     var before: Int64?
 
     @Option(parsing: .unconditional, help: .value("number", "List at most this many jobs."))
-    var limit = 50
+    var limit = JobFilter().limit
 
     @Flag(help: "Print each job as JSON, one per line.")
     var json = false

@@ -23,10 +23,10 @@ struct ServerOptions: ParsableArguments {
     var basePath = ""
 
     @Option(help: .value("time", "How long browsers and proxies may show a thumbnail before they revalidate it."))
-    var maxAge = DurationArgument(.seconds(60))
+    var maxAge = DurationArgument(WebConfiguration().thumbnailAge)
 
     @Option(help: .value("size", "The largest picture that POST /jobs accepts, at most 100M."))
-    var maxUpload = ByteCount(104_857_600)
+    var maxUpload = ByteCount(WebConfiguration().maximumUpload)
 
     @Option(help: .value("size", "Hold so much of the recently read thumbnails in memory; 0 for none."))
     var memoryCapacity = ByteCount(WebConfiguration().memoryCapacity)
@@ -61,7 +61,7 @@ struct ServerOptions: ParsableArguments {
         else {
             throw ValidationError("--base-path \(basePath): must be a path such as /cameo, without a trailing /")
         }
-        guard (1...104_857_600).contains(maxUpload.bytes) else {
+        guard (1...StoreLimits.uploadBytes).contains(maxUpload.bytes) else {
             throw ValidationError("--max-upload \(maxUpload): must be 1 byte to 100M")
         }
         guard publicEndpoint == nil || redirectBlobs else {

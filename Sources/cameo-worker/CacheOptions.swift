@@ -35,7 +35,7 @@ struct CacheOptions: ParsableArguments {
             """
         )
     )
-    var staleIfError = DurationArgument(.zero)
+    var staleIfError = DurationArgument(CacheRules().staleIfError)
 
     @Option(
         help: .value(
@@ -46,7 +46,7 @@ struct CacheOptions: ParsableArguments {
             """
         )
     )
-    var rememberFailures = DurationArgument(.seconds(10))
+    var rememberFailures = DurationArgument(CacheRules().failureMemory)
 
     /// The cache's budget in bytes, or nil if the cache is disabled.
     var budget: Int? { maxCache.bytes == 0 ? nil : maxCache.bytes }

@@ -7,7 +7,7 @@ internal import Foundation
 /// The headers and destinations of HTTP requests.
 struct HTTPOptions: ParsableArguments {
     @Option(help: .value("number", "The most open HTTP connections, including idle ones."))
-    var maxConnections = 32
+    var maxConnections = FetchConfiguration().maximumConnections
 
     @Option(help: .value("text", "The User-Agent of requests. (default: Cameo and its version)"))
     var userAgent: String?

@@ -15,16 +15,16 @@ struct RenderOptions: ParsableArguments {
     var renderConcurrency: Int?
 
     @Option(help: .value("duration", "The time limit of one picture; its renderer is then killed."))
-    var renderTimeout = DurationArgument(.seconds(20))
+    var renderTimeout = DurationArgument(RendererConfiguration().timeout)
 
     @Option(help: .value("size", "The address space of a renderer, at least 512M."))
-    var memoryLimit = ByteCount(1_536 << 20)
+    var memoryLimit = ByteCount(RendererConfiguration().memoryLimitBytes)
 
     @Option(help: .value("number", "Replace a renderer after this many pictures; 1 uses a new one for each."))
-    var recycleAfter = 500
+    var recycleAfter = RendererConfiguration().recycleAfterPictures
 
     @Option(help: .value("size", "Replace a renderer whose resident memory exceeds this."))
-    var recycleResident = ByteCount(256 << 20)
+    var recycleResident = ByteCount(RendererConfiguration().recycleAfterResidentBytes)
 
     @Option(
         help: .value("path", "The renderer program. (default: cameo-renderer beside this program)"),
@@ -53,15 +53,13 @@ struct RenderOptions: ParsableArguments {
         try require(recycleResident, atLeast: ByteCount(1 << 20), "--recycle-resident")
     }
 
-    var processes: Int { renderConcurrency ?? Machine.processors }
+    var processes: Int { renderConcurrency ?? RendererConfiguration().processes }
 
     var framesExecutable: String { frames ?? RendererConfiguration.sibling("cameo-frames") }
 
     func configuration() -> RendererConfiguration {
-        var configuration = RendererConfiguration(
-            executable: renderer ?? RendererConfiguration.siblingExecutable,
-            processes: processes
-        )
+        var configuration = RendererConfiguration(processes: processes)
+        if let renderer { configuration.executable = renderer }
         configuration.timeout = renderTimeout.duration
         configuration.memoryLimitBytes = memoryLimit.bytes
         configuration.requiresSandbox = requireSandbox

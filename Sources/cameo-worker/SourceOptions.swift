@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CameoFetch
 internal import CameoModel
+internal import CameoWorker
 internal import CommandSupport
 internal import Foundation
 
@@ -22,13 +23,13 @@ struct SourceOptions: ParsableArguments {
     var allowNetwork: [String] = []
 
     @Option(help: .value("number", "Concurrent transfers, and reads of files and of the store."))
-    var fetchConcurrency = 8
+    var fetchConcurrency = WorkerConfiguration().fetchConcurrency
 
     @Option(help: .value("number", "Concurrent transfers from one host."))
-    var hostConcurrency = 6
+    var hostConcurrency = FetchConfiguration().maximumConnectionsPerHost
 
     @Option(help: .value("size", "The largest source in bytes, after content decoding."))
-    var maxSourceBytes = ByteCount(100 << 20)
+    var maxSourceBytes = ByteCount(FetchConfiguration().maximumBytes)
 
     @Option(
         help: .value(
@@ -42,16 +43,16 @@ struct SourceOptions: ParsableArguments {
     var maxBytesInFlight: ByteCount?
 
     @Option(help: .value("duration", "The time limit of one fetch with all its redirects."))
-    var fetchTimeout = DurationArgument(.seconds(30))
+    var fetchTimeout = DurationArgument(FetchConfiguration().totalTimeout)
 
     @Option(help: .value("duration", "The time limit of connecting to a server."))
-    var connectTimeout = DurationArgument(.seconds(5))
+    var connectTimeout = DurationArgument(FetchConfiguration().connectTimeout)
 
     @Option(help: .value("size", "Give up a transfer that is slower than this, in bytes per second, for 10 seconds."))
-    var lowSpeed = ByteCount(1_024)
+    var lowSpeed = ByteCount(FetchConfiguration().lowSpeedBytesPerSecond)
 
     @Option(help: .value("number", "The most redirects of one fetch."))
-    var maxRedirects = 5
+    var maxRedirects = FetchConfiguration().maximumRedirects
 
     @Option(help: .value("url", "Use this proxy; the address guard cannot see behind it. (default: none)"))
     var proxy: String?

@@ -19,18 +19,18 @@ struct WorkOptions: ParsableArguments {
     var drain = false
 
     @Option(help: .value("duration", "How long running jobs may go on after a shutdown request."))
-    var grace = DurationArgument(.seconds(25))
+    var grace = DurationArgument(WorkerConfiguration().grace)
 
     @Option(
         help: .value("duration", "The time limit of one attempt, unless its request sets one; waiting does not count.")
     )
-    var jobTimeout = DurationArgument(.seconds(120))
+    var jobTimeout = DurationArgument(WorkerConfiguration().jobTimeout)
 
     @Option(help: .value("duration", "The wait before the second attempt; doubled before each further one."))
-    var retryBase = DurationArgument(.seconds(2))
+    var retryBase = DurationArgument(RetryPolicy.standard.base)
 
     @Option(help: .value("duration", "The longest wait between attempts."))
-    var retryCap = DurationArgument(.seconds(600))
+    var retryCap = DurationArgument(RetryPolicy.standard.cap)
 
     @Option(
         help: .value(
