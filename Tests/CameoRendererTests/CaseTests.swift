@@ -55,7 +55,7 @@ struct PictureCase: Sendable, CustomTestStringConvertible {
         .init("ycbcr", .picture([8, 8], pixel: [254, 0, 0])),
         .init("ycbcr_video_range", .picture([8, 8], pixel: [255, 255, 255])),
         .init("ycbcr_subsampled", .refusal(.imageUnsupportedFormat, "YCbCr", or: [254, 0, 0])),
-        .init("float_grey_half", .refusal(.imageUnsupportedFormat, "16-bit floating point")),
+        .init("float_grey_half", .refusal(.imageUnsupportedFormat, "16-bit floating point", or: [16])),
         .init("twelve_bits", .refusal(.imageUnsupportedFormat, "12 bits a sample")),
         .init("lossless_jpeg", .refusal(.imageUnsupportedFormat, "lossless JPEG")),
         .init("reduced_first", .picture([64, 64], pixel: [0, 200, 0])),
