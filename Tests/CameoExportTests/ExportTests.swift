@@ -221,6 +221,7 @@ struct ExportTests {
         try FileManager.default.removeItem(
             atPath: fixture.folder.path("store/blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))")
         )
-        await #expect(throws: StoreError.damagedBlob(digest: digest.description)) { try await fixture.exported(store) }
+        let lost = StoreError.damagedBlob(digest: digest.description, isMissing: true)
+        await #expect(throws: lost) { try await fixture.exported(store) }
     }
 }

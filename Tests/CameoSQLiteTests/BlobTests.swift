@@ -37,9 +37,11 @@ struct BlobTests {
         case "shortened": try Data(repeating: 7, count: 149_999).write(to: URL(filePath: path))
         default: try FileManager.default.removeItem(atPath: path)
         }
-        await #expect(throws: StoreError.damagedBlob(digest: digest.description)) {
-            try await fixture.store.data(of: uri)
-        }
+        let isMissing = damage == "removed"
+        let error = StoreError.damagedBlob(digest: digest.description, isMissing: isMissing)
+        await #expect(throws: error) { try await fixture.store.data(of: uri) }
+        if isMissing { await #expect(throws: error) { try await fixture.store.bytes(of: digest) } }
+        #expect(error.description.contains("are missing") == isMissing)
         let finding = try #require(try await fixture.store.check().first { $0.subject == "blobs" })
         #expect(finding.severity == .error)
         #expect(finding.message.contains(digest.hex))

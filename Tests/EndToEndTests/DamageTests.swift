@@ -107,7 +107,8 @@ extension EndToEnd {
                 #expect(job.attempt == 1)
                 #expect(job.failure?.code == .sourceNotFound, "\(job.failure?.message ?? "")")
                 #expect(job.failure?.stage == .fetch)
-                #expect(job.failure?.message.contains("damaged") == true, "\(job.failure?.message ?? "")")
+                let fault = damage == .fileIsGone ? "missing" : "damaged"
+                #expect(job.failure?.message.contains(fault) == true, "\(job.failure?.message ?? "")")
             }
             #expect(try await deployment.job(receipts[2].jobID).state == .completed)
         }

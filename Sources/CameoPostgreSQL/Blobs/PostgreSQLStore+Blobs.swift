@@ -32,7 +32,7 @@ extension PostgreSQLStore {
         do throws(StoreError) {
             return try await bytesStorage(for: digest).data(of: digest, size: size)
         } catch .notFound {
-            throw .damagedBlob(digest: digest.description)
+            throw .damagedBlob(digest: digest.description, isMissing: true)
         }
     }
 
@@ -40,7 +40,7 @@ extension PostgreSQLStore {
         do throws(StoreError) {
             return try await bytesStorage(for: digest).bytes(of: digest, size: size)
         } catch .notFound {
-            throw .damagedBlob(digest: digest.description)
+            throw .damagedBlob(digest: digest.description, isMissing: true)
         }
     }
 

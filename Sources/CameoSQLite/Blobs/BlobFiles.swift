@@ -54,7 +54,7 @@ final class BlobFiles: Sendable {
             let path = directory.blobFile(digest)
             do {
                 guard let data = try Self.contents(of: path) else {
-                    throw StoreError.damagedBlob(digest: digest.description)
+                    throw StoreError.damagedBlob(digest: digest.description, isMissing: true)
                 }
                 return data
             } catch let error as CocoaError {
@@ -70,7 +70,9 @@ final class BlobFiles: Sendable {
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else {
                 let error = Errno()
-                guard error.code != ENOENT else { throw StoreError.damagedBlob(digest: digest.description) }
+                guard error.code != ENOENT else {
+                    throw StoreError.damagedBlob(digest: digest.description, isMissing: true)
+                }
                 throw StoreError.unreadableBlob(path: path, reason: "\(error)")
             }
             let file = OpenFile(adopting: descriptor)

@@ -85,14 +85,14 @@ extension SQLiteStore: ExportableStore {
         }
     }
 
-    /// - Throws: ``StoreError/damagedBlob(digest:)``
+    /// - Throws: ``StoreError/damagedBlob(digest:isMissing:)``
     private static func bytes(_ digest: BlobDigest, _ directory: StoreDirectory, _ db: SQLiteTransaction) throws -> Data
     {
         let inline: Data? = try db.value("SELECT data FROM blob WHERE digest = ?1", [digest.hex])
-        let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest))
-        guard let data, SHA256.digest(of: data) == digest else {
-            throw StoreError.damagedBlob(digest: digest.description)
+        guard let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest)) else {
+            throw StoreError.damagedBlob(digest: digest.description, isMissing: true)
         }
+        guard SHA256.digest(of: data) == digest else { throw StoreError.damagedBlob(digest: digest.description) }
         return data
     }
 

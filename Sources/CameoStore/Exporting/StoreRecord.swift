@@ -75,7 +75,7 @@ package protocol ExportableStore: AnyStore {
     /// - Parameters:
     ///   - includingBytes: whether blobs come with their bytes.
     ///   - emit: takes a page, on a thread that may block.
-    /// - Throws: ``StoreError``; ``StoreError/damagedBlob(digest:)`` if bytes are lost.
+    /// - Throws: ``StoreError``; ``StoreError/damagedBlob(digest:isMissing:)`` if bytes are lost.
     func export(
         includingBytes: Bool,
         _ emit: @escaping @Sendable (RecordKind, [StoreRecord]) throws -> Void

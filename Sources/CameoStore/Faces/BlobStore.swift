@@ -11,7 +11,7 @@ package protocol BlobStore: AnyStore {
     func store(_ data: Data, mediaType: String?) async throws(StoreError) -> BlobDigest
     /// A blob's bytes, verified against their digest.
     ///
-    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``,
+    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:isMissing:)``,
     ///   ``StoreError/unreadableBlob(path:reason:)``
     func data(of digest: BlobDigest) async throws(StoreError) -> Data
     /// A blob's bytes for a reader that takes them piece by piece; a small blob comes at once.

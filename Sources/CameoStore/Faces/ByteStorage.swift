@@ -27,7 +27,7 @@ package protocol ByteStorage: Sendable {
     /// All bytes, verified against their digest. `size` is their number, as the engine's database has it; a different number
     /// is damage, and is not read into memory.
     ///
-    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:)``,
+    /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:isMissing:)``,
     ///   ``StoreError/unreadableBlob(path:reason:)``
     func data(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data
     /// A part of the bytes, within `0..<size`, which cannot be verified by itself.

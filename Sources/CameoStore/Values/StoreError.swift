@@ -30,8 +30,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case noSuchJob(Int64)
     case noSuch(Named, String)
     case notFound(uri: String)
-    /// The stored bytes do not match their digest; they are never returned.
-    case damagedBlob(digest: String)
+    /// The stored bytes do not match their digest, and are never returned; or they are not there.
+    case damagedBlob(digest: String, isMissing: Bool = false)
     /// The blob's file cannot be read by this user or is not a regular file, so its bytes cannot be verified.
     case unreadableBlob(path: String, reason: String)
     /// The store cannot be backed up to this path.
@@ -83,7 +83,8 @@ extension StoreError: CustomStringConvertible {
         case .noSuchJob(let id): "there is no job \(id)"
         case .noSuch(let kind, let name): "there is no \(kind.rawValue) \(name)"
         case .notFound(let uri): "there is nothing at \(uri)"
-        case .damagedBlob(let digest): "the stored bytes of \(digest) are damaged: they do not match their digest"
+        case .damagedBlob(let digest, let isMissing):
+            "the stored bytes of \(digest) are \(isMissing ? "missing" : "damaged: they do not match their digest")"
         case .unreadableBlob(let path, let reason): "\(path) cannot be read: \(reason)"
         case .invalidBackupTarget(let path, let reason): "no backup can be made at \(path): \(reason)"
         case .refused(let reason): "the store refused the write: \(reason)"

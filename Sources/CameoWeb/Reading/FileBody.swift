@@ -82,7 +82,7 @@ final class VerifiedFiles: Sendable {
 
     /// Verifies the file's bytes against the digest, unless that has been done before.
     ///
-    /// - Throws: ``StoreError/damagedBlob(digest:)``
+    /// - Throws: ``StoreError/damagedBlob(digest:isMissing:)``
     func verify(_ file: OpenFile, count: Int, as digest: BlobDigest) async throws(StoreError) {
         guard let status = file.status() else { throw .damagedBlob(digest: digest.description) }
         let identity = Identity(
