@@ -37,7 +37,7 @@ package enum Engine {
                 return try database(url, creating ? .creating : .readWrite, blobs: blobs)
             }
         #endif
-        try refuse(blobs)
+        try refuse(blobs, for: name)
         return try openEmbedded(name, creating: creating)
     }
 
@@ -46,7 +46,7 @@ package enum Engine {
         #if Fleet
             if case .database(let url) = StoreName(name) { return try database(url, .readOnly, blobs: blobs) }
         #endif
-        try refuse(blobs)
+        try refuse(blobs, for: name)
         return try openEmbedded(reading: name)
     }
 
@@ -87,8 +87,9 @@ package enum Engine {
         }
     }
 
-    private static func refuse(_ blobs: String?) throws(StoreError) {
-        guard let blobs else { return }
+    /// Any other name than a folder's is refused itself.
+    private static func refuse(_ blobs: String?, for name: String) throws(StoreError) {
+        guard let blobs, case .folder = StoreName(name) else { return }
         throw .cannotOpen(path: blobs, reason: "a store in a folder keeps its own bytes")
     }
 

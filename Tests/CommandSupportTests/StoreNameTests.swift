@@ -16,13 +16,14 @@ struct StoreNameTests {
         #expect(StoreName(text) == name)
     }
 
-    @Test func aStoreOfAnEngineThatIsNotThereMakesNoFolder() {
+    @Test(arguments: [nil, "s3://bucket"] as [String?])
+    func aStoreOfAnEngineThatIsNotThereMakesNoFolder(blobs: String?) {
         let name = "mysql://user:secret/secret@host/db?secret"
-        let error = #expect(throws: StoreError.unknownEngine(name: name, scheme: "mysql")) {
-            _ = try Engine.open(name)
-        }
-        #expect(error?.description.contains("no engine for mysql:") == true)
-        #expect(error?.description.contains("secret") == false)
+        let error = StoreError.unknownEngine(name: name, scheme: "mysql")
+        #expect(throws: error) { _ = try Engine.open(name, blobs: blobs) }
+        #expect(throws: error) { _ = try Engine.open(reading: name, blobs: blobs) }
+        #expect(error.description.contains("no engine for mysql:"))
+        #expect(!error.description.contains("secret"))
         #expect(!FileManager.default.fileExists(atPath: "mysql:"))
     }
 }
