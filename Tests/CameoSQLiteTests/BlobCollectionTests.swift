@@ -90,6 +90,38 @@ struct BlobCollectionTests {
         #expect(FileManager.default.fileExists(atPath: file(of: bytes)) == (count == Self.large))
     }
 
+    /// A file in the place of a blob's folder.
+    @Test func whatCannotBeRemovedStopsNothingElse() async throws {
+        let fixture = try StoreFixture()
+        for letter in "ab" {
+            try await fixture.keep(letter, count: Self.large)
+            _ = try await fixture.store.forgetSource("https://example.com/\(letter)", .originals)
+        }
+        let stuck = SHA256.digest(of: StoreFixture.bytes("a", Self.large))
+        let (folder, aside) = ("\(fixture.path)/blobs/\(stuck.hex.prefix(2))", fixture.folder.path("aside"))
+        try FileManager.default.moveItem(atPath: folder, toPath: aside)
+        try Data().write(to: URL(filePath: folder))
+        let unfinished = "\(fixture.store.directory.unfinishedBlobs)/\(UUID().uuidString)"
+        try Data().write(to: URL(filePath: unfinished))
+        fixture.clock.advance(seconds: 7_200)
+        for _ in 1...2 {
+            let error = await #expect(throws: (any Error).self) { try await fixture.prune(Retention()) }
+            #expect(
+                error.map { "\($0)" }?.contains("1 expired blobs could not be removed") == true,
+                "\(String(describing: error))"
+            )
+            #expect(try await fixture.sql("SELECT digest FROM blob") == stuck.hex)
+            #expect(!FileManager.default.fileExists(atPath: unfinished))
+            // It is put off for an hour.
+            try await fixture.prune(Retention())
+            fixture.clock.advance(seconds: 3_700)
+        }
+        try FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.moveItem(atPath: aside, toPath: folder)
+        #expect(try await fixture.prune(Retention()).blobs == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+    }
+
     /// Otherwise a collection that continues until a step finds few blobs would never end.
     @Test(arguments: [10, large])
     func blobsThatAreTooYoungArePostponed(count: Int) async throws {

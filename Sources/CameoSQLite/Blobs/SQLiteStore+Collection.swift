@@ -15,10 +15,11 @@ package import Foundation
 // file is first moved aside, which is atomic, then checked, and moved back if it is young. All this happens under the
 // write lock, so no row can reference the path while it is empty, and a file is never moved back over one created in
 // the meantime. Files moved aside are deleted after the commit. A crash leaves them among the unfinished files, which
-// are removed an hour later, and at worst an unreferenced row without bytes, which the next collection removes.
+// are removed an hour later, and at worst an unreferenced row without bytes, which the next collection removes. A file
+// that cannot be moved keeps its row, and both are put off for an hour.
 
 extension SQLiteStore {
-    /// - Throws: ``StoreError``; then nothing was removed.
+    /// - Throws: ``StoreError``; then nothing was removed. A file that cannot be moved is put off for an hour.
     package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError)
         -> CollectedBlobs
     {
@@ -62,15 +63,25 @@ extension SQLiteStore {
             "SELECT digest FROM orphan WHERE since <= ?1 ORDER BY since LIMIT ?2",
             [time, limit]
         )
-        var (count, bytes) = (0, 0)
+        var (count, bytes, failures, failure) = (0, 0, 0, StoreError?.none)
         for hex in candidates {
             guard let digest = BlobDigest(hex: hex), let row = try unreferenced(digest, db) else {
                 try db.execute("DELETE FROM orphan WHERE digest = ?1", [hex])
                 continue
             }
             let (createdAt, isInline): (Int64, Bool) = try (row["created_at"], row["is_inline"])
-            guard createdAt <= time, try isInline || files.moveAside(digest, madeIn: 0...time, noting: moved) else {
-                try db.execute("UPDATE orphan SET since = ?1 WHERE digest = ?2", [max(createdAt, time + 1), hex])
+            var later: Int64?
+            do {
+                let isRemovable =
+                    try createdAt <= time && (isInline || files.moveAside(digest, madeIn: 0...time, noting: moved))
+                if !isRemovable { later = max(createdAt, time + 1) }
+            } catch let error as Errno {
+                failures += 1
+                failure = failure ?? .failed("\(files.directory.blobFile(digest)): \(error)")
+                later = db.now
+            }
+            if let later {
+                try db.execute("UPDATE orphan SET since = ?1 WHERE digest = ?2", [later, hex])
                 continue
             }
             try db.execute("DELETE FROM blob WHERE digest = ?1", [hex])
@@ -78,7 +89,9 @@ extension SQLiteStore {
             count += 1
             bytes += try row["size"]
         }
-        return CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count)
+        var collected = CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count)
+        (collected.failures, collected.failure) = (failures, failure)
+        return collected
     }
 
     /// The row of an unreferenced blob; nil for a blob that is referenced, pinned or gone.
