@@ -74,7 +74,7 @@ extension StoreValue {
     package init(_ row: some QueueRow, _ index: Int, _ kind: RecordField.Kind, _ dialect: Dialect) throws {
         let value: StoreValue? =
             switch kind {
-            case .integer: try (row[index] as Int64?).map(StoreValue.integer)
+            case .integer: try row.integer(index).map(StoreValue.integer)
             case .truth: try (row[index] as Bool?).map { .integer($0 ? 1 : 0) }
             case .real: try (row[index] as Double?).map(StoreValue.real)
             case .json where dialect.isSQLite:

@@ -34,6 +34,7 @@ package protocol QueueRow {
     /// - Throws: ``StoreError`` if there is none of the name.
     func place(of column: String) throws -> Int
     // Each reads a column; nil if it is NULL. Each throws a ``StoreError`` if it holds something else.
+    /// As it is: for what is only compared, or names its row in another statement.
     func integer(_ column: Int) throws -> Int64?
     func real(_ column: Int) throws -> Double?
     func truth(_ column: Int) throws -> Bool?
@@ -73,13 +74,20 @@ extension QueueRow {
 
 extension Int64: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .integer(self) }
-    package static func read(_ column: Int, of row: some QueueRow) throws -> Int64? { try row.integer(column) }
+
+    /// What no count or time of Cameo exceeds. Nearer to the largest, sums and differences would trap.
+    private static let bound: Int64 = 1 << 58
+
+    /// Cuts a number that only another program can have left to the bound.
+    package static func read(_ column: Int, of row: some QueueRow) throws -> Int64? {
+        try row.integer(column).map { Swift.min(Swift.max($0, -bound), bound) }
+    }
 }
 
 extension Int: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .integer(Int64(self)) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> Int? {
-        try row.integer(column).map(Int.init)
+        try Int64.read(column, of: row).map(Int.init)
     }
 }
 

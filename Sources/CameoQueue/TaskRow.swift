@@ -38,7 +38,8 @@ package struct TaskRow: Sendable {
 
 extension TaskRow {
     package init(_ row: some QueueRow) throws {
-        id = try row[0]
+        // One that was cut would name no row, and a claim would find the task again and again.
+        id = try row.integer(0) ?? 0
         queue = try row[1]
         key = try row[2]
         lane = try row[3]

@@ -20,7 +20,7 @@ struct OddRowsTests {
     func noNumberInARowEndsAProgram(number: String) async throws {
         let fixture = try await StoreFixture()
         let store = fixture.store
-        let thumbnail = try await furnish(fixture)
+        let thumbnail = try await fixture.furnish()
         let columns = try await store.read { db in
             try db.query(
                 """
@@ -46,11 +46,11 @@ struct OddRowsTests {
         for column in columns {
             guard try await change(column, to: number, in: store) else { continue }
             changed += 1
-            try await readAll(store, thumbnail)
+            await fixture.callAll(of: store, thumbnail)
             try await change(column, to: nil, in: store)
         }
         #expect(changed > 10)
-        try await readAll(store, thumbnail)
+        await fixture.callAll(of: store, thumbnail)
     }
 
     /// - Returns: whether the tables allow it. With nil, the column gets its numbers back.
@@ -68,47 +68,5 @@ struct OddRowsTests {
         } catch {
             return false
         }
-    }
-
-    private func furnish(_ fixture: StoreFixture) async throws -> ThumbnailID {
-        let store = fixture.store
-        try await fixture.register()
-        try await fixture.enqueue(6) {
-            ($0.concurrencyKey, $0.batch) = ("k", "b")
-        }
-        try await fixture.enqueue(6)
-        try await store.limit(queue: "default", toRate: StartRate(100, per: .seconds(1)), unknown: .refused)
-        let jobs = try await store.claim(limit: 4, for: "w1")
-        for job in jobs.prefix(2) { try await store.complete(job) }
-        if let job = jobs.dropFirst(2).first {
-            let failure = JobFailure(.sourceNotFound, at: .fetch, "none")
-            _ = try await store.settle(job.claim, as: .discard(failure), timings: AttemptTimings())
-        }
-        let bytes = StoreFixture.bytes("a")
-        try await store.keep(StoreFixture.original(bytes), data: bytes, budget: nil)
-        _ = try await store.changes(since: 0, limit: 100)
-        _ = try await store.maintenanceTurn()
-        return try StoreFixture.request(0).thumbnailIDs()[0]
-    }
-
-    private func readAll(_ store: PostgreSQLStore, _ thumbnail: ThumbnailID) async throws {
-        _ = try? await store.status()
-        _ = try? await store.metrics()
-        _ = try? await store.jobs(JobFilter())
-        _ = try? await store.job(1)
-        _ = try? await store.changes(since: 0, limit: 100)
-        _ = try? await store.queues()
-        _ = try? await store.batches(before: nil, limit: 9)
-        _ = try? await store.batch("b")
-        _ = try? await store.concurrencyLimits()
-        _ = try? await store.thumbnail(thumbnail)
-        _ = try? await store.data(of: .thumbnail(thumbnail))
-        _ = try? await store.cachedSource(StoreFixture.uri)
-        _ = try? await store.prunable(Retention())
-        _ = try? await store.version()
-        _ = try? await store.sweep(for: "w1")
-        _ = try? await store.rescueExpired(except: "w1")
-        _ = try? await store.claim(limit: 1, for: "w1")
-        _ = try? await store.enqueue([StoreFixture.request("file:///more") { $0.concurrencyKey = "k" }])
     }
 }

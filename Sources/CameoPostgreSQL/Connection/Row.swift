@@ -51,17 +51,13 @@ package struct Row: QueueRow {
 
     package func place(of column: String) throws -> Int { try result.place(of: column) }
 
-    /// What no number of Cameo exceeds, ranks included. Nearer to the largest, sums and differences would trap.
-    private static let bound: Int64 = 1 << 58
-
-    /// Reads digits in place: most columns are numbers. One that only another program can have left is cut to the bound.
+    /// Reads digits in place: most columns are numbers.
     package func integer(_ column: Int) throws -> Int64? {
         try result.read(index, column) { text, count in
             var end: UnsafeMutablePointer<CChar>?
             errno = 0
             let number = strtoll(text, &end, 10)
-            return count > 0 && end.map { UnsafePointer($0) } == text + count && errno == 0
-                ? min(max(Int64(number), -Self.bound), Self.bound) : nil
+            return count > 0 && end.map { UnsafePointer($0) } == text + count && errno == 0 ? Int64(number) : nil
         }
     }
 

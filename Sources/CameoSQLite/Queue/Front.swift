@@ -1,6 +1,9 @@
 internal import CameoQueue
 internal import CameoStore
 
+// Ids and heads are read as they are: one that was cut would name no row, or be on the wrong side of a rank, and a claim
+// would look for ever.
+
 /// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank. Background queues come
 /// after all others.
 struct Front {
@@ -45,7 +48,14 @@ struct Front {
                 try db.query("\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY background, head LIMIT 2")
             }
         return try rows.map { row in
-            try OpenQueue(id: row[0], name: row[1], head: row[2], room: row[3], hasRate: row[4], isBackground: row[5])
+            try OpenQueue(
+                id: row.integer(0) ?? 0,
+                name: row[1],
+                head: row.integer(2) ?? .max,
+                room: row[3],
+                hasRate: row[4],
+                isBackground: row[5]
+            )
         }
     }
 
@@ -63,12 +73,13 @@ struct Front {
                 """,
                 [queue.id]
             )
-            guard let lane = lanes.first, try lane[2] <= queue.head || rivals.count + lanes.count == 1 else {
+            let heads = try lanes.compactMap { try $0.integer(2) }
+            guard let lane = lanes.first, heads[0] <= queue.head || rivals.count + lanes.count == 1 else {
                 try Lanes.settleHead(ofQueue: queue.id, db)
                 continue
             }
-            let others = try rivals.map(\.head) + lanes.dropFirst().map { try $0[2] as Int64 }
-            return try Front(queue: queue, lane: lane[0], key: lane[1], bound: others.min())
+            let others = rivals.map(\.head) + heads.dropFirst()
+            return try Front(queue: queue, lane: lane.integer(0) ?? 0, key: lane[1], bound: others.min())
         }
     }
 
@@ -77,7 +88,8 @@ struct Front {
         let ofQueue = queue.hasRate ? min(queue.room, try db.freeStarts(.queue, queue.id)) : queue.room
         guard key != 0 else { return ofQueue }
         let left: Int? = try db.value("SELECT max_running - running FROM key WHERE id = ?1", [key])
-        let ofKey = min(left ?? 0, try db.freeStarts(.key, key))
+        // A lane of no key is one that another program has changed, and has no limit: nothing would close it.
+        let ofKey = min(left ?? .max, try db.freeStarts(.key, key))
         return max(0, min(ofQueue, ofKey))
     }
 

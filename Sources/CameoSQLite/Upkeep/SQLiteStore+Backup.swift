@@ -61,8 +61,8 @@ extension SQLiteStore {
         in folder: StoreDirectory,
         report: @escaping @Sendable (ByteProgress) -> Void
     ) async throws -> BackupReport {
-        let beside = try await readApart { db in
-            try Int.fetchOne(db.sqlite, sql: "SELECT coalesce(sum(size), 0) FROM blob WHERE data IS NULL") ?? 0
+        let beside: Int = try await readApart { db in
+            try db.value("SELECT coalesce(sum(size), 0) FROM blob WHERE data IS NULL") ?? 0
         }
         let total = try await databaseSize().bytes + beside
         for path in [folder.path, folder.blobs, folder.unfinishedBlobs, folder.workers] {

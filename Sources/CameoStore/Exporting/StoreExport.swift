@@ -151,7 +151,7 @@ extension StoreRecord {
         case .task where record["state", of: kind] == .integer(2):
             record["state", of: kind] = .integer(1)
             if case .integer(let attempt) = record["attempt", of: kind] {
-                record["attempt", of: kind] = .integer(max(0, attempt - 1))
+                record["attempt", of: kind] = .integer(max(1, attempt) - 1)
             }
         case .attempt where record["finished_at", of: kind] == .null: return nil
         case .delivery where record["status", of: kind] == .integer(1): record["status", of: kind] = .integer(0)

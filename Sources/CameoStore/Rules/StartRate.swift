@@ -91,7 +91,9 @@ package enum Rank {
     private static let latest: Int64 = 1 << 48
 
     package static func of(_ id: Int64, due: Int64, priority: Int) -> Int64 {
-        let time = min(max(due, -latest), latest) - Int64(priority) * step
+        // What only another program can have left is cut, here and where rows are read.
+        let steps = Int64(min(max(priority, -1 << 20), 1 << 20))
+        let time = min(max(due, -latest), latest) - steps * step
         return time << idBits | id & (1 << idBits - 1)
     }
 }
