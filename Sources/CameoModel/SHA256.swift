@@ -57,6 +57,14 @@ public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
         hex = Hexadecimal.encode(bytes)
     }
 
+    /// The digest's 32 bytes in base64.
+    package var base64: String {
+        func value(_ digit: UInt8) -> UInt8 { digit & 15 + (digit > UInt8(ascii: "9") ? 9 : 0) }
+        let digits = Array(hex.utf8)
+        let bytes = stride(from: 0, to: 64, by: 2).map { value(digits[$0]) << 4 | value(digits[$0 + 1]) }
+        return Data(bytes).base64EncodedString()
+    }
+
     /// `sha256-` followed by the digits.
     public var description: String { "sha256-\(hex)" }
 }

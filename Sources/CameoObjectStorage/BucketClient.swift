@@ -18,6 +18,8 @@ final class BucketClient: Sendable {
     /// The server's clock as its answers show it, carried on by the one clock of this machine that nobody sets; nil if no
     /// answer has shown it yet.
     private let seen = Mutex<(date: Date, at: ContinuousClock.Instant)?>(nil)
+    /// Whether the server has refused a checksum's header by name.
+    private let refusesChecksums = Mutex(false)
 
     init(_ name: BucketName, _ configuration: ObjectStorageConfiguration) throws(StoreError) {
         if let trouble = CurlLibrary.trouble { throw .failed("libcurl \(trouble)") }
@@ -48,11 +50,14 @@ final class BucketClient: Sendable {
     /// - Throws: ``StoreError``
     func send(_ request: BucketRequest) async throws(StoreError) -> HTTPResponse {
         let begun = ContinuousClock.now
-        var (failures, isRenewed, isTimed) = (0, false, false)
+        var (failures, isRenewed, isTimed, isPlain) = (0, false, false, false)
         while true {
             let (answer, used) = await attempt(request)
             switch answer {
             case .response(let response): return response
+            case .failed(let error) where !isPlain && error.description.contains(BucketRequest.checksumHeader):
+                isPlain = true
+                refusesChecksums.withLock { $0 = true }
             case .failed(let error): throw error
             case .wrongTime(let time) where !isTimed:
                 isTimed = true
@@ -149,11 +154,12 @@ final class BucketClient: Sendable {
 
     private func signed(_ request: BucketRequest, with credentials: Credentials, at date: Date) -> HTTPRequest {
         let place = place(of: request.key)
+        let checksums = refusesChecksums.withLock { $0 } ? [] : request.checksums
         let canonical = CanonicalRequest(
             method: request.method,
             path: place.path,
             query: request.query,
-            headers: [("host", place.host)] + request.headers,
+            headers: [("host", place.host)] + request.headers + checksums,
             payload: request.digest.hex
         )
         let query = canonical.queryText
@@ -205,6 +211,19 @@ struct BucketRequest: Sendable {
     var mayFailLate = false
 
     static let emptyDigest = SHA256.digest(of: Data())
+
+    static let checksumHeader = "x-amz-checksum-"
+
+    /// The headers for what a server keeps: a bucket with Object Lock wants them, although the signature has the digest. Some
+    /// servers refuse them by name, and get the request again without them
+    /// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html).
+    var checksums: [(name: String, value: String)] {
+        switch method {
+        case .put: [(Self.checksumHeader + "sha256", digest.base64)]
+        case .post where query.first?.name == "uploads": [(Self.checksumHeader + "algorithm", "SHA256")]
+        default: []
+        }
+    }
 
     /// Leaves an object that exists as it is: the answer is then 412, or 501 of a server that does not know conditions.
     mutating func keepExisting() {

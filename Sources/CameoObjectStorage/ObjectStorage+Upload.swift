@@ -21,8 +21,8 @@ extension ObjectStorage {
         let key = key(of: digest)
         let id = try await beginUpload(of: key, mediaType)
         do throws(StoreError) {
-            let tags = try await uploadParts(of: data, of: key, id)
-            let result = try await complete(id, of: key, digest, data.count, tags, existing)
+            let parts = try await uploadParts(of: data, of: key, id)
+            let result = try await complete(id, of: key, digest, data.count, parts, existing)
             if result == .existed { await abortInAnyCase(id, of: key) }
             return result
         } catch {
@@ -51,14 +51,14 @@ extension ObjectStorage {
         return id
     }
 
-    /// The entity tags of the parts, in their order.
-    private func uploadParts(of data: Data, of key: String, _ id: String) async throws(StoreError) -> [String] {
+    /// The server's answers to the parts, in their order.
+    private func uploadParts(of data: Data, of key: String, _ id: String) async throws(StoreError) -> [UploadedPart] {
         let size = max(configuration.partBytes, (data.count + Self.maximumParts - 1) / Self.maximumParts)
         let parts = stride(from: data.startIndex, to: data.endIndex, by: size).map { start in
             data[start..<min(start + size, data.endIndex)]
         }
-        var tags = [String](repeating: "", count: parts.count)
-        let failure = await withTaskGroup(of: (Int, Result<String, StoreError>).self) { group -> StoreError? in
+        var uploaded = [UploadedPart](repeating: UploadedPart(tag: ""), count: parts.count)
+        let failure = await withTaskGroup(of: (Int, Result<UploadedPart, StoreError>).self) { group -> StoreError? in
             var next = 0
             func addNext() {
                 guard next < parts.count else { return }
@@ -69,7 +69,7 @@ extension ObjectStorage {
             for _ in 0..<max(1, self.configuration.partsAtOnce) { addNext() }
             for await (index, result) in group {
                 switch result {
-                case .success(let tag): tags[index] = tag
+                case .success(let part): uploaded[index] = part
                 case .failure(let error):
                     group.cancelAll()
                     return error
@@ -79,7 +79,7 @@ extension ObjectStorage {
             return nil
         }
         if let failure { throw failure }
-        return tags
+        return uploaded
     }
 
     private func uploadPart(
@@ -87,7 +87,7 @@ extension ObjectStorage {
         _ number: Int,
         of key: String,
         _ id: String
-    ) async -> Result<String, StoreError> {
+    ) async -> Result<UploadedPart, StoreError> {
         let request = BucketRequest(
             method: .put,
             key: key,
@@ -97,10 +97,11 @@ extension ObjectStorage {
             digest: SHA256.digest(of: part)
         )
         do throws(StoreError) {
-            guard let tag = try await client.send(request).headers["etag"] else {
+            let headers = try await client.send(request).headers
+            guard let tag = headers["etag"] else {
                 return .failure(.failed("\(location): the server gives a part no entity tag"))
             }
-            return .success(tag)
+            return .success(UploadedPart(tag: tag, checksum: headers[BucketRequest.checksumHeader + "sha256"]))
         } catch {
             return .failure(error)
         }
@@ -111,13 +112,14 @@ extension ObjectStorage {
         of key: String,
         _ digest: BlobDigest,
         _ size: Int,
-        _ tags: [String],
+        _ parts: [UploadedPart],
         _ existing: ExistingBytes
     ) async throws(StoreError) -> PutResult {
-        let parts = tags.enumerated().map { index, tag in
-            "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(Self.escaped(tag))</ETag></Part>"
+        let texts = parts.enumerated().map { index, part in
+            let checksum = part.checksum.map { "<ChecksumSHA256>\(Self.escaped($0))</ChecksumSHA256>" } ?? ""
+            return "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(Self.escaped(part.tag))</ETag>\(checksum)</Part>"
         }
-        let body = Data("<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>".utf8)
+        let body = Data("<CompleteMultipartUpload>\(texts.joined())</CompleteMultipartUpload>".utf8)
         var request = BucketRequest(
             method: .post,
             key: key,
@@ -133,7 +135,7 @@ extension ObjectStorage {
         if existing == .kept { request.keepExisting() }
         switch try await client.send(request).status {
         case 412: return .existed
-        case 501: return try await complete(id, of: key, digest, size, tags, .replaced)
+        case 501: return try await complete(id, of: key, digest, size, parts, .replaced)
         case 404:
             // The upload is gone: by an attempt whose answer was lost, or removed.
             guard try await self.size(of: digest) == size else {
@@ -153,4 +155,11 @@ extension ObjectStorage {
     private static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
+}
+
+/// What a server says of a part that it has.
+private struct UploadedPart: Sendable {
+    var tag: String
+    /// The checksum, if the server keeps one: it then asks for it at the end. Others may refuse an end that names one.
+    var checksum: String?
 }

@@ -249,7 +249,8 @@ extension ObjectStorage {
         return .file(file, count: size)
     }
 
-    /// - Throws: ``StoreError/damagedBlob(digest:)`` if the object has another size, as far as the answer shows that.
+    /// - Throws: ``StoreError/damagedBlob(digest:isMissing:)`` if the object has another size, as far as the answer shows
+    ///   that.
     private func get(
         _ digest: BlobDigest,
         into destination: BodyDestination,

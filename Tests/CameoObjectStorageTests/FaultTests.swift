@@ -187,6 +187,18 @@ struct FaultTests {
         }
     }
 
+    /// As Backblaze B2 and Cloudflare R2 have done.
+    @Test(arguments: [400, 501])
+    func aServerThatRefusesChecksumsIsAskedWithoutThem(status: Int) async throws {
+        let storage = try server.storage(through: proxy)
+        try await proxy.add(.answer(status, "InvalidArgument: x-amz-checksum-sha256").times(1, "PUT"))
+        #expect(try await storage.put(data, existing: .replaced) == .stored)
+        #expect(try await storage.put(data, existing: .replaced) == .stored)
+        let checksums = try await proxy.sent().map { $0.headers["x-amz-checksum-sha256"] }
+        #expect(checksums.count == 3 && checksums[0] != nil && checksums[1] == nil && checksums[2] == nil)
+        #expect(try await storage.data(of: digest, size: data.count) == data)
+    }
+
     @Test(arguments: ["InvalidRequest", "KMS.DisabledException", "InvalidStorageClass"])
     func whatABucketRefusesForGoodIsNotTheJobs(code: String) async throws {
         let storage = try server.storage(through: proxy)

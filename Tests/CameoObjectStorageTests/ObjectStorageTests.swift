@@ -50,6 +50,25 @@ struct ObjectStorageTests {
         #expect(try await storage.list(after: nil, limit: 10).objects.isEmpty)
     }
 
+    /// A bucket with Object Lock refuses a put without a checksum, whatever the signature says of the body.
+    @Test(arguments: ObjectServer.Kind.allCases)
+    func everyPutHasASignedChecksum(kind: ObjectServer.Kind) async throws {
+        let server = try server(kind)
+        let proxy = try await FaultyProxy.start(before: server.port)
+        let storage = try server.storage(through: proxy)
+        _ = try await storage.put(Data("Hello, World!".utf8))
+        try await storage.setOwner("Hello, World!", existing: .replaced)
+        #expect(try await storage.owner() == "Hello, World!")
+        let requests = try await proxy.sent()
+        #expect(requests.map(\.method) == ["PUT", "PUT", "GET"])
+        for request in requests {
+            let checksum = request.method == "PUT" ? "3/1gIbsr1bCvZ2KQgJ7DpTGR3YHH9wpLKGiKNiGCmG8=" : nil
+            #expect(request.headers["x-amz-checksum-sha256"] == checksum)
+            let isSigned = request.headers["authorization"]?.contains(";x-amz-checksum-sha256;")
+            #expect(isSigned == (checksum != nil))
+        }
+    }
+
     @Test(arguments: ObjectServer.Kind.allCases)
     func aWrongSecretIsDeniedAtOnceAndNotRepeated(kind: ObjectServer.Kind) async throws {
         let server = try server(kind)

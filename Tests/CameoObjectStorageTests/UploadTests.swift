@@ -59,6 +59,29 @@ struct UploadTests {
     }
 
     @Test(arguments: ObjectServer.Kind.allCases)
+    func everyPartHasItsChecksum(kind: ObjectServer.Kind) async throws {
+        let proxy = try await FaultyProxy.start(before: try server(kind).port)
+        #expect(try await storage(kind, through: proxy).put(data, existing: .replaced) == .stored)
+        let requests = try await proxy.sent()
+        #expect(requests.first?.headers["x-amz-checksum-algorithm"] == "SHA256")
+        let parts = stride(from: 0, to: Self.size, by: Self.part).map { data[$0..<min($0 + Self.part, Self.size)] }
+        let checksums = requests.compactMap { $0.headers["x-amz-checksum-sha256"] }
+        #expect(checksums.sorted() == parts.map { SHA256.digest(of: $0).base64 }.sorted())
+        // Neither server says that it keeps them, so the end does not name them.
+        #expect(requests.last?.body.contains("<ETag>") == true && requests.last?.body.contains("Checksum") == false)
+    }
+
+    @Test func aServerThatKeepsChecksumsGetsThemAtTheEnd() async throws {
+        let proxy = try await FaultyProxy.start(before: try server(.swift).port)
+        let headers = ["ETag": "tag", "x-amz-checksum-sha256": "c+um="]
+        try await proxy.add(.answer(200, "None", headers: headers).times(3, "PUT", containing: "partNumber="))
+        try await proxy.add(.body("<CompleteMultipartUploadResult/>").times(1, "POST", containing: "uploadId="))
+        #expect(try await storage(.swift, through: proxy).put(data, existing: .replaced) == .stored)
+        let part = "<ETag>tag</ETag><ChecksumSHA256>c+um=</ChecksumSHA256></Part>"
+        #expect(try await proxy.sent().last?.body.components(separatedBy: part).count == 4)
+    }
+
+    @Test(arguments: ObjectServer.Kind.allCases)
     func whatIsThereIsNotUploadedAgain(kind: ObjectServer.Kind) async throws {
         let server = try server(kind)
         let proxy = try await FaultyProxy.start(before: server.port)

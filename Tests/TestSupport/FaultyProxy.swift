@@ -69,6 +69,20 @@ package final class FaultyProxy: Sendable {
         return try JSONDecoder().decode([[String]].self, from: Data(answer.utf8)).map { $0.joined(separator: " ") }
     }
 
+    /// A request as a client sent it.
+    package struct Sent: Decodable, Sendable {
+        package let method: String
+        /// By names in lower case.
+        package let headers: [String: String]
+        /// Empty if it is longer than 4 KiB.
+        package let body: String
+    }
+
+    /// The requests so far.
+    package func sent() async throws -> [Sent] {
+        try JSONDecoder().decode([Sent].self, from: Data(try await channel.ask(#"{"ask": "sent"}"#).utf8))
+    }
+
     /// The number of connections so far.
     package func connections() async throws -> Int {
         let answer = try await channel.ask(#"{"ask": "connections"}"#)

@@ -12,6 +12,7 @@ line:
         "cut" with "bytes"                                 get so many bytes of the answer's body
         "replace" with "body"                              are forwarded, and answered 200 with this body
     {"ask": "requests"}                                    the requests so far, as [method, target]
+    {"ask": "sent"}                                        the requests so far, with their headers and short bodies
     {"ask": "connections"}                                 the number of connections so far
 """
 
@@ -22,7 +23,7 @@ import sys
 import threading
 
 lock = threading.Lock()
-rules, requests = [], []
+rules, requests, sent = [], [], []
 connections = 0
 ended = threading.Event()
 
@@ -51,6 +52,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         with lock:
             requests.append([self.command, self.path])
+            sent.append({"method": self.command, "headers": {n.lower(): v for n, v in self.headers.items()},
+                         "body": body.decode("latin-1") if len(body) < 4096 else ""})
             rule = next((r for r in rules if r["count"] > 0 and r.get("method") in (None, self.command)
                          and r.get("contains", "") in self.path), None)
             if rule:
@@ -106,6 +109,8 @@ def main():
         with lock:
             if command.get("ask") == "requests":
                 answer = requests
+            elif command.get("ask") == "sent":
+                answer = sent
             elif command.get("ask") == "connections":
                 answer = connections
             else:
