@@ -129,7 +129,8 @@ public enum JobState: String, Codable, CodingKeyRepresentable, CaseIterable, Sen
     case available
     /// A worker holds its claim token.
     case running
-    /// Failed and due again after its back-off, or postponed because the source's host is busy.
+    /// Failed and due again after its back-off, or postponed because the source's host is busy or the store refuses what
+    /// comes of it.
     case retryable
     /// All its thumbnails are in the store.
     case completed

@@ -14,6 +14,8 @@ enum SettlementWrite: Sendable {
     case fail(JobFailure)
     /// The job is given back, and the attempt does not count.
     case release
+    /// The job is given back and rests for a while, because the store refuses for good what comes of it.
+    case rest(Duration)
     /// The job waits for a place at its host, as if it had never been claimed.
     case postpone(Duration)
     /// The job waits for a worker whose host can do it, if there is one.
@@ -35,6 +37,8 @@ struct SettlementRules: Sendable {
     /// How long a worker that is about to end repeats a write.
     let patience: Duration
 
+    /// Long enough that a bucket that refuses everything costs each picture two attempts a minute.
+    private static let rest = Duration.seconds(30)
     private static let pauses = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
 
     /// Whether the worker is about to end. A service that goes on waits for its store as long as it takes.
@@ -75,7 +79,8 @@ struct SettlementRules: Sendable {
     }
 
     /// The action after the store refused a write several times in a row, `lasting` so long. A store that refuses a result is
-    /// not the job's fault, so a service repeats the write until it succeeds.
+    /// not the job's fault, so a service repeats the write until it succeeds; if the store refuses it for good, the job makes
+    /// room for others that it may take.
     func action(
         after error: StoreError,
         of write: SettlementWrite,
@@ -89,6 +94,7 @@ struct SettlementRules: Sendable {
         // A thumbnail that was to be kept has been removed since: the next attempt finds it missing, and makes it.
         case (.notFound, .complete(.kept)): .write(.release)
         case (.refused, .complete), (.notFound, .complete): .write(.fail(JobFailure(error)))
+        case (.denied, .complete): refusals >= 3 ? action(without: error) : again
         case (_, .complete): isEnding && refusals >= 3 ? action(without: error) : again
         case (.refused(let reason), _): .end(.unrecorded(reason: reason))
         default: isEnding && lasting > patience ? .end(.unrecorded(reason: error.description)) : again
@@ -96,10 +102,12 @@ struct SettlementRules: Sendable {
     }
 
     /// The action when the store's error leaves no result to record. Errors that concern the whole store are not charged to
-    /// the job, except in a drain: no later worker would try again.
+    /// the job, except in a drain: no later worker would try again. What is refused for good waits for an operator.
     private func action(without error: StoreError) -> SettlementAction {
         switch error {
         case .leaseLost: return .end(.leaseLost)
+        case .denied where !isStopping:
+            return drains ? .end(.unrecorded(reason: error.description)) : .write(.rest(Self.rest))
         case .full, .busy, .readOnly, .unreachable, .denied, .cannotOpen:
             if isStopping { return .write(.release) }
             return drains ? .write(.fail(JobFailure(error))) : .write(.release, after: .seconds(1))

@@ -33,7 +33,9 @@ struct Settler: Sendable {
                 metadata: ["job": .stringConvertible(job.claim.jobID)]
             )
         }
+        if case .failure(let error as StoreError) = result { note(error, before: action) }
         var begun = time.now()
+        phase.refusedEnd(of: job.claim, "it has not answered")
         defer { phase.refusedEnd(of: job.claim, nil) }
         while true {
             switch action {
@@ -47,6 +49,7 @@ struct Settler: Sendable {
                     let lasting = begun.duration(to: time.now())
                     action = rules.action(after: error, of: write, refusals: refusals + 1, lasting: lasting)
                     phase.refusedEnd(of: job.claim, error.description)
+                    note(error, before: action)
                     warn(of: error, before: action)
                 }
             }
@@ -84,6 +87,7 @@ struct Settler: Sendable {
             }
             return try await end(as: .retry(failure, at: endedAt + delay.seconds), .retried(failure, after: delay))
         case .release: return try await end(as: .release, .released)
+        case .rest(let delay): return try await end(as: .postpone(until: endedAt + delay.seconds), .released)
         case .postpone(let delay):
             return try await end(as: .postpone(until: endedAt + delay.seconds), .postponed(delay))
         case .leave(let unable):
@@ -98,6 +102,15 @@ struct Settler: Sendable {
         case .asAsked: outcome
         case .superseded(let duplicate): .superseded(by: duplicate)
         case .discarded(let failure): .discarded(failure)
+        }
+    }
+
+    /// Notes that the attempt ends because the store refuses for good what came of it.
+    private func note(_ error: StoreError, before action: SettlementAction) {
+        guard case .denied = error else { return }
+        switch action {
+        case .write(.rest, _, 0), .end(.unrecorded): phase.refusedForGood(error.description)
+        default: break
         }
     }
 

@@ -76,8 +76,12 @@ extension Worker {
 
     private func extendLease() async throws(StoreError) {
         let counted = tally.take(renderer.statistics)
+        let trouble = phase.trouble(at: store.clock.now())
+        if phase.isNews(trouble), let trouble {
+            logger.warning("waits for the store", metadata: ["reason": "\(trouble.reason)"])
+        }
         do throws(StoreError) {
-            let progress = WorkerProgress(transfers: running.transfers, trouble: phase.trouble(at: store.clock.now()))
+            let progress = WorkerProgress(transfers: running.transfers, trouble: trouble)
             try await store.extendLease(of: id, adding: counted, progress)
         } catch {
             tally.putBack(counted)

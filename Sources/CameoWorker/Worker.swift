@@ -204,7 +204,8 @@ package final class Worker: Service {
     }
 
     private func claim() async throws(StoreError) -> [ClaimedJob] {
-        guard !running.containsPoisonJob else { return [] }
+        // What a drain makes would be lost while the store refuses for good to take it.
+        guard !running.containsPoisonJob, !configuration.drains || phase.refusal == nil else { return [] }
         if phase.hasOverduePoisonJob {
             guard running.count == 0 else { return [] }
             phase.hasOverduePoisonJob = false

@@ -16,6 +16,9 @@ final class WorkerPhase: Sendable {
         fileprivate var lastRefusal: String?
         /// The ends of attempts that the store has refused and that are tried again, by the tokens of their claims.
         fileprivate var refusedEnds: [String: (since: ContinuousClock.Instant, reason: String)] = [:]
+        /// The last refusal for good whose job was given back, since when there were such, and until when it counts.
+        fileprivate(set) var refusal: (since: ContinuousClock.Instant, reason: String, until: ContinuousClock.Instant)?
+        fileprivate var loggedTrouble: String?
         /// Whether a drain has found nothing left to do.
         var hasDrained = false
         /// Whether the store's folder was removed or replaced under the worker.
@@ -111,7 +114,7 @@ final class WorkerPhase: Sendable {
         }
     }
 
-    /// Notes that the store refused the end of an attempt, which is tried again; nil: not any more.
+    /// Notes that the store has not taken the end of an attempt, which is tried again; nil: not any more.
     func refusedEnd(of claim: Claim, _ reason: String?) {
         state.withLock { state in
             let since = state.refusedEnds[claim.token]?.since ?? self.time.now()
@@ -119,18 +122,39 @@ final class WorkerPhase: Sendable {
         }
     }
 
+    /// Notes that the store refused for good what came of an attempt, whose job was given back. That counts as trouble until
+    /// a minute has passed without another: longer than such a job rests.
+    func refusedForGood(_ reason: String) {
+        state.withLock { state in
+            let now = self.time.now()
+            let last = state.refusal.flatMap { $0.until > now ? $0 : nil }
+            state.refusal = (last?.since ?? now, reason, now + Self.memory)
+        }
+    }
+
     /// What has kept the worker from claiming, or from recording ends, for longer than a moment.
     func trouble(at now: Date) -> StatusReport.Worker.Trouble? {
-        let (claims, ends) = state.withLock { state in
-            (state.failingSince.map { (since: $0, reason: state.lastRefusal ?? "") }, state.refusedEnds.values)
+        let instant = time.now()
+        let all = state.withLock { state in
+            let claims = state.failingSince.map { (since: $0, reason: state.lastRefusal ?? "") }
+            let refusal = state.refusal.flatMap { $0.until > instant ? (since: $0.since, reason: $0.reason) : nil }
+            return Array(state.refusedEnds.values) + [claims, refusal].compactMap(\.self)
         }
-        let all = Array(ends) + [claims].compactMap(\.self)
         guard let first = all.min(by: { $0.since < $1.since }) else { return nil }
-        let age = first.since.duration(to: time.now())
+        let age = first.since.duration(to: instant)
         return age < Self.moment ? nil : .init(reason: first.reason, since: now - age.seconds)
     }
 
     private static let moment = Duration.seconds(3)
+    private static let memory = Duration.seconds(60)
+
+    /// Whether trouble, or its reason, is other than at the last call.
+    func isNews(_ trouble: StatusReport.Worker.Trouble?) -> Bool {
+        state.withLock { state in
+            defer { state.loggedTrouble = trouble?.reason }
+            return state.loggedTrouble != trouble?.reason
+        }
+    }
 
     /// Notes that the store took a call: its trouble, if there was any, is over.
     func storeAnswered() {

@@ -8,6 +8,7 @@ final class RefusingStore: WorkerStore {
     private struct State {
         var refusals: [StoreError]
         var writes: [String] = []
+        var onWrite: @Sendable () -> Void = {}
     }
 
     private let store: any WorkerStore
@@ -21,11 +22,15 @@ final class RefusingStore: WorkerStore {
     /// The attempts to write so far, refused ones included.
     var writes: [String] { state.withLock { $0.writes } }
 
+    /// Calls `body` in every attempt to write from now on.
+    func onWrite(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onWrite = body } }
+
     private func pass(_ write: String) throws(StoreError) {
-        let refusal = state.withLock { state in
+        let (refusal, onWrite) = state.withLock { state in
             state.writes.append(write)
-            return state.refusals.isEmpty ? nil : state.refusals.removeFirst()
+            return (state.refusals.isEmpty ? nil : state.refusals.removeFirst(), state.onWrite)
         }
+        onWrite()
         if let refusal { throw refusal }
     }
 

@@ -81,6 +81,7 @@ extension SettlementWrite {
         case .complete: "complete"
         case .fail(let failure): "fail \(failure.code.rawValue)\(failure.isRetryable ? "" : " for good")"
         case .release: "release"
+        case .rest(let delay): "rest for \(delay)"
         case .postpone(let delay): "postpone for \(delay)"
         case .leave(let unable): "leave: \(unable.lack)"
         }

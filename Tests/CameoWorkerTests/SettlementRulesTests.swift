@@ -19,6 +19,7 @@ struct SettlementRulesTests {
         var testDescription: String { "\(result.name), \(reason.map { "\($0)" } ?? "not stopped"): \(action)" }
     }
 
+    private static let denied = StoreError.denied(location: "s3://bucket", reason: "wrong key")
     private static let timeout = "fail job.timedOut"
 
     private static let attempts: [First] = [
@@ -100,9 +101,9 @@ struct SettlementRulesTests {
             stopping: "release"
         ),
         Trouble(
-            error: .denied(location: "s3://bucket", reason: "wrong key"),
-            service: "release after 1.0 seconds",
-            drain: "fail store.failed",
+            error: denied,
+            service: "rest for 30.0 seconds",
+            drain: "end: unrecorded: \(denied)",
             stopping: "release"
         ),
         Trouble(
@@ -217,6 +218,29 @@ struct SettlementRulesTests {
             action: "release"
         ),
         .init(write: .complete(.rendered), error: full, workers: [.drain], refusals: 3, action: "fail store.full"),
+        // What is refused for good does not hold its place, and is nobody's picture's fault.
+        .init(write: .complete(.rendered), error: denied, refusals: 2, action: "repeat complete after 0.2 seconds"),
+        .init(
+            write: .complete(.rendered),
+            error: denied,
+            workers: [.service],
+            refusals: 3,
+            action: "rest for 30.0 seconds"
+        ),
+        .init(
+            write: .complete(.rendered),
+            error: denied,
+            workers: [.drain],
+            refusals: 3,
+            action: "end: unrecorded: \(denied)"
+        ),
+        .init(
+            write: .complete(.rendered),
+            error: denied,
+            workers: [.stoppingService, .stoppingDrain],
+            refusals: 3,
+            action: "release"
+        ),
         .init(
             write: .complete(.rendered),
             error: .failed("odd"),

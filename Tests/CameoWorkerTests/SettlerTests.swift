@@ -3,6 +3,7 @@ import CameoModel
 import CameoSQLite
 import CameoStore
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,6 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct SettlerTests {
     private static let full = StoreError.full(path: "/store")
+    private static let denied = StoreError.denied(location: "s3://bucket", reason: "Object Lock")
     private static let slow = JobFailure(.sourceTimeout, at: .fetch, "slow")
 
     private static func refusals(_ count: Int) -> [StoreError] { Array(repeating: full, count: count) }
@@ -157,6 +159,54 @@ struct SettlerTests {
         let outcome = await bench.settle(bench.product)
         #expect(outcome == "retried store.full after 1.5 seconds")
         #expect(bench.store.writes == ["complete", "complete", "complete", "retry"])
+    }
+
+    @Test func aResultThatIsRefusedForGoodGivesItsPlaceToOthers() async throws {
+        let bench = try await SettlementBench(refusals: Array(repeating: Self.denied, count: 3))
+        #expect(await bench.settle(bench.product) == "released")
+        #expect(bench.store.writes == ["complete", "complete", "complete", "postpone"])
+        let job = try await bench.stored
+        #expect((job.state, job.attempt, job.attempts) == (.retryable, 0, []))
+        #expect(job.availableAt == bench.bench.clock.now() + 30)
+        // While it rests, health knows; the next refusal comes before that is forgotten.
+        bench.time.advance(.seconds(30))
+        #expect(bench.phase.trouble(at: .now)?.reason == Self.denied.description)
+        bench.time.advance(.seconds(30))
+        #expect(bench.phase.trouble(at: .now) == nil)
+    }
+
+    @Test func aFailureThatIsARefusalForGoodIsTroubleToo() async throws {
+        let bench = try await SettlementBench()
+        #expect(await bench.settle(.failure(Self.denied)) == "released")
+        #expect(bench.store.writes == ["postpone"])
+        bench.time.advance(.seconds(30))
+        #expect(bench.phase.trouble(at: .now)?.reason == Self.denied.description)
+    }
+
+    @Test func aDrainLeavesWhatIsRefusedForGood() async throws {
+        let bench = try await SettlementBench(
+            refusals: Array(repeating: Self.denied, count: 3),
+            configure: { $0.drains = true }
+        )
+        #expect(await bench.settle(bench.product) == "unrecorded: \(Self.denied)")
+        #expect(bench.store.writes == ["complete", "complete", "complete"])
+        #expect(try await bench.stored.state == .running)
+        #expect(bench.phase.refusal != nil)
+    }
+
+    /// A bucket may be asked for a minute before it is given up.
+    @Test func aWriteThatIsNotAnsweredIsTrouble() async throws {
+        let bench = try await SettlementBench()
+        let seen = Mutex<[String?]>([])
+        bench.store.onWrite {
+            seen.withLock { $0.append(bench.phase.trouble(at: .now)?.reason) }
+            bench.time.advance(.seconds(3))
+            seen.withLock { $0.append(bench.phase.trouble(at: .now)?.reason) }
+        }
+        #expect(await bench.settle(bench.product) == "completed 1")
+        let troubles = seen.withLock { $0 }
+        #expect(troubles == [nil, "it has not answered"])
+        #expect(bench.phase.trouble(at: .now) == nil)
     }
 
     @Test func anEndingWorkerGivesUpWhenItsPatienceIsOver() async throws {

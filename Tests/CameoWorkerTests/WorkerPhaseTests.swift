@@ -55,6 +55,28 @@ struct WorkerPhaseTests {
         #expect(phase.trouble(at: now) == nil)
     }
 
+    /// A job that was given back because of a refusal for good rests for half a minute before the store is asked again.
+    @Test func refusalsForGoodAreOneTroubleUntilThereIsNoneForAMinute() {
+        let now = Date.now
+        for _ in 0..<3 {
+            phase.refusedForGood("denied")
+            time.advance(.seconds(30))
+        }
+        #expect(phase.trouble(at: now) == .init(reason: "denied", since: now - 90))
+        time.advance(.seconds(30))
+        #expect(phase.trouble(at: now) == nil)
+        phase.refusedForGood("denied")
+        time.advance(.seconds(3))
+        #expect(phase.trouble(at: now) == .init(reason: "denied", since: now - 3))
+    }
+
+    @Test func troubleIsNewsOnceForEachReason() {
+        let troubles = ["full", "full", "denied", nil, "denied"].map { reason in
+            reason.map { StatusReport.Worker.Trouble(reason: $0, since: .now) }
+        }
+        #expect(troubles.map { phase.isNews($0) } == [true, false, true, true, true])
+    }
+
     /// The graces of several stops in seconds, negative for none; whether each stop changed something; and the seconds after
     /// which running jobs are given back, nil for never.
     @Test(
