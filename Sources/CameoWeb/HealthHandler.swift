@@ -43,7 +43,15 @@ struct HealthHandler: WebHandler {
 
     func metrics() async throws -> Response {
         try target.query.allow()
-        var metrics = try await MetricsText(of: site.store, by: "cameo-web")
+        let store = site.store
+        let ofStore = try? await answerInTime { try await MetricsText(of: store, by: "cameo-web") }
+        var metrics = ofStore ?? MetricsText()
+        metrics.add(
+            "cameo_store_up",
+            .gauge,
+            "1 while the store answers this server within 5 seconds; else only the server's own metrics are here.",
+            [.init(ofStore == nil ? 0 : 1)]
+        )
         let counts = site.counters.all
         metrics.add(
             "cameo_web_requests",
@@ -82,7 +90,30 @@ struct HealthHandler: WebHandler {
     }
 }
 
-/// The checks of `/health/ready`. They cost a commit, so requests within a second share one result.
+/// The answer of a store, or of one that is silent for longer than monitors wait. Reads of a store do not end with their
+/// task, so this one is left to end by itself.
+private func answerInTime<Value: Sendable>(
+    _ read: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let (answers, first) = AsyncStream<Result<Value, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
+    Task {
+        do { first.yield(.success(try await read())) } catch { first.yield(.failure(error)) }
+    }
+    let limit = Task {
+        try await Task.sleep(for: .seconds(5))
+        first.yield(.failure(NoAnswer()))
+    }
+    defer { limit.cancel() }
+    for await answer in answers { return try answer.get() }
+    throw CancellationError()
+}
+
+private struct NoAnswer: Error, CustomStringConvertible {
+    let description = "no answer within 5 seconds"
+}
+
+/// The checks of `/health/ready`. They cost a commit and a read of the bytes' place, so requests within three seconds share
+/// one result.
 final class Readiness: Sendable {
     struct Check: Sendable {
         let name: String
@@ -92,33 +123,46 @@ final class Readiness: Sendable {
         var isOfStore = false
     }
 
-    private static let lifetime = Duration.seconds(1)
+    private static let lifetime = Duration.seconds(3)
     private let last = Mutex<(at: ContinuousClock.Instant, checks: [Check])?>(nil)
 
     func checks(_ site: Site) async -> [Check] {
         if let last = last.withLock({ $0 }), last.at.duration(to: .now) < Self.lifetime { return last.checks }
-        let checks = [await Self.isWritable(site.store)] + (await Self.isWorkedOn(site))
-        last.withLock { $0 = (.now, checks) }
+        let store = site.store
+        async let writes = Self.isWritable(store)
+        async let bytes = Self.check("bytes") { _ = try await store.othersBytes() }
+        async let work = Self.isWorkedOn(site)
+        let checks = await [writes, bytes] + work
+        // The checks of a client that has gone were broken off.
+        if !Task.isCancelled { last.withLock { $0 = (.now, checks) } }
         return checks
     }
 
     private static func isWritable(_ store: any Store) async -> Check {
         guard store.isInPlace else { return Check(name: "store", reason: "the store was removed or replaced") }
-        do throws(StoreError) {
-            // The cheapest write: it advances a counter, and the number is not used.
-            _ = try await store.nextSourceSeen()
-            return Check(name: "store", reason: nil)
+        // The cheapest write: it advances a counter, and the number is not used.
+        return await check("store") { _ = try await store.nextSourceSeen() }
+    }
+
+    private static func check(
+        _ name: String,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async -> Check {
+        do {
+            try await answerInTime(body)
+            return Check(name: name, reason: nil)
         } catch {
-            return Check(name: "store", reason: error.description, isOfStore: true)
+            return Check(name: name, reason: "\(error)", isOfStore: true)
         }
     }
 
     private static func isWorkedOn(_ site: Site) async -> [Check] {
+        let store = site.store
         let report: StatusReport
-        do throws(StoreError) {
-            report = try await site.store.status()
+        do {
+            report = try await answerInTime { try await store.status() }
         } catch {
-            return [Check(name: "status", reason: error.description, isOfStore: true)]
+            return [Check(name: "status", reason: "\(error)", isOfStore: true)]
         }
         // The rules of `cameo-status health`.
         return HealthReport(report, workers: 1, maxLag: site.configuration.maximumLag).checks.map { check in

@@ -22,6 +22,7 @@ struct HealthTests {
         let with = try await other.get("/health/ready")
         #expect(with.status == 200, "\(with.text)")
         #expect(try with.json["status"] == "ok")
+        #expect(try with.json["checks"]["bytes"] == "ok")
     }
 
     @Test func aJobThatWaitsTooLongIsALag() async throws {
@@ -56,6 +57,14 @@ struct HealthTests {
         #expect(report.count(.available) == 1)
     }
 
+    @Test func aStoreThatCannotBeReadLeavesTheServersOwnMetrics() async throws {
+        let bench = try await WebBench()
+        try await bench.sql("ALTER TABLE worker RENAME TO gone;")
+        let answer = try await bench.get("/metrics", ["Accept": "application/openmetrics-text"])
+        #expect(answer.status == 200)
+        #expect(try MetricsDocument(answer.text)["cameo_store_up"] == 0)
+    }
+
     @Test func metricsAreOpenMetricsForThoseWhoAcceptThem() async throws {
         let bench = try await WebBench()
         var request = ThumbnailRequest(source: "https://example.com/a.png", renditions: [Rendition(width: 64)])
@@ -72,6 +81,7 @@ struct HealthTests {
         #expect(document["cameo_jobs_ended_total{queue=\"bulk\",outcome=\"completed\"}"] == 1)
         #expect(document["cameo_workers{state=\"alive\"}"] == 1)
         #expect(document["cameo_thumbnails"] == 1)
+        #expect(document["cameo_store_up"] == 1)
         let second = try MetricsDocument(try await bench.get("/metrics", accept).text)
         #expect(second["cameo_web_requests_total{route=\"metrics\",status=\"200\"}"] == 1)
         for (name, value) in document.samples where name.contains("_total") { #expect(second[name] ?? -1 >= value) }

@@ -56,6 +56,57 @@ extension EndToEnd {
             }
         }
 
+        /// It makes no more for a bucket that is gone, and that is no picture's fault.
+        @Test func aDrainWithoutItsBucketLeavesItsJobs() async throws {
+            let fleet = try await Fleet()
+            let proxy = try await FaultyProxy.start(before: fleet.objects.port)
+            let place: [String: String?] = ["CAMEO_BLOBS": fleet.objects.name("pictures", port: proxy.port)]
+            for index in 0..<4 { try fleet.deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
+            func drain(_ pictures: [String]) async throws -> (result: ProcessResult, puts: Int) {
+                let before = try await proxy.requests().count { $0.hasPrefix("PUT") }
+                let wanted = pictures + ["--size", "600x:png"]
+                let enqueued = try await fleet.command("cameo-enqueue", wanted, environment: place)
+                #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+                let arguments = ["--drain", "--allow-root", fleet.deployment.pictures, "--concurrency", "1"]
+                let result = try await fleet.command("cameo-worker", arguments, environment: place)
+                return (result, try await proxy.requests().count { $0.hasPrefix("PUT") } - before)
+            }
+            // The first leaves the store's mark.
+            let first = try await drain(["pictures/p0.jpg"])
+            #expect(first.result.exitStatus == 0, "\(first.result.errorText)")
+            try await proxy.add(.answer(404, "NoSuchBucket").times(1_000_000, "PUT"))
+            let second = try await drain(["pictures/p1.jpg", "pictures/p2.jpg", "pictures/p3.jpg"])
+            #expect(second.result.exitStatus == 4 && second.puts == 3, "\(second.result.errorText)")
+            #expect(second.result.errorText.contains("NoSuchBucket"))
+            let left = "SELECT count(*) FROM job_status WHERE state = 'available' AND attempt = 0"
+            #expect(try await fleet.number(left) == 3)
+        }
+
+        /// A monitor learns within seconds that the database or the bucket is gone, and why.
+        @Test func monitorsAreAnsweredWithoutDatabaseAndBucket() async throws {
+            let fleet = try await Fleet()
+            let proxy = try await FaultyProxy.start(before: fleet.objects.port)
+            let place = fleet.objects.name("pictures", port: proxy.port)
+            let enqueued = try await fleet.command("cameo-enqueue", "initials:JD", environment: ["CAMEO_BLOBS": place])
+            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            let (web, url) = try await fleet.startWeb("--blobs", place)
+            defer { web.killGroup() }
+            func get(_ path: String) async throws -> String {
+                try await run("curl", ["-sS", "--max-time", "12", url + path]).outputText
+            }
+            #expect(try await get("metrics").contains("cameo_store_up 1\n"))
+            #expect(try await get("health/ready").contains(#""bytes":"ok""#))
+            try await proxy.add(.stall.times(1_000))
+            try await eventually("the bucket's silence is seen") {
+                try await get("health/ready").contains(#""bytes":"no answer within 5 seconds""#)
+            }
+            try await fleet.database.stop(.immediate)
+            let metrics = try await get("metrics")
+            #expect(metrics.contains("cameo_store_up 0\n") && metrics.contains("cameo_web_requests_total"))
+            let ready = try await get("health/ready")
+            #expect(ready.contains(#""status":"failing""#) && !ready.contains(#""store":"ok""#), "\(ready)")
+        }
+
         @Test func whatAFleetHasNotOrHasElsewhereIsRefusedByName() async throws {
             let fleet = try await Fleet()
             #expect(try await fleet.command("cameo-enqueue", "initials:JD").exitStatus == 0)
