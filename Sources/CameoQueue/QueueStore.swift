@@ -468,7 +468,8 @@ extension QueueStore {
     }
 
     package func cachedSource(_ uri: String) async throws(StoreError) -> CachedSource {
-        guard let source = try await cachedSources(SourceKey(uri: uri, scope: nil)).first else {
+        let key = SourceKey(uri: uri, scope: nil)
+        guard let source = try await read({ db in try db.sources(db.dialect.knownSource, key).first }) else {
             throw .notFound(uri: CameoURI.source(uri).text)
         }
         return source

@@ -312,6 +312,8 @@ package final class Dialect: Sendable {
 
     /// The rows of a URI and scope.
     package var sourceOfKey: String { "\(sourceOfURI) AND scope = ?2" }
+    /// The same for those who may read no other rows: the scope is empty.
+    var knownSource: String { isSQLite ? "source WHERE \(sourceOfKey)" : "known_source(?1) WHERE scope = ?2" }
     /// The one row of a URI, scope and variant.
     package var oneSource: String {
         isSQLite

@@ -142,18 +142,20 @@ extension QueueTransaction {
     }
 }
 
+extension QueueTransaction {
+    /// Selects the answers of a key by what follows FROM, the newest first.
+    func sources(_ rest: String, _ key: SourceKey) throws -> [CachedSource] {
+        try query(
+            "SELECT \(CachedSource.columns) FROM \(rest) ORDER BY source_seen DESC, responded_at DESC",
+            [key.uri, key.scopeText]
+        )
+        .map { try CachedSource($0, key: key) }
+    }
+}
+
 extension QueueStore {
     package func cachedSources(_ key: SourceKey) async throws(StoreError) -> [CachedSource] {
-        try await read { db in
-            let rows = try db.query(
-                """
-                SELECT \(CachedSource.columns) FROM source WHERE \(db.dialect.sourceOfKey)
-                ORDER BY source_seen DESC, responded_at DESC
-                """,
-                [key.uri, key.scopeText]
-            )
-            return try rows.map { try CachedSource($0, key: key) }
-        }
+        try await read { db in try db.sources("source WHERE \(db.dialect.sourceOfKey)", key) }
     }
 
     package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {

@@ -212,8 +212,12 @@ struct CommitQueueTests {
     /// Every role that may connect may take any advisory lock.
     @Test func namesLimitsAndCountsNeedNoLockThatStrangersMayTake() async throws {
         let fixture = try await StoreFixture()
+        let request = try CheckedRequest(StoreFixture.request())
+        let receipt = FirstReceipt(try IdempotencyKey("k", of: "client"), of: request, data: nil)
         for _ in 1...2 {
             let locks = try await fixture.store.commit { db -> Int64? in
+                try db.lock(receipt)
+                _ = try db.enter([request], MadeThumbnails(answered: [], damaged: []))
                 _ = try (db.queue("q"), db.key("k", limit: 2), db.batch("b"))
                 try db.lock(.limitedClaim)
                 try db.foldCounts()
@@ -235,6 +239,25 @@ struct CommitQueueTests {
             }
             #expect(done.wait(timeout: .now() + 9) == .success)
         }
+    }
+
+    /// Here it has those of earlier versions.
+    @Test func aStrangersLocksHoldUpNoRequest() async throws {
+        let fixture = try await StoreFixture()
+        let server = try await PostgreSQLServer.shared()
+        let role = "\(fixture.schema)_stranger"
+        _ = try await server.sql("CREATE ROLE \(role) LOGIN", schema: "public")
+        let stranger = try Connection(DatabaseURL(server.url(ofSchema: fixture.schema, user: role)))
+        let (request, key) = (StoreFixture.request(), try IdempotencyKey("k", of: "client"))
+        let (family, unique) = (0x4361_6D65, try CheckedRequest(request).key.text)
+        try stranger.run(
+            """
+            SELECT pg_advisory_lock(\(family + 1), hashtext('\(fixture.schema)\(unique)')),
+              pg_advisory_lock(\(family + 2), hashtext('\(fixture.schema) \(key.text)'))
+            """
+        )
+        let receipt = try await fixture.store.enqueue(request, data: nil, cacheKey: nil, once: key)
+        #expect(receipt.outcome == .accepted && stranger.isUsable)
     }
 
     /// As an import does, which may take long.

@@ -101,6 +101,18 @@ struct OpeningTests {
         #expect(try await stores[0].status().count(.available) == 8)
     }
 
+    @Test func aStrangersLockEndsTheCreationByName() async throws {
+        let url = try DatabaseURL(try await PostgreSQLServer.shared().newURL())
+        let (stranger, own) = (try Connection(url), try Connection(url))
+        let lock = AdvisoryLock.tables(of: url.schema)
+        try stranger.run("SELECT pg_advisory_lock(\(lock))")
+        let error = #expect(throws: DatabaseError.self) { try Schema.setUp(own, url, patience: 50) }
+        #expect(error.map { StoreError($0, location: url.location) } == .busy(path: url.location))
+        try stranger.run("SELECT pg_advisory_unlock(\(lock))")
+        try Schema.setUp(own, url, patience: 50)
+        #expect(try Schema.version(own, url) == Schema.currentVersion)
+    }
+
     @Test func onlyAStoreIsOpened() async throws {
         let server = try await PostgreSQLServer.shared()
         let url = try DatabaseURL(server.newURL())
@@ -252,13 +264,20 @@ struct OpeningTests {
     }
 
     @Test func settingsOfARoleChangeNothing() async throws {
-        let settings = [
-            "standard_conforming_strings=off", "array_nulls=off", "bytea_output=escape", "extra_float_digits=-3",
-            "synchronous_commit=off", "statement_timeout=20s", "lock_timeout=20s",
-        ]
+        let server = try await PostgreSQLServer.shared()
+        let version = try #require(Int(try await server.sql("SHOW server_version_num", schema: "public")))
+        let settings =
+            [
+                "standard_conforming_strings=off", "array_nulls=off", "bytea_output=escape", "extra_float_digits=-3",
+                "synchronous_commit=off", "statement_timeout=20s", "lock_timeout=20s", "quote_all_identifiers=on",
+            ] + (version >= 170_000 ? ["transaction_timeout=20s"] : [])
         let options = PercentEncoding.encoded(settings.map { "-c \($0)" }.joined(separator: " "))
-        let name = try await PostgreSQLServer.shared().newURL() + "&options=\(options)"
+        let plain = server.newURL()
+        let name = "\(plain)&options=\(options)"
         let store = try PostgreSQLStore(DatabaseURL(name), .creating)
+        // Tables that were made with a setting are sound without it, and others with it.
+        _ = try PostgreSQLStore(DatabaseURL(plain), .readOnly)
+        _ = try PostgreSQLStore(DatabaseURL(name), .readOnly)
         let seen = try await store.commit { db in
             try settings.compactMap { setting -> String? in
                 let name = String(setting.prefix { $0 != "=" })
@@ -274,6 +293,10 @@ struct OpeningTests {
         #expect(try await store.data(of: digest) == bytes)
         #expect(try await store.enqueue([StoreFixture.request("file:///\\'\"")]).count == 1)
         #expect(try await store.claim(limit: 1, for: "w1").count == 1)
+        try await store.extendLease(of: "w1")
+        _ = try await store.sweep(for: "w1")
+        _ = try await store.prune(Retention(), in: try await store.freeTurn())
+        #expect(try await store.repair(in: try await store.freeTurn()).isEmpty)
         #expect(try await store.check().filter { $0.severity == .error }.isEmpty)
     }
 }

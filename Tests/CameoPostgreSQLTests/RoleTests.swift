@@ -137,6 +137,9 @@ struct RoleTests {
         _ = try await (reader.metrics(), reader.queues(), reader.changes(since: 0, limit: 9), reader.lastChange())
         let uri = try #require(job.thumbnails.first).uri
         #expect(try await reader.data(of: uri) == Data("thumbnail".utf8))
+        let original = StoreFixture.bytes("a")
+        try await roles.owner.keep(StoreFixture.original(original), data: original, budget: nil)
+        #expect(try await reader.data(of: .source(StoreFixture.uri)) == original)
         _ = try await reader.check()
         reader.noteReading(of: uri)
         await reader.finish()
@@ -148,7 +151,9 @@ struct RoleTests {
                 "SELECT data FROM upload", "SELECT * FROM first_receipt", "SELECT * FROM partial_piece",
                 "SELECT request FROM job", "SELECT job FROM job", "SELECT request FROM upload",
                 "SELECT source FROM thumbnail", "SELECT rendition FROM thumbnail", "SELECT thumbnail FROM thumbnail",
-                "SELECT known_receipt('a', 'b')", "SELECT nextval('source_seen')",
+                "SELECT known_receipt('a', 'b')", "SELECT nextval('source_seen')", "SELECT uri FROM source",
+                "SELECT final_url FROM source", "SELECT hops FROM source", "SELECT fields FROM source",
+                "SELECT source FROM source", "SELECT uri FROM source_failure", "SELECT failure FROM source_failure",
             ],
             to: .reader
         )
@@ -192,6 +197,43 @@ struct RoleTests {
         #expect(whole.contains("Bearer secret"))
     }
 
+    /// As where everyone may create in `public`, which was the default before PostgreSQL 15.
+    @Test func aReadersOwnOperatorsAndFunctionsSeeNoSecrets() async throws {
+        let roles = try await RoleServer()
+        let request = StoreFixture.request("https://ada:secret@example.com/1.jpg") {
+            $0.headers = ["Authorization": "Bearer secret"]
+            $0.batch = "b"
+        }
+        _ = try await roles.owner.enqueue([request])
+        let (mine, reader) = ("\(roles.schema)_mine", "\(roles.schema)_reader")
+        _ = try await roles.server.sql(
+            "CREATE SCHEMA \(mine); GRANT ALL ON SCHEMA \(mine) TO \(reader)",
+            schema: roles.schema
+        )
+        let shown = try await roles.sql(
+            """
+            CREATE FUNCTION \(mine).whole(json, text) RETURNS text LANGUAGE sql AS 'SELECT $1::text';
+            CREATE OPERATOR \(mine).->> (FUNCTION = \(mine).whole, LEFTARG = json, RIGHTARG = text);
+            CREATE FUNCTION \(mine).strpos(text, text) RETURNS integer LANGUAGE sql AS 'SELECT 0';
+            SET search_path TO \(mine), \(roles.schema), pg_catalog;
+            SELECT source, failure_message FROM job_status; SELECT source FROM batch_status; SELECT request FROM job_request;
+            """,
+            as: .reader
+        )
+        #expect(!shown.contains("secret") && shown.contains("https://…@example.com/1.jpg"), "\(shown)")
+    }
+
+    /// What no column can hold of a request that no worker has accepted yet.
+    @Test func noProducersNumberOrTimeHidesTheOthers() async throws {
+        let roles = try await RoleServer()
+        for field in [#""priority":1e99"#, #""maxAttempts":-1e99"#, #""runAt":"infinity""#, #""runAt":"-infinity""#] {
+            let row = #"{"source":"file:///odd","renditions":[{}],\#(field)}"#
+            _ = try await roles.sql("INSERT INTO job(request) VALUES ('\(row)')", as: .producer)
+        }
+        let seen = try await roles.sql("SELECT DISTINCT state, priority, max_attempts FROM job_status", as: .reader)
+        #expect(seen == "available|0|5")
+    }
+
     // MARK: - Who may call what
 
     /// Functions run with the caller's rights unless they are marked by `*`, which run with the owner's; nobody calls those of
@@ -219,6 +261,7 @@ struct RoleTests {
                 is_unfinished
                 keep_receipt* p
                 known_receipt* p
+                known_source* rwo
                 make_partition* wo
                 next_due wo
                 now_ms prwo
@@ -283,6 +326,30 @@ struct RoleTests {
         let receipt = try await boss.enqueue(request, data: nil, cacheKey: nil, once: key)
         #expect(receipt.id == theirs && receipt.source == request.source)
         #expect(try await boss.enqueue(request, data: nil, cacheKey: nil, once: key) == receipt)
+    }
+
+    /// One that is repeated while the first is being accepted waits for its row, which only Cameo's roles may lock.
+    @Test(arguments: [RoleServer.Role.producer, .operate])
+    func aRepeatedRequestWaitsForTheFirst(role: RoleServer.Role) async throws {
+        let roles = try await RoleServer(producersRead: false)
+        let (owner, other) = (roles.owner, try roles.open(role))
+        let (request, key) = (StoreFixture.request(), try IdempotencyKey("k", of: "client"))
+        let asked = try CheckedRequest(request)
+        let receipt = FirstReceipt(key, of: asked, data: nil)
+        let (untilHeld, held) = AsyncStream.makeStream(of: Void.self)
+        async let first = owner.commit { db -> EnqueueReceipt in
+            try db.lock(receipt)
+            held.finish()
+            try db.waitUntilAnotherWaits()
+            let made = try #require(try db.enter([asked], MadeThumbnails(answered: [], damaged: [])).first)
+            try receipt.note(made, db)
+            return made
+        }
+        for await _ in untilHeld {}
+        let again = try await other.enqueue(request, data: nil, cacheKey: nil, once: key)
+        let accepted = try await first
+        #expect(accepted == again)
+        #expect(try await roles.server.sql("SELECT count(*) FROM job", schema: roles.schema) == "1")
     }
 
     @Test func aReceiptOfAnUploadIsKept() async throws {

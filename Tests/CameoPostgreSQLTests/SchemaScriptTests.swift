@@ -1,5 +1,6 @@
 import CameoModel
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CameoPostgreSQL
@@ -9,9 +10,14 @@ struct SchemaScriptTests {
     @Test func landedScriptsStayAsTheyAre() {
         let landed = [
             "aa63fcab4276e85f", "32e9d3c3589fca83", "1e488111163f701b", "8d6ea54a229d72da", "bf9b4717ebfdfe42",
-            "0888e550c0ab952f", "ff06ba0c61c33cf0",
+            "0888e550c0ab952f", "ff06ba0c61c33cf0", "75dc182de57a4c55",
         ]
         let digests = Schema.scripts.map { String(SHA256.digest(of: Data($0.utf8)).hex.prefix(16)) }
         #expect(digests == landed)
+    }
+
+    @Test func changesNamesTheVersionOfTheTables() throws {
+        let changes = try String(contentsOf: Repository.file("Sources/Cameo/Cameo.docc/Changes.md"), encoding: .utf8)
+        #expect(changes.contains("and \(Schema.currentVersion) in PostgreSQL"))
     }
 }

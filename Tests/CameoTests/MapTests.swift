@@ -43,7 +43,7 @@ struct MapTests {
         let folder = try TemporaryFolder()
         let version = try await Client(store: folder.path("store")).status().schemaVersion
         let changes = try Page.article("Changes").text
-        #expect(changes.contains("it is schema \(version) in both engines"), "the schema is \(version)")
+        #expect(changes.contains("it is schema \(version) in a folder"), "the schema is \(version)")
     }
 
     @Test func everyInvariantThatTheCodeCitesIsDefined() throws {

@@ -228,7 +228,8 @@ extension ConformanceCase {
                 for store in stores { group.addTask { try await store.enqueue([Fixture.request(0)])[0] } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(Set(outcomes.map(\.id)) == [1])
+            // One that lost may have taken the first id.
+            #expect(Set(outcomes.map(\.id)).count == 1)
             #expect(outcomes.count { $0.outcome == .accepted } == 1)
         },
         ConformanceCase("a joining request raises the job and never changes its request") { fixture in

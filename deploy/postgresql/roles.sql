@@ -49,7 +49,7 @@ GRANT SELECT ON schema_version TO :"producer", :"reader", :"worker", :"operator"
 GRANT EXECUTE ON FUNCTION now_ms, field, number_field, time_field, time_text, is_restored,
   shown_source, shown_request
   TO :"producer", :"reader", :"worker", :"operator";
-GRANT EXECUTE ON FUNCTION text_digest, changes_since TO :"reader", :"worker";
+GRANT EXECUTE ON FUNCTION text_digest, changes_since, known_source TO :"reader", :"worker";
 GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_jobs, promote_due TO :"worker";
 
 -- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.
@@ -60,18 +60,21 @@ GRANT EXECUTE ON FUNCTION known_receipt(text, text), keep_receipt(text, text, te
 GRANT :"reader" TO :"producer";
 \endif
 
--- Readers read all but the secrets of requests, bytes that are on their way and the receipts of idempotency keys.
+-- Readers read all but the secrets of requests, the URLs of originals, bytes that are on their way and the receipts of
+-- idempotency keys.
 GRANT SELECT ON
   job_request, task, accepted, arrival, outcome, earlier_attempt, attempt, queue, queue_count, queue_delta, queue_total, key,
   lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
-  total_delta, total_now, shown_thumbnail, blob, source, source_failure, ingredient, orphan, epoch, maintenance, job_status,
+  total_delta, total_now, shown_thumbnail, blob, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
 GRANT SELECT (id, created_at) ON job TO :"reader";
 GRANT SELECT (id, blob, format, renderer_version, source_digest, source_seen, created_at, updated_at, read_at, used_at,
   source_video) ON thumbnail TO :"reader";
 GRANT SELECT (id, job_id, digest) ON upload TO :"reader";
+GRANT SELECT (size, pinned) ON source TO :"reader";
+GRANT SELECT (until) ON source_failure TO :"reader";
 
 -- Workers accept and run jobs, keep what they make and fetch, and remove what has expired. They insert no jobs, and of
 -- queues and keys they change only what starts use up, and the limits that requests name.

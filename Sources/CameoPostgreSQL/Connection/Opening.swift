@@ -35,7 +35,11 @@ struct Opening: Sendable {
           set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
           set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
           set_config('statement_timeout', '60000', true), set_config('lock_timeout', '30000', true),
-          set_config('idle_in_transaction_session_timeout', '10000', true), set_config('jit', 'off', true)
+          set_config('idle_in_transaction_session_timeout', '10000', true), set_config('jit', 'off', true),
+          set_config('quote_all_identifiers', 'off', true),
+          -- Since PostgreSQL 17.
+          CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
+            THEN set_config('transaction_timeout', '0', true) END
         """
     /// The server's clock and not its time of the transaction's start, which may have waited.
     private static let serverTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -191,14 +195,10 @@ enum RowLock: String {
     case fold = "lock of the folding of counts"
 }
 
-/// Locks for what has no row yet.
+/// The lock for what has no row yet.
 enum AdvisoryLock {
     /// "Came" in ASCII: the class of the lock of the creation or migration of tables.
     private static let family: Int32 = 0x4361_6D65
-    /// The class of locks of unique keys.
-    static let uniqueKeys = family + 1
-    /// The class of locks of idempotency keys.
-    static let firstReceipts = family + 2
 
     /// The arguments of `pg_advisory_xact_lock` and its like for the creation or migration of a schema's tables.
     static func tables(of schema: String) -> String {

@@ -22,8 +22,7 @@ extension PostgreSQLStore {
 
 // DESIGN. Requests are entered together: one statement finds the jobs that wait for the same thumbnails, and one of each
 // table inserts the new ones. A request whose key another process enters at the same moment loses in the index, and joins
-// the other's job. Where requests are few, locks by key come first, so that no id is issued in vain; for many they would
-// fill the server's table of locks.
+// the other's job: an id was issued in vain. Advisory locks by key would save that, and let strangers stop everybody.
 //
 // COPY was measured in the place of the INSERTs and not kept: of a thousand requests, the server spends a third of its
 // time on `task`, whose six indexes cost most and which needs ON CONFLICT, and a quarter on `job`, half of that in the
@@ -32,7 +31,7 @@ extension PostgreSQLStore {
 extension PostgreSQLTransaction {
     package func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {
         var run = EnqueueRun(self)
-        try run.lockKeys(of: new)
+        try run.findWaiting(for: new)
         for (index, draft) in new.enumerated() {
             try run.enter(draft, at: index, answer: try made.answer(to: draft, at: index, self))
         }
@@ -41,9 +40,6 @@ extension PostgreSQLTransaction {
 }
 
 private struct EnqueueRun {
-    /// The most requests that lock their keys.
-    private static let mostLocks = 64
-
     private let db: PostgreSQLTransaction
     /// The waiting jobs by unique key.
     private var waiting: [String: TaskRow] = [:]
@@ -55,17 +51,8 @@ private struct EnqueueRun {
         self.db = db
     }
 
-    mutating func lockKeys(of new: [CheckedRequest]) throws {
+    mutating func findWaiting(for new: [CheckedRequest]) throws {
         let keys = Set(new.map(\.key.text)).sorted()
-        if keys.count <= Self.mostLocks {
-            try db.execute(
-                """
-                SELECT pg_advisory_xact_lock($2::integer, number)
-                FROM (SELECT DISTINCT hashtext($3 || key) AS number FROM unnest($1::text[]) AS key ORDER BY 1) AS numbers
-                """,
-                [SQLArray(keys), Int64(AdvisoryLock.uniqueKeys), db.schema]
-            )
-        }
         let tasks = try db.tasks("WHERE unique_key = ANY($1::text[]) AND state <> 2 ORDER BY id", [SQLArray(keys)])
         for task in tasks { if let key = task.uniqueKey { waiting[key] = task } }
     }

@@ -28,10 +28,7 @@ extension PostgreSQLStore {
         let new = upload.request
         let first = key.map { FirstReceipt($0, of: new, data: upload.digest) }
         return try await commit(.claim) { db -> Result<EnqueueReceipt, InvalidRequest> in
-            if let first {
-                try db.lock(first)
-                if let known = try first.knownToOwner(db) { return known }
-            }
+            if let known = try first?.knownToOwner(db) { return known }
             let receipt =
                 if let data { try db.leave(data, for: new) } else { try db.leave([new]).first }
             guard let receipt else { throw StoreError.failed("no receipt") }
@@ -76,8 +73,8 @@ extension PostgreSQLTransaction {
 }
 
 extension FirstReceipt {
-    /// The same as ``known(_:)``, by functions that run with the rights of the tables' owner and the server's clock. They
-    /// show a receipt to whoever has its key and its request.
+    /// Locks the receipt, and then the same as ``known(_:)``, by functions that run with the rights of the tables' owner and
+    /// the server's clock. They show a receipt to whoever has its key and its request.
     fileprivate func knownToOwner(_ db: PostgreSQLTransaction) throws -> Result<EnqueueReceipt, InvalidRequest>? {
         let row = try db.row("SELECT same, receipt FROM known_receipt($1, $2)", [key.text, request])
         return try row.flatMap { try known(isSame: $0[0], receipt: $0[1] ?? "") }

@@ -61,10 +61,7 @@ extension PostgreSQLTransaction {
     }
 
     package func lock(_ receipt: FirstReceipt) throws {
-        try execute(
-            "SELECT pg_advisory_xact_lock($1::integer, hashtext($2))",
-            [Int64(AdvisoryLock.firstReceipts), "\(schema) \(receipt.key.text)"]
-        )
+        try execute(Schema.lockingReceipt("$1", "$2"), [receipt.key.text, receipt.request])
     }
 }
 

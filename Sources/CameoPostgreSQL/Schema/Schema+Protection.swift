@@ -221,4 +221,22 @@ extension Schema {
           END $$;
         REVOKE ALL ON FUNCTION keep_receipt(text, text, text, json) FROM PUBLIC;
         """
+
+    /// Whoever asks for a receipt has its row until the end of the transaction, and makes one if there is none. A part of
+    /// version 8.
+    static let receiptLocks = """
+        CREATE OR REPLACE FUNCTION known_receipt(of text, digest text) RETURNS TABLE (same boolean, receipt text)
+          LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          \(lockingReceipt("of", "digest"));
+          SELECT request = digest, CASE WHEN request = digest THEN first_receipt.receipt::text END
+          FROM first_receipt WHERE key = of AND at > now_ms() - 86400000 $$;
+        """
+
+    /// Locks the row of a key, which does not count as a receipt if it is new.
+    static func lockingReceipt(_ key: String, _ digest: String) -> String {
+        """
+        INSERT INTO first_receipt(key, request, receipt, at) VALUES (\(key), \(digest), 'null', 0)
+            ON CONFLICT (key) DO UPDATE SET at = first_receipt.at
+        """
+    }
 }

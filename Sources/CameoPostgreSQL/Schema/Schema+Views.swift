@@ -100,15 +100,7 @@ extension Schema {
     static let shownRequests = """
         -- A source with … in place of the user name and password of its URL; `SourceName.withoutPassword` in SQL.
         CREATE FUNCTION shown_source(source text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-          SELECT CASE
-            WHEN strpos(source, '@') + strpos(source, '%40') = 0 OR source ILIKE 'data:%' THEN source
-            WHEN source ~* '^cameo://source/' THEN regexp_replace(source,
-              '^(cameo://source/.*?(?:%3A|:)(?:%2F|/){2})(?:(?!%2F|%3F|%23|%5C)[^/?#])*(@|%40)', '\\1…\\2', 'i')
-            WHEN source ~ '^[^:/]*://[^/\\\\?#]*@' THEN regexp_replace(source, '^([^:/]*://)[^/\\\\?#]*@', '\\1…@')
-            -- A password with a slash, and no port.
-            WHEN source ~ '^[^:/]*://[^][/\\\\?#]*:[0-9]*[^][0-9/\\\\?#].*@'
-              THEN regexp_replace(source, '^([^:/]*://).*@', '\\1…@')
-            ELSE source END
+          SELECT \(maskedSource)
         $$;
 
         -- A request, or a part of it, for everyone who may see jobs; … in place of what is nested too deep to be valid.
@@ -143,6 +135,18 @@ extension Schema {
         \(receipts)
         """
 
+    private static let maskedSource = """
+        CASE
+            WHEN strpos(source, '@') + strpos(source, '%40') = 0 OR source ILIKE 'data:%' THEN source
+            WHEN source ~* '^cameo://source/' THEN regexp_replace(source,
+              '^(cameo://source/.*?(?:%3A|:)(?:%2F|/){2})(?:(?!%2F|%3F|%23|%5C)[^/?#])*(@|%40)', '\\1…\\2', 'i')
+            WHEN source ~ '^[^:/]*://[^/\\\\?#]*@' THEN regexp_replace(source, '^([^:/]*://)[^/\\\\?#]*@', '\\1…@')
+            -- A password with a slash, and no port.
+            WHEN source ~ '^[^:/]*://[^][/\\\\?#]*:[0-9]*[^][0-9/\\\\?#].*@'
+              THEN regexp_replace(source, '^([^:/]*://).*@', '\\1…@')
+            ELSE source END
+        """
+
     private static let newJobStatus = jobStatus(source: "shown_source(field(request, 'source'))")
         .replacing("CREATE VIEW", with: "CREATE OR REPLACE VIEW")
 
@@ -162,6 +166,51 @@ extension Schema {
         """
 
     private static let videoFacts = "'video', thumbnail.source_video"
+
+    /// Version 8. Functions that views call run with the search path of whoever reads, whose own operators must not see what
+    /// the view hides: a body that is no text is bound here, and the others name the schema of what they call, and cast where
+    /// they catch what is too large. And readers read no rows of originals, whose URIs may have passwords.
+    static let boundCalls = """
+        CREATE OR REPLACE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
+          RETURN floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+        CREATE OR REPLACE FUNCTION time_text(milliseconds bigint) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+          RETURN to_char(to_timestamp(milliseconds / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+        CREATE OR REPLACE FUNCTION shown_source(source text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+          RETURN \(maskedSource);
+
+        CREATE OR REPLACE FUNCTION field(request json, name text) RETURNS text LANGUAGE plpgsql IMMUTABLE
+          PARALLEL UNSAFE AS $$
+          BEGIN
+            RETURN CASE WHEN \(typeOfField) 'string' THEN \(textOfField) END;
+          EXCEPTION WHEN data_exception THEN RETURN NULL;
+          END $$;
+        CREATE OR REPLACE FUNCTION number_field(request json, name text) RETURNS integer LANGUAGE plpgsql IMMUTABLE
+          PARALLEL UNSAFE AS $$
+          BEGIN
+            RETURN CASE WHEN \(typeOfField) 'number' THEN pg_catalog.trunc((\(textOfField))::numeric)::integer END;
+          EXCEPTION WHEN data_exception THEN RETURN NULL;
+          END $$;
+        CREATE OR REPLACE FUNCTION time_field(request json, name text) RETURNS bigint LANGUAGE plpgsql STABLE
+          PARALLEL UNSAFE AS $$
+          BEGIN
+            RETURN CASE WHEN \(typeOfField) 'string' THEN pg_catalog.round(
+              extract(epoch FROM (\(textOfField))::timestamp with time zone) OPERATOR(pg_catalog.*) 1000)::bigint END;
+          -- The latter for "infinity".
+          EXCEPTION WHEN data_exception OR feature_not_supported THEN RETURN NULL;
+          END $$;
+
+        -- The originals of a URI that anyone may fetch, for those who know all of it.
+        CREATE FUNCTION known_source(of text) RETURNS SETOF source LANGUAGE sql
+          STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          SELECT * FROM source WHERE text_digest(uri) = text_digest(of) AND uri = of AND scope = '' $$;
+        REVOKE ALL ON FUNCTION known_source(text) FROM PUBLIC;
+
+        \(receiptLocks)
+        """
+
+    private static let typeOfField =
+        "pg_catalog.json_typeof(request OPERATOR(pg_catalog.->) name) OPERATOR(pg_catalog.=)"
+    private static let textOfField = "request OPERATOR(pg_catalog.->>) name"
 }
 
 extension Schema {

@@ -13,7 +13,7 @@ enum Schema {
             ownersFunctions,
         ]
         .joined(separator: "\n"),
-        lacks, protection, arrivals, removedJobs, shownRequests, omissions,
+        lacks, protection, arrivals, removedJobs, shownRequests, omissions, boundCalls,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -43,11 +43,11 @@ enum Schema {
         }
         let version: Int = try stored[0]
         if let refusal = refusal(of: version, url) { throw refusal }
-        // Functions keep the search path that they were made with.
+        // Functions keep the search path that they were made with, and its quotes.
         let home = """
             SELECT split_part(setting, '=', 2) FROM pg_proc CROSS JOIN unnest(proconfig) AS setting
             WHERE pronamespace = '\(url.quoted)'::regnamespace AND setting LIKE 'search_path=%'
-              AND setting <> format('search_path=%I, pg_temp', '\(url.schema)') LIMIT 1
+              AND replace(setting, '"', '') <> 'search_path=\(url.schema), pg_temp' LIMIT 1
             """
         if let other: String = try connection.run(home).rows.first?[0] {
             throw StoreError.cannotOpen(
@@ -60,15 +60,24 @@ enum Schema {
     }
 
     /// Creates or migrates the tables, in tests to an older version. Of several processes one does it, and the others wait for
-    /// it.
-    static func setUp(_ connection: Connection, _ url: DatabaseURL, to wanted: Int = currentVersion) throws {
+    /// it, but for no lock longer than `patience`, in milliseconds: strangers may have taken it.
+    static func setUp(
+        _ connection: Connection,
+        _ url: DatabaseURL,
+        to wanted: Int = currentVersion,
+        patience: Int = 30_000
+    ) throws {
         guard try version(connection, url) != wanted else { return }
         do {
             try connection.run(
                 script: """
                     BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
                     SET LOCAL standard_conforming_strings = on;
+                    SET LOCAL quote_all_identifiers = off;
                     SET LOCAL statement_timeout = 0;
+                    SET LOCAL lock_timeout = \(patience);
+                    SELECT set_config('transaction_timeout', '0', true)
+                      WHERE current_setting('transaction_timeout', true) IS NOT NULL;
                     SELECT pg_advisory_xact_lock(\(AdvisoryLock.tables(of: url.schema)));
                     """
             )
