@@ -162,9 +162,11 @@ struct CheckTests {
 
     @Test func youngBytesThatNoRowNamesStay() async throws {
         let server = try await PostgreSQLServer.shared()
+        let folder = try TemporaryFolder()
+        let storage = try SharedFolder(at: folder.path, creating: true)
         let store = try PostgreSQLStore(
             DatabaseURL(server.newURL()),
-            bytes: BytesPlace(chosen: folder.path) { [storage] _ in storage }
+            bytes: BytesPlace(chosen: folder.path) { _ in storage }
         )
         let bytes = Data(repeating: 1, count: 1_000)
         _ = try await storage.put(bytes, as: SHA256.digest(of: bytes), mediaType: nil, existing: .replaced)

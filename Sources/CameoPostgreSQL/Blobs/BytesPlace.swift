@@ -37,6 +37,7 @@ package struct BytesPlace {
             return try remembered.map { name in try open(name) }
         }
         let storage = try open(chosen)
+        func ownMark() throws -> String? { try connection.run(PostgreSQLStore.mark(url)).rows.first?[0] }
         var remembered: String? = try connection.run(look).rows.first?[0]
         // Only the first program needs the right to change it.
         if remembered == nil, access != .readOnly {
@@ -52,11 +53,14 @@ package struct BytesPlace {
                 [storage.location]
             )
             remembered = try connection.run(look).rows.first?[0]
+            // By the mark it is found under another name, also before anything is stored there.
+            if remembered == storage.location, let own = try ownMark() {
+                try blocking { try await storage.setOwner(own, existing: .kept) }
+            }
         }
         guard let remembered, remembered != storage.location else { return storage }
         // A place that has this store's mark is the same under another name: a server's, a region's, a moved folder's.
-        let mark: String? = try connection.run(PostgreSQLStore.mark(url)).rows.first?[0]
-        if let mark, (try? blocking { try await storage.owner() }) == mark {
+        if let mark = try ownMark(), (try? blocking { try await storage.owner() }) == mark {
             if access != .readOnly, rights.owns {
                 try connection.run("UPDATE \(url.quoted).schema_version SET bytes_place = $1", [storage.location])
             }
@@ -113,7 +117,7 @@ private final class OwnThread: TaskExecutor {
 // retention and repair would remove what the original needs. So the place has the mark of one store: the identity of its
 // tables, and which database of which server they are in, which a restored dump does not share but a promoted standby does.
 // A store whose mark is another reads there, keeps new bytes in its own rows, and removes nothing. The first that writes or
-// removes where there is no mark leaves its own.
+// removes where there is no mark, or lets its database remember the place, leaves its own.
 
 /// Whose the bytes in a storage are, as a store saw last.
 struct BytesOwnership: Sendable {
