@@ -65,6 +65,13 @@ struct PoolerTests {
         #expect(error?.isConnectionLost == true)
         let text = "no answer within 7 seconds. \(Connection.need)"
         #expect(error?.message.contains(text) == true, "\(String(describing: error))")
+        // The next attempts share what is left of the patience.
+        let queue = ConnectionQueue(url, name: "another", patience: .seconds(11))
+        let last = await #expect(throws: DatabaseError.self) {
+            try await queue.perform { try queue.withConnection { $0.isUsable } }
+        }
+        let told = last?.message ?? ""
+        #expect(told.contains(Connection.need) && !told.contains("within 7 seconds"), "\(told)")
         #expect(first.isUsable)
     }
 

@@ -52,13 +52,15 @@ final class Connection {
 
     /// What lacks where a first connection works and another does not.
     static let need =
-        "A process that writes holds up to six: a pooler with pool_mode = session and a role's CONNECTION LIMIT must allow them"
+        "A process that writes holds up to seven: a pooler with pool_mode = session and a role's CONNECTION LIMIT must allow them"
 
     /// The time in milliseconds after which a server that sends nothing counts as lost. It is longer than the
     /// statement timeout.
     private static let silence: Int32 = 90_000
     /// The same before a new connection has run a transaction: a pooler accepts it although no server's process is free for it.
     private static let introduction: Int32 = 7_000
+    /// How long a server may take to accept a connection.
+    static let patience = Duration.seconds(10)
     private static let byteaType: Oid = 17
 
     private let handle: Handle
@@ -68,12 +70,14 @@ final class Connection {
     private var prepares: Bool?
 
     /// - Throws: ``DatabaseError``; ``StoreError/cannotOpen(path:reason:)`` if the database has another encoding than UTF-8
-    init(_ url: DatabaseURL, mayPrepare: Bool = true) throws {
+    init(_ url: DatabaseURL, mayPrepare: Bool = true, within limit: Duration = Connection.patience) throws {
         prepares = mayPrepare ? nil : false
+        patience = max(1_000, min(Self.introduction, Int32(limit / .milliseconds(1))))
         // Keywords before the URL give way to it.
         let settings: KeyValuePairs = [
-            "connect_timeout": "10", "keepalives_idle": "15", "keepalives_interval": "5", "keepalives_count": "3",
-            "tcp_user_timeout": "20000", "fallback_application_name": "cameo",
+            "connect_timeout": "\(max(1, limit.components.seconds))", "keepalives_idle": "15",
+            "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
+            "fallback_application_name": "cameo",
             // Of several hosts, the one that is not a standby; and after a failover, none that still believes so.
             "target_session_attrs": url.acceptsStandby ? "any" : "read-write", "dbname": url.connection,
             "client_encoding": "UTF8",

@@ -121,16 +121,18 @@ final class ConnectionQueue: @unchecked Sendable {
     /// not have committed anything then.
     func withConnection<Value>(_ body: (Connection) throws -> Value) throws -> Value {
         let deadline = ContinuousClock.now + patience
-        var pause = Self.pauses.first
+        var (pause, limit) = (Self.pauses.first, Connection.patience)
         while true {
             do {
-                return try body(try connect())
+                return try body(try connect(within: limit))
             } catch let error as DatabaseError where error.isConnectionLost {
                 disconnect()
                 if error.isUnknownStatement { mayPrepare = false }
-                guard ContinuousClock.now < deadline else { throw tellingNeed(error) }
+                // Less is too little for another attempt.
+                guard ContinuousClock.now + .seconds(1) < deadline else { throw tellingNeed(error) }
                 usleep(UInt32(pause * 1_000_000 * Double.random(in: 0.5...1.5)))
                 pause = min(pause * 2, Self.pauses.longest)
+                limit = min(limit, ContinuousClock.now.duration(to: deadline))
             }
         }
     }
@@ -141,11 +143,11 @@ final class ConnectionQueue: @unchecked Sendable {
         return DatabaseError("\(error.message). \(Connection.need)", isConnectionLost: true)
     }
 
-    /// The connection, made if there is none.
-    func connect() throws -> Connection {
+    /// The connection, made within a limit if there is none.
+    func connect(within limit: Duration = Connection.patience) throws -> Connection {
         if let connection, connection.isUsable { return connection }
         connection = nil
-        let made = try Connection(url, mayPrepare: mayPrepare)
+        let made = try Connection(url, mayPrepare: mayPrepare, within: limit)
         (connection, hasConnected) = (made, true)
         return made
     }
