@@ -50,6 +50,21 @@ package enum Engine {
         return try openEmbedded(reading: name)
     }
 
+    /// Makes a database that nobody uses keep large bytes in another place, where it has none in the one that it remembers.
+    ///
+    /// - Returns: the place that it remembered; nil if it remembered none.
+    /// - Throws: ``StoreError``
+    package static func setBytesPlace(of name: String, to blobs: String) throws(StoreError) -> String? {
+        #if Fleet
+            if case .database(let url) = StoreName(name) {
+                return try PostgreSQLStore.setBytes(place(blobs, creating: true), of: DatabaseURL(url))
+            }
+        #endif
+        try refuse(blobs, for: name)
+        _ = try folder(of: name, "name a database")
+        return nil
+    }
+
     /// Opens a store in a folder, for operations that only the embedded engine has: backup, vacuum.
     ///
     /// - Parameters:
@@ -99,14 +114,14 @@ package enum Engine {
             _ access: PostgreSQLStore.Access,
             blobs: String?
         ) throws(StoreError) -> PostgreSQLStore {
-            let place = BytesPlace(chosen: blobs) { name throws(StoreError) in
-                try ByteStorages.open(
-                    name,
-                    creating: blobs != nil && access == .creating,
-                    environment: ProcessInfo.processInfo.environment
-                )
-            }
+            let place = place(blobs, creating: blobs != nil && access == .creating)
             return try PostgreSQLStore(DatabaseURL(name), access, bytes: place)
+        }
+
+        private static func place(_ blobs: String?, creating: Bool) -> BytesPlace {
+            BytesPlace(chosen: blobs) { name throws(StoreError) in
+                try ByteStorages.open(name, creating: creating, environment: ProcessInfo.processInfo.environment)
+            }
         }
     #endif
 }

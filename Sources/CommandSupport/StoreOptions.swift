@@ -76,6 +76,12 @@ package struct StoreOptions: ParsableArguments {
         return options
     }
 
+    /// Makes the store keep large pictures in the place that the options name, and returns the one that it remembered.
+    package func setPlace() throws -> (before: String?, now: String) {
+        guard let place else { throw ValidationError("--blobs: name the place") }
+        return (try Engine.setBytesPlace(of: path, to: place), place)
+    }
+
     /// Opens the store for an export or import. If `creating`, makes it first if necessary.
     package func openExportable(creating: Bool) throws(StoreError) -> any Store & ExportableStore {
         try Engine.open(exportable: path, blobs: place, creating: creating)

@@ -78,9 +78,45 @@ struct PruneCommand: AsyncParsableCommand {
 struct BlobsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "blobs",
-        abstract: "Take over the bytes of another store.",
-        subcommands: [AdoptCommand.self]
+        abstract: "Take over the bytes of another store, or name another place for them.",
+        subcommands: [AdoptCommand.self, SetCommand.self]
     )
+}
+
+struct SetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Make this store keep large blobs in another bucket or shared folder.",
+        discussion: """
+            A store remembers the place that was named first. This command makes it remember the one that --blobs names, \
+            after a blob was written, read and removed there. It is refused while workers are alive and once the store \
+            has blobs in the old place. Other programs that have the store open, such as cameo-web, have to be started again.
+
+            EXAMPLES
+              cameo-admin blobs set --store postgres://pictures@db.example/pictures --blobs s3://pictures/cameo
+
+            EXIT CODES
+              0 done, 2 bad usage, 4 the store cannot be opened or has blobs in the old place, workers are alive, or the new \
+            place cannot be used
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Flag(help: "Print JSON: {\"before\":…,\"now\":…}; before is absent if no place was remembered.")
+    var json = false
+
+    func run() async throws {
+        let (before, now) = try storeOptions.setPlace()
+        let change = Change(before: before, now: now)
+        let text = "large blobs go to \(now)" + (before.map { " instead of \($0)" } ?? "")
+        try Output.answer(change, asJSON: json, [text])
+    }
+
+    private struct Change: Encodable {
+        let before: String?
+        let now: String
+    }
 }
 
 struct AdoptCommand: AsyncParsableCommand {

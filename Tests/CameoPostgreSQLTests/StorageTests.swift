@@ -215,6 +215,39 @@ struct StorageTests {
         #expect(try await stored().isEmpty, "the probe leaves nothing")
     }
 
+    @Test func aPlaceWhereNothingIsCanBeReplaced() async throws {
+        let (other, url) = (try TemporaryFolder(), fixture.store.url)
+        func set(_ folder: TemporaryFolder) throws -> String? {
+            let place = BytesPlace(chosen: folder.path) { name throws(StoreError) in
+                try SharedFolder(at: name, creating: true)
+            }
+            return try PostgreSQLStore.setBytes(place, of: url)
+        }
+        func refusal() -> String { #expect(throws: StoreError.self) { try set(folder) }?.description ?? "" }
+        #expect(try set(other) == folder.path)
+        // Who has it open would put bytes into the old place.
+        let error = await #expect(throws: StoreError.self) { try await store.enqueue([StoreFixture.request()]) }
+        #expect(error?.description.contains("its bytes have another") == true && !store.isInPlace)
+        let opened = try PostgreSQLStore(
+            url,
+            bytes: BytesPlace(chosen: nil) { name throws(StoreError) in try SharedFolder(at: name, creating: false) }
+        )
+        #expect(opened.folder == other.path)
+        #expect(try await opened.othersBytes() == nil)
+        try await opened.register(WorkerDescription(id: "w1", host: "h", pid: 1, version: "test", concurrency: 1))
+        #expect(refusal().contains("1 workers may be using \(other.path)"))
+        _ = try await opened.enqueue([StoreFixture.request()])
+        #expect(try await opened.claim(limit: 1, for: "w1").count == 1)
+        try await fixture.sql("UPDATE worker SET lease_until = 0")
+        #expect(refusal().contains("1 workers may be using"), "its job runs")
+        try await opened.deregister("w1")
+        _ = try await opened.store(Self.large, mediaType: nil)
+        #expect(refusal().contains("1 blobs are in \(other.path)"))
+        // What nothing refers to is not needed.
+        try await fixture.sql("UPDATE blob SET pinned = false")
+        #expect(try set(folder) == other.path && set(folder) == folder.path)
+    }
+
     /// Small blobs are in the database, and nobody reads a folder by a URL.
     @Test func aURLIsOfABlobInABucket() async throws {
         let (small, large) = (Self.bytes(100), Self.large)

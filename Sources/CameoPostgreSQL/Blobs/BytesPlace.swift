@@ -41,13 +41,7 @@ package struct BytesPlace {
         var remembered: String? = try connection.run(look).rows.first?[0]
         // Only the first program needs the right to change it.
         if remembered == nil, access != .readOnly {
-            do {
-                try Self.probe(storage)
-            } catch {
-                storage.close()
-                let reason = "the place for its bytes cannot be used, and is not remembered: \(error)"
-                throw StoreError.cannotOpen(path: url.location, reason: reason)
-            }
+            try Self.probe(storage, of: url)
             try connection.run(
                 "UPDATE \(url.quoted).schema_version SET bytes_place = $1 WHERE bytes_place IS NULL",
                 [storage.location]
@@ -74,14 +68,81 @@ package struct BytesPlace {
         )
     }
 
+    /// Makes the database remember the chosen place in place of one where it needs nothing. Its identity changes with it, by
+    /// which programs that have it open know that they must not go on. Blocks.
+    ///
+    /// - Returns: the place that it remembered.
+    /// - Throws: ``StoreError/refused(reason:)`` if it needs what is there, or workers live;
+    ///   ``StoreError/cannotOpen(path:reason:)`` if the chosen place cannot be written, read or emptied; ``DatabaseError``
+    fileprivate func replace(_ connection: Connection, _ url: DatabaseURL) throws -> String? {
+        guard let chosen else { return nil }
+        let storage = try open(chosen)
+        defer { storage.close() }
+        try Self.probe(storage, of: url)
+        try connection.run("SELECT set_config('search_path', '\(url.quoted), pg_temp', false)")
+        let needed = """
+            (SELECT count(*) FROM blob WHERE data IS NULL AND NOT (\(PostgreSQLTransaction.isUnreferenced)))
+            """
+        // Also those whose jobs nobody has taken back.
+        let using = """
+            (SELECT count(*) FROM (SELECT id FROM worker WHERE lease_until > now_ms() UNION
+              SELECT worker FROM task WHERE state = 2) AS workers)
+            """
+        let look = "SELECT bytes_place, \(needed), \(using) FROM schema_version"
+        guard let row = try connection.run(look).rows.first else { throw StoreError.notAStore(path: url.location) }
+        let (before, blobs, workers): (String?, Int, Int) = (try row[0], try row[1], try row[2])
+        guard before != storage.location else { return before }
+        let changed = try connection.run(
+            """
+            UPDATE schema_version SET bytes_place = $1, identity = gen_random_uuid()::text
+            WHERE \(needed) = 0 AND \(using) = 0 RETURNING identity
+            """,
+            [storage.location]
+        )
+        guard !changed.rows.isEmpty else {
+            throw StoreError.refused(
+                reason: blobs > 0
+                    ? "\(blobs) blobs are in \(before ?? "another place"): export the store, and import it into a new one"
+                    : "\(max(1, workers)) workers may be using \(before ?? "another place"): stop them first"
+            )
+        }
+        if let mark: String = try connection.run(PostgreSQLStore.mark(url)).rows.first?[0] {
+            try blocking { try await storage.setOwner(mark, existing: .kept) }
+        }
+        return before
+    }
+
     /// Puts, reads and removes bytes. Blocks.
-    private static func probe(_ storage: any ByteStorage) throws {
+    private static func probe(_ storage: any ByteStorage, of url: DatabaseURL) throws {
         let bytes = Data(UUID().uuidString.utf8)
         let digest = SHA256.digest(of: bytes)
-        try blocking {
-            _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)
-            _ = try await storage.data(of: digest, size: bytes.count)
-            try await storage.remove(digest)
+        do {
+            try blocking {
+                _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)
+                _ = try await storage.data(of: digest, size: bytes.count)
+                try await storage.remove(digest)
+            }
+        } catch {
+            storage.close()
+            let reason = "the place for its bytes cannot be used, and is not remembered: \(error)"
+            throw StoreError.cannotOpen(path: url.location, reason: reason)
+        }
+    }
+}
+
+extension PostgreSQLStore {
+    /// Makes a store, which nobody uses, keep large bytes in another place from now on. Blocks.
+    ///
+    /// - Returns: the place that it remembered; nil if it remembered none.
+    /// - Throws: ``StoreError/refused(reason:)`` if it needs what is there, or workers live; and as when a store is opened.
+    package static func setBytes(_ place: BytesPlace, of url: DatabaseURL) throws(StoreError) -> String? {
+        do {
+            let connection = try connect(url)
+            guard try Schema.version(connection, url) != nil else { throw StoreError.missing(path: url.location) }
+            try Schema.setUp(connection, url)
+            return try place.replace(connection, url)
+        } catch {
+            throw StoreError(error, location: url.location)
         }
     }
 }

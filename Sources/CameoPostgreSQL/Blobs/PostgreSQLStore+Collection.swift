@@ -80,7 +80,7 @@ extension PostgreSQLStore {
 
 extension PostgreSQLTransaction {
     /// The condition for blobs that nothing references.
-    fileprivate static let isUnreferenced = """
+    static let isUnreferenced = """
         NOT pinned
           AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.blob = blob.digest)
           AND NOT EXISTS (SELECT 1 FROM source WHERE source.blob = blob.digest)

@@ -103,42 +103,41 @@ struct Rights: Sendable {
     let readsBytes: Bool
     /// Whether it may say where bytes are kept.
     let owns: Bool
+    /// The identity of the store that it may do all this in.
+    let store: String
 
     init(_ connection: Connection, _ url: DatabaseURL) throws {
         let look = """
             SELECT has_table_privilege('\(url.quoted).job', 'INSERT') AND has_table_privilege('\(url.quoted).task', 'INSERT'),
               has_table_privilege('\(url.quoted).task', 'UPDATE'), has_table_privilege('\(url.quoted).blob', 'SELECT'),
-              has_table_privilege('\(url.quoted).schema_version', 'UPDATE')
+              has_table_privilege('\(url.quoted).schema_version', 'UPDATE'), identity
+            FROM \(url.quoted).schema_version
             """
         guard let row = try connection.run(look).rows.first else { throw DatabaseError("a statement returned no row") }
-        (accepts, works, readsBytes, owns) = (try row[0], try row[1], try row[2], try row[3])
+        (accepts, works, readsBytes, owns, store) = (try row[0], try row[1], try row[2], try row[3], try row[4])
     }
 }
 
 /// What transactions learn of the store they are in.
 final class StoreIdentity: Sendable {
-    private struct State {
-        var identity: String?
-        var isInPlace = true
-    }
+    private let identity: String
+    private let state = Atomic(true)
 
-    private let state = Mutex(State())
+    init(_ identity: String) { self.identity = identity }
 
     /// Whether the schema still has the tables that it had when the store was opened.
-    var isInPlace: Bool { state.withLock { $0.isInPlace } }
+    var isInPlace: Bool { state.load(ordering: .relaxed) }
 
-    /// Compares the tables with those of the first transaction.
+    /// Compares the tables with those of when the store was opened.
     ///
     /// - Returns: why nothing more must be started: a newer program has migrated the tables, or they are another store's.
     @discardableResult
     func note(_ opening: Opening, _ url: DatabaseURL) -> StoreError? {
-        let isInPlace = state.withLock { state in
-            if state.identity == nil { state.identity = opening.identity }
-            state.isInPlace = state.identity == opening.identity
-            return state.isInPlace
-        }
+        let isInPlace = opening.identity == identity
+        state.store(isInPlace, ordering: .relaxed)
         guard isInPlace else {
-            return .cannotOpen(path: url.location, reason: "another store has taken its place")
+            let reason = "another store has taken its place, or its bytes have another"
+            return .cannotOpen(path: url.location, reason: reason)
         }
         return Schema.refusal(of: opening.version, url)
     }

@@ -11,7 +11,7 @@ internal import Synchronization
 package final class PostgreSQLStore: Sendable {
     package let url: DatabaseURL
     let serverClock: ServerClock
-    let identity = StoreIdentity()
+    let identity: StoreIdentity
     let rights: Rights
     package let caution: String?
     /// nil if the store was opened read-only.
@@ -69,7 +69,7 @@ package final class PostgreSQLStore: Sendable {
         url.acceptsStandby = access == .readOnly
         self.url = url
         serverClock = ServerClock(clock)
-        let (serverClock, identity) = (serverClock, identity)
+        let serverClock = serverClock
         let connection: Connection
         do {
             connection = try Self.connect(url)
@@ -89,11 +89,13 @@ package final class PostgreSQLStore: Sendable {
                 }
             }
             rights = try Rights(connection, url)
+            identity = StoreIdentity(rights.store)
             caution = try Schema.namesake(connection, url)
             storage = try place?.storage(connection, url, access, rights)
         } catch {
             throw StoreError(error, location: url.location)
         }
+        let identity = identity
         func queue(_ name: String) -> CommitQueue? {
             guard access != .readOnly else { return nil }
             return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock, watch: identity)
@@ -107,7 +109,7 @@ package final class PostgreSQLStore: Sendable {
     }
 
     /// Connects. A server that says that it is starting or stopping is waited for as by stores that are open.
-    private static func connect(_ url: DatabaseURL) throws -> Connection {
+    static func connect(_ url: DatabaseURL) throws -> Connection {
         let deadline = ContinuousClock.now + ConnectionQueue.patience
         var isRestarting = false
         while true {
@@ -155,6 +157,16 @@ package final class PostgreSQLStore: Sendable {
     }
 
     package func commit<Value: Sendable>(
+        entering new: [CheckedRequest],
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await submit(to: writes, .new, nil, entering: new.map(\.key.text)) { db in
+            try db.flush()
+            return try body(db)
+        }
+    }
+
+    package func commit<Value: Sendable>(
         holding claim: Claim,
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -190,11 +202,12 @@ package final class PostgreSQLStore: Sendable {
         _ phase: WritePhase,
         _ use: ClaimUse?,
         after look: Connection.Statement? = nil,
+        entering: [String] = [],
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         guard let queue else { throw .readOnly(path: location) }
         do {
-            return try await queue.commit(phase, using: use, after: look, body)
+            return try await queue.commit(phase, using: use, after: look, entering: entering, body)
         } catch {
             throw StoreError(error, location: location)
         }
