@@ -39,6 +39,11 @@ package protocol QueueStore: Store {
         _ phase: WritePhase,
         _ body: @escaping @Sendable (Transaction) throws -> Value
     ) async throws(StoreError) -> Value
+    /// Commits a write that enters requests, of which others that wait may be equal.
+    func commit<Value: Sendable>(
+        entering new: [CheckedRequest],
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value
     /// Commits what is done with a claim that is held. The body must not read history or counts.
     func commit<Value: Sendable>(
         holding claim: Claim,
@@ -390,10 +395,17 @@ extension ThumbnailRequest {
 // MARK: - Requests
 
 extension QueueStore {
+    package func commit<Value: Sendable>(
+        entering new: [CheckedRequest],
+        _ body: @escaping @Sendable (Transaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await commit(.new, body)
+    }
+
     /// Enqueues as a program that accepts its requests itself.
     package func enqueueAccepted(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
         let made = try await madeThumbnails(of: new)
-        return try await commit(.new) { db in try db.enter(new, made) }
+        return try await commit(entering: new) { db in try db.enter(new, made) }
     }
 
     package func enqueueAccepted(
@@ -412,7 +424,7 @@ extension QueueStore {
             prepared = try await prepare(data, digest: digest, mediaType: nil)
         }
         let (blob, made) = (prepared, try await madeThumbnails(of: [new]))
-        return try await commit(.new) { db -> Result<EnqueueReceipt, InvalidRequest> in
+        return try await commit(entering: [new]) { db -> Result<EnqueueReceipt, InvalidRequest> in
             if let first {
                 try db.lock(first)
                 if let known = try first.known(db) { return known }

@@ -209,6 +209,46 @@ struct CommitQueueTests {
         #expect(try await fixture.wrongCounts() == "")
     }
 
+    /// Two processes enqueue for the same batches, keys and thumbnails, in random orders, many requests at a time. Who makes a
+    /// name waits for others who make the same, so all are there.
+    @Test func equalRequestsLetNoTransactionsWaitInACircle() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.sql(
+            """
+            CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$
+              BEGIN PERFORM pg_sleep(0.002); RETURN NULL; END $$;
+            CREATE TRIGGER slow AFTER INSERT OR UPDATE ON task FOR EACH ROW EXECUTE FUNCTION dawdle();
+            CREATE TRIGGER slow AFTER INSERT OR UPDATE ON batch FOR EACH ROW EXECUTE FUNCTION dawdle();
+            CREATE TRIGGER slow AFTER INSERT OR UPDATE ON first_receipt FOR EACH ROW EXECUTE FUNCTION dawdle();
+            """
+        )
+        let stores = [fixture.store, try fixture.anotherStore()]
+        @Sendable func request(_ number: Int) -> ThumbnailRequest {
+            StoreFixture.request(number) { request in
+                request.batch = "b\(number % 7)"
+                request.concurrencyKey = "k\(number % 5)"
+                request.queue = "q\(number % 3)"
+            }
+        }
+        _ = try await stores[0].enqueue((1_000..<1_105).map { request($0) })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in (0..<400).shuffled() {
+                group.addTask {
+                    guard number % 40 < 39 else {
+                        _ = try await stores[number % 80 / 40].enqueue((0..<100).shuffled().map { request($0) })
+                        return
+                    }
+                    let once = try number % 3 == 0 ? IdempotencyKey("\(number / 4)", of: "client") : nil
+                    let one = request(number / 4)
+                    _ = try await stores[number % 2].enqueue(one, data: nil, cacheKey: nil, once: once)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await fixture.sql("SELECT * FROM counter WHERE family = 'collisions'") == "")
+        #expect(try await fixture.wrongCounts() == "")
+    }
+
     /// Every role that may connect may take any advisory lock.
     @Test func namesLimitsAndCountsNeedNoLockThatStrangersMayTake() async throws {
         let fixture = try await StoreFixture()

@@ -247,12 +247,17 @@ struct OpeningTests {
             let error = #expect(throws: StoreError.self) { try PostgreSQLStore(renamed, access) }
             #expect(error?.description.contains("still work in that of \(old)") == true, "\(error?.description ?? "")")
         }
+        // What is inserted there must not go to one that has taken the old name.
+        let namesake = try PostgreSQLStore(DatabaseURL(server.url(ofSchema: old)))
         let page = try String(contentsOf: Repository.file("Sources/Cameo/Cameo.docc/FromOneToMany.md"), encoding: .utf8)
         let mend = try #require(page.firstMatch(of: /(?s)## Another schema.*?```sql\n(.*?)```/))
         _ = try await server.psql(["-v", "ON_ERROR_STOP=1"], input: String(mend.1).replacing("shop", with: new))
         let store = try PostgreSQLStore(renamed)
         #expect(try await store.enqueue([StoreFixture.request("file:///2")]).count == 1)
-        #expect(try await store.status().count(.available) == 2)
+        let request = #"{"source": "initials:A", "renditions": [{"width": 9}]}"#
+        _ = try await server.sql("INSERT INTO job(request) VALUES ('\(request)')", schema: new)
+        #expect(try await store.status().count(.available) == 3)
+        #expect(try await namesake.status().count(.available) == 0)
     }
 
     @Test func aSchemaMayHaveAKeywordsName() async throws {
@@ -293,6 +298,15 @@ struct OpeningTests {
         #expect(try await store.data(of: digest) == bytes)
         #expect(try await store.enqueue([StoreFixture.request("file:///\\'\"")]).count == 1)
         #expect(try await store.claim(limit: 1, for: "w1").count == 1)
+        let producer = try Connection(DatabaseURL(name))
+        let upload = """
+            INSERT INTO \(store.url.quoted).upload(data, request)
+            VALUES (decode('005c27ff', 'hex'), '{"renditions": [{"width": 9}]}')
+            """
+        try producer.run(script: upload)
+        let job = try #require(try await store.claim(limit: 1, for: "w1").first)
+        #expect(job.uploadedBytes == bytes.count)
+        #expect(try await store.absorbUpload(job).source.hasSuffix(digest.hex))
         try await store.extendLease(of: "w1")
         _ = try await store.sweep(for: "w1")
         _ = try await store.prune(Retention(), in: try await store.freeTurn())

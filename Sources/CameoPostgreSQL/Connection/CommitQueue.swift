@@ -35,6 +35,8 @@ final class CommitQueue: Sendable {
         let use: ClaimUse?
         /// What it has to know first. If it is the first of its group, the answer comes with that of BEGIN.
         let look: Connection.Statement?
+        /// The unique keys of the requests that it enters.
+        let entering: [String]
         /// Runs the write and returns a closure that reports success to its caller, to be called after the commit.
         let run: @Sendable (PostgreSQLTransaction) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
@@ -68,6 +70,7 @@ final class CommitQueue: Sendable {
         _ phase: WritePhase,
         using use: ClaimUse? = nil,
         after look: Connection.Statement? = nil,
+        entering: [String] = [],
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
@@ -76,6 +79,7 @@ final class CommitQueue: Sendable {
                     phase: phase,
                     use: use,
                     look: look,
+                    entering: entering,
                     run: { db in
                         let value = try body(db)
                         return { continuation.resume(returning: value) }
@@ -102,16 +106,28 @@ final class CommitQueue: Sendable {
         if state.withLock({ $0.gathers }) { usleep(Self.gathering) }
         while true {
             let group = state.withLock { state in
-                var group = Array(state.waiting.prefix(Self.largestGroup))
-                state.waiting.removeFirst(group.count)
-                // Settlements come first: what they store is written together, in an order that all transactions have.
-                group = group.filter { $0.use != nil } + group.filter { $0.use == nil }
+                let group = Self.takeGroup(&state.waiting)
                 if group.isEmpty { state.isDraining = false } else { state.gathers = group.count > 1 }
                 return group
             }
             if group.isEmpty { return }
             commit(group)
         }
+    }
+
+    /// Takes what is committed next, in an order that all transactions have, so that they do not wait for each other in a
+    /// circle: settlements, what they store being written together; other operations; then requests by their unique keys, after
+    /// the jobs that they may join were locked. An operation with several requests does the same by itself, and no other of its
+    /// group enters any.
+    private static func takeGroup(_ waiting: inout [Operation]) -> [Operation] {
+        let group = Array(waiting.prefix(largestGroup))
+        let (others, entering) = (group.filter(\.entering.isEmpty), group.filter { !$0.entering.isEmpty })
+        let isAlone = entering.first.map { $0.entering.count > 1 } ?? false
+        let now = isAlone ? Array(entering.prefix(1)) : entering.filter { $0.entering.count == 1 }
+        let later = isAlone ? Array(entering.dropFirst()) : entering.filter { $0.entering.count > 1 }
+        waiting.replaceSubrange(..<group.count, with: later)
+        return others.filter { $0.use != nil } + others.filter { $0.use == nil }
+            + now.sorted { $0.entering[0] < $1.entering[0] }
     }
 
     private func commit(_ group: [Operation]) {
@@ -196,6 +212,7 @@ final class CommitQueue: Sendable {
             inSavepoints ? [] : uses.compactMap { use in use.timings.map { (claim: use.claim, timings: $0()) } }
         let completing = completions.isEmpty ? [] : [PostgreSQLTransaction.completing(completions, now: clock.supplied)]
         let locking = PostgreSQLTransaction.locking(uses.filter { inSavepoints || $0.timings == nil }.map(\.claim))
+        let joining = PostgreSQLTransaction.locking(waitingFor: group.count > 1 ? group.flatMap(\.entering) : [])
         // Others of the group look when it is their turn, because those before them may change the answer.
         let looking = group.first?.look.map { [$0] } ?? []
         var (opening, found) = try Opening.begin(
@@ -203,7 +220,7 @@ final class CommitQueue: Sendable {
             connections.url,
             isWriting: true,
             clock: clock,
-            then: completing + locking + looking
+            then: completing + locking + joining + looking
         )
         let db = PostgreSQLTransaction(
             connection,
@@ -212,6 +229,7 @@ final class CommitQueue: Sendable {
             isWriting: true,
             look: looking.isEmpty ? nil : found.popLast()
         )
+        found.removeLast(joining.count)
         let refusal = watch.note(opening, connections.url)
         // What was completed must not be committed if that is refused.
         for tasks in found.prefix(completing.count) { try db.note(completed: tasks) }
