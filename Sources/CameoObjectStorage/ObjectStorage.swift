@@ -166,7 +166,7 @@ extension ObjectStorage {
     }
 
     package func removeUnfinished(before time: Date) async throws(StoreError) -> Int {
-        var (removed, marker) = (0, [(name: String, value: String)]())
+        var (removed, marker, seen) = (0, [(name: String, value: String)](), Set<[String]>())
         while true {
             let root = try await page([("encoding-type", "url"), ("prefix", self.root), ("uploads", "")] + marker)
             let isEncoded = root["EncodingType"] == "url"
@@ -183,7 +183,7 @@ extension ObjectStorage {
                 ("key-marker", Self.decoded(root["NextKeyMarker"], isEncoded)),
                 ("upload-id-marker", root["NextUploadIdMarker"]),
             ].compactMap { name, value in value.map { (name: name, value: $0) } }
-            guard next.first?.value.isEmpty == false, next.map(\.value) != marker.map(\.value) else {
+            guard next.first?.value.isEmpty == false, seen.insert(next.map(\.value)).inserted else {
                 throw .failed("\(location): a listing of uploads has no end")
             }
             marker = next

@@ -187,6 +187,17 @@ struct FaultTests {
         }
     }
 
+    @Test func aListingOfUploadsThatReturnsToItsBeginningFails() async throws {
+        let storage = try server.storage(through: proxy)
+        for key in ["a", "b", "a"] {
+            let marker = "<NextKeyMarker>\(key)</NextKeyMarker><IsTruncated>true</IsTruncated>"
+            try await proxy.add(.body("<ListMultipartUploadsResult>\(marker)</ListMultipartUploadsResult>").times(1))
+        }
+        await #expect(throws: StoreError.failed("\(storage.location): a listing of uploads has no end")) {
+            try await storage.removeUnfinished(before: .now)
+        }
+    }
+
     /// As Backblaze B2 and Cloudflare R2 have done.
     @Test(arguments: [400, 501])
     func aServerThatRefusesChecksumsIsAskedWithoutThem(status: Int) async throws {
