@@ -32,7 +32,7 @@ public enum CameoError: Error, Hashable, Sendable {
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
             .unreachable, .denied, .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused,
-            .damagedDatabase, .failed, .unknownEngine, .needsFolder:
+            .damagedDatabase, .unremoved, .failed, .unknownEngine, .needsFolder:
             self = .storeUnavailable(reason: error.description)
         }
     }
@@ -97,7 +97,7 @@ public enum CameoURLError: Error, Hashable, Sendable {
         case .damagedBlob: self = .damagedData(url)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
             .unreachable, .denied, .leaseLost, .noSuchJob, .noSuch, .unreadableBlob, .invalidBackupTarget, .refused,
-            .damagedDatabase, .failed, .unknownEngine, .needsFolder:
+            .damagedDatabase, .unremoved, .failed, .unknownEngine, .needsFolder:
             self = .storeUnavailable(reason: error.description)
         }
     }

@@ -149,23 +149,29 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let queues: [String]?
         /// What the worker's host cannot do, such as `write:avif`; nil: nothing.
         public let lacks: [String]?
-        /// Why the store has not taken what the worker has for it; nil if it has.
+        /// What the store has refused the worker; nil: nothing.
         public let trouble: Trouble?
         /// The jobs that the worker has run longest, at most 4.
         public let current: [RunningJob]
 
-        /// What keeps a worker from claiming jobs or from recording their ends.
+        /// What keeps a worker from claiming jobs or from recording their ends, or from removing what has expired.
         public struct Trouble: Hashable, Codable, Sendable {
             /// The store's latest refusal, for people to read.
             public let reason: String
             /// When the first of what is still refused was.
             public let since: Date
+            /// False if jobs go on, and only what has expired cannot be removed; otherwise nil.
+            public let blocksJobs: Bool?
 
-            package init(reason: String, since: Date) {
+            package init(reason: String, since: Date, blocksJobs: Bool = true) {
                 self.reason = reason
                 self.since = since
+                self.blocksJobs = blocksJobs ? nil : false
             }
         }
+
+        /// Whether nothing keeps the worker from its jobs.
+        package var isUnhindered: Bool { trouble.map { $0.blocksJobs == false } ?? true }
 
         package init(
             id: String,

@@ -79,11 +79,7 @@ extension QueueStore {
             return step
         }
         try await finishPruning(&steps, now: now)
-        if let failure {
-            throw StoreError.failed(
-                "\(failures) expired blobs could not be removed and are tried again in an hour; all else was. The first: \(failure)"
-            )
-        }
+        if let failure { throw StoreError.unremoved(blobs: failures, reason: "\(failure)") }
         return steps.total
     }
 

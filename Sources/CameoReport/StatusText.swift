@@ -218,7 +218,7 @@ extension HealthReport {
         }
         return Check(
             name: .workers,
-            isHealthy: alive.count { $0.trouble == nil } >= wanted,
+            isHealthy: alive.count(where: \.isUnhindered) >= wanted,
             detail: "\(AmountText.count(alive.count, "worker")) alive, at least \(wanted) wanted"
                 + Set(remarks).sorted().joined()
         )
@@ -290,7 +290,10 @@ package enum WorkerText {
 
     /// What the store refuses: `waits for the store since …: …`.
     static func trouble(_ worker: StatusReport.Worker) -> String? {
-        worker.trouble.map { "waits for the store since \(WireFormat.text(of: $0.since)): \($0.reason)" }
+        worker.trouble.map { trouble in
+            let what = worker.isUnhindered ? "cannot remove what has expired" : "waits for the store"
+            return "\(what) since \(WireFormat.text(of: trouble.since)): \(trouble.reason)"
+        }
     }
 
     /// What the worker's host cannot do: `cannot write AVIF`. What a newer version reported is shown as it stands.

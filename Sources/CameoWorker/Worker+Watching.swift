@@ -77,7 +77,7 @@ extension Worker {
     private func extendLease() async throws(StoreError) {
         let counted = tally.take(renderer.statistics)
         let trouble = phase.trouble(at: store.clock.now())
-        if phase.isNews(trouble), let trouble {
+        if phase.isNews(trouble), let trouble, trouble.blocksJobs != false {
             logger.warning("waits for the store", metadata: ["reason": "\(trouble.reason)"])
         }
         do throws(StoreError) {
@@ -183,22 +183,35 @@ extension Worker {
     /// Periodically removes what retention and the cache's budget no longer keep, unless another process is doing so.
     /// Returns only when its task is cancelled.
     func maintain() async {
-        var known: OthersBytes?
+        var known: String?
         while !Task.isCancelled {
+            let caution = await cautionAboutBytes()
+            if let caution, caution != known { logger.warning("\(caution)") }
+            known = caution
             do {
                 if let turn = try await store.maintenanceTurn() {
                     try await evictOriginals()
                     try await prune(in: turn)
                 }
-                let others = try await store.othersBytes()
-                if let others, others != known { logger.warning("\(others)") }
-                known = others
             } catch is CancellationError {
                 return
             } catch {
+                // Blobs that could not be removed are tried again in an hour, all else at the next turn.
+                var memory = configuration.maintenanceInterval * 3
+                if case StoreError.unremoved = error { memory += .seconds(3_600) }
+                phase.removalFailed("\(error)", for: memory)
                 logger.warning("cannot prune the store", metadata: ["reason": "\(error)"])
             }
             guard (try? await configuration.time.sleep(configuration.maintenanceInterval)) != nil else { return }
+        }
+    }
+
+    /// What an operator should know about the place of large bytes: it is another store's, or cannot be read.
+    private func cautionAboutBytes() async -> String? {
+        do throws(StoreError) {
+            return try await store.othersBytes()?.description
+        } catch {
+            return "cannot read where the store keeps large blobs: \(error)"
         }
     }
 

@@ -16,8 +16,10 @@ final class WorkerPhase: Sendable {
         fileprivate var lastRefusal: String?
         /// The ends of attempts that the store has refused and that are tried again, by the tokens of their claims.
         fileprivate var refusedEnds: [String: (since: ContinuousClock.Instant, reason: String)] = [:]
-        /// The last refusal for good whose job was given back, since when there were such, and until when it counts.
-        fileprivate(set) var refusal: (since: ContinuousClock.Instant, reason: String, until: ContinuousClock.Instant)?
+        /// The last refusal for good whose job was given back.
+        fileprivate(set) var refusal: Refusal?
+        /// The last removal of what has expired that failed.
+        fileprivate var removal: Refusal?
         fileprivate var loggedTrouble: String?
         /// Whether a drain has found nothing left to do.
         var hasDrained = false
@@ -30,6 +32,13 @@ final class WorkerPhase: Sendable {
         var hasOverduePoisonJob = false
         fileprivate var look: (at: ContinuousClock.Instant, used: Duration)?
         fileprivate var thawedAt: ContinuousClock.Instant?
+    }
+
+    struct Refusal {
+        let since: ContinuousClock.Instant
+        let reason: String
+        /// Until when it counts, unless there is another.
+        let until: ContinuousClock.Instant
     }
 
     private let state = Mutex(State())
@@ -124,29 +133,40 @@ final class WorkerPhase: Sendable {
 
     /// Notes that the store refused for good what came of an attempt, whose job was given back. That counts as trouble until
     /// a minute has passed without another: longer than such a job rests.
-    func refusedForGood(_ reason: String) {
+    func refusedForGood(_ reason: String) { note(reason, in: \.refusal, for: .seconds(60)) }
+
+    /// Notes that what has expired could not be removed, which counts so long unless it happens again.
+    func removalFailed(_ reason: String, for memory: Duration) { note(reason, in: \.removal, for: memory) }
+
+    private func note(_ reason: String, in place: any WritableKeyPath<State, Refusal?> & Sendable, for memory: Duration)
+    {
+        let now = time.now()
         state.withLock { state in
-            let now = self.time.now()
-            let last = state.refusal.flatMap { $0.until > now ? $0 : nil }
-            state.refusal = (last?.since ?? now, reason, now + Self.memory)
+            let last = state[keyPath: place].flatMap { $0.until > now ? $0 : nil }
+            state[keyPath: place] = Refusal(since: last?.since ?? now, reason: reason, until: now + memory)
         }
     }
 
-    /// What has kept the worker from claiming, or from recording ends, for longer than a moment.
+    /// What has kept the worker from claiming, or from recording ends, for longer than a moment; else from removing what has
+    /// expired.
     func trouble(at now: Date) -> StatusReport.Worker.Trouble? {
         let instant = time.now()
-        let all = state.withLock { state in
+        let (all, removal) = state.withLock { state in
             let claims = state.failingSince.map { (since: $0, reason: state.lastRefusal ?? "") }
             let refusal = state.refusal.flatMap { $0.until > instant ? (since: $0.since, reason: $0.reason) : nil }
-            return Array(state.refusedEnds.values) + [claims, refusal].compactMap(\.self)
+            let removal = state.removal.flatMap { $0.until > instant ? $0 : nil }
+            return (Array(state.refusedEnds.values) + [claims, refusal].compactMap(\.self), removal)
         }
-        guard let first = all.min(by: { $0.since < $1.since }) else { return nil }
-        let age = first.since.duration(to: instant)
-        return age < Self.moment ? nil : .init(reason: first.reason, since: now - age.seconds)
+        if let first = all.min(by: { $0.since < $1.since }), first.since.duration(to: instant) >= Self.moment {
+            return .init(reason: first.reason, since: now - first.since.duration(to: instant).seconds)
+        }
+        return removal.map { removal in
+            let since = now - removal.since.duration(to: instant).seconds
+            return .init(reason: removal.reason, since: since, blocksJobs: false)
+        }
     }
 
     private static let moment = Duration.seconds(3)
-    private static let memory = Duration.seconds(60)
 
     /// Whether trouble, or its reason, is other than at the last call.
     func isNews(_ trouble: StatusReport.Worker.Trouble?) -> Bool {

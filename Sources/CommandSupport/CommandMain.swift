@@ -119,7 +119,7 @@ extension StoreError {
     package var exitStatus: ExitStatus {
         switch self {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .unreachable, .denied, .unreadableBlob, .refused, .damagedDatabase, .failed:
+            .unreachable, .denied, .unreadableBlob, .refused, .damagedDatabase, .unremoved, .failed:
             .store
         case .invalidBackupTarget, .unknownEngine, .needsFolder: .usage
         case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed

@@ -70,6 +70,21 @@ struct WorkerPhaseTests {
         #expect(phase.trouble(at: now) == .init(reason: "denied", since: now - 3))
     }
 
+    /// It holds up no job, and gives way to what does.
+    @Test func aFailedRemovalIsTroubleForItsTime() {
+        let now = Date.now
+        phase.removalFailed("not this one", for: .seconds(10))
+        #expect(phase.trouble(at: now) == .init(reason: "not this one", since: now, blocksJobs: false))
+        _ = phase.storeRefused("full")
+        time.advance(.seconds(9))
+        phase.removalFailed("nor that one", for: .seconds(10))
+        #expect(phase.trouble(at: now) == .init(reason: "full", since: now - 9))
+        phase.storeAnswered()
+        #expect(phase.trouble(at: now) == .init(reason: "nor that one", since: now - 9, blocksJobs: false))
+        time.advance(.seconds(10))
+        #expect(phase.trouble(at: now) == nil)
+    }
+
     @Test func troubleIsNewsOnceForEachReason() {
         let troubles = ["full", "full", "denied", nil, "denied"].map { reason in
             reason.map { StatusReport.Worker.Trouble(reason: $0, since: .now) }

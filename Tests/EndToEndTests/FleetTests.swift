@@ -56,6 +56,66 @@ extension EndToEnd {
             }
         }
 
+        /// One that has no folder, or may not read there, leaves a job to one that has; if none has, it ends.
+        @Test(.enabled(if: getuid() == 0, "needs root"))
+        func aJobIsDoneByTheHostThatHasItsFolder() async throws {
+            let fleet = try await Fleet()
+            for index in 0..<12 { try fleet.deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
+            let enqueued = try await fleet.command("cameo-enqueue", "pictures/*", "--size", "64x64")
+            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            func start(_ host: String, root: String) throws -> ChildProcess {
+                try ChildProcess(
+                    "/usr/bin/unshare",
+                    ["--uts", "sh", "-c", #"hostname "$0" && exec "$@""#, host]
+                        + [try Deployment.executable("cameo-worker"), "--allow-root", root, "--log-level", "error"],
+                    environment: fleet.variables
+                )
+            }
+            let without = try TemporaryFolder()
+            let workers = [
+                try start("has-none", root: without.path), try start("has-it", root: fleet.deployment.pictures),
+            ]
+            defer { for worker in workers { worker.killGroup() } }
+            let states = "SELECT count(*) FROM job_status WHERE state"
+            try await eventually("all are done") { try await fleet.number("\(states) = 'completed'") == 12 }
+            #expect(try await fleet.number("SELECT max(attempt) FROM outcome") == 1)
+            _ = try fleet.deployment.folder.write(Data("no picture".utf8), to: "elsewhere.jpg")
+            let nowhere = try await fleet.command("cameo-enqueue", "elsewhere.jpg", "--size", "64x64", "--wait")
+            #expect(nowhere.exitStatus == 1, "\(nowhere.errorText)")
+            let failure = try await fleet.sql("SELECT failure->>'message' FROM outcome WHERE failure IS NOT NULL")
+            #expect(failure.contains("has-none") && failure.contains("has-it"), "\(failure)")
+        }
+
+        /// Whatever a program prints, logs or passes on.
+        @Test(arguments: ["cameo:SEC%3FRET@", "cameo:SEC%2FRET@", "cameo:SEC%40RET@"])
+        func noProgramShowsThePassword(user: String) async throws {
+            let fleet = try await Fleet()
+            let store = fleet.store.replacing(/\/\/[^@]*@/, with: "//\(user)", maxReplacements: 1)
+            let variables: [String: String?] = ["CAMEO_STORE": store]
+            var shown = ""
+            func note(_ name: String, _ arguments: String...) async throws {
+                let result = try await fleet.command(name, arguments, environment: variables)
+                #expect(result.exitStatus < 2, "\(name) \(arguments): \(result.errorText)")
+                shown += result.outputText + result.errorText
+            }
+            try await note("cameo-enqueue", "initials:JD", "--json")
+            try await note("cameo-worker", "--drain", "--log-level", "trace")
+            try await note("cameo-status", "--json")
+            try await note("cameo-status", "metrics")
+            try await note("cameo-status", "health", "--json")
+            try await note("cameo-admin", "check", "--json")
+            let worker = try fleet.deployment.startWorker(
+                ["--log-level", "trace"],
+                environment: fleet.variables.merging(variables) { $1 }
+            )
+            defer { worker.killGroup() }
+            try await eventually("it runs") { try await fleet.number("SELECT count(*) FROM worker") == 1 }
+            shown += try await run("ps", ["-eo", "args"]).outputText
+            try await note("cameo-status", "--json")
+            shown += String(decoding: worker.standardError, as: UTF8.self)
+            #expect(shown.contains("cameo-worker") && !shown.contains("SEC") && !shown.contains("RET@"))
+        }
+
         /// It makes no more for a bucket that is gone, and that is no picture's fault.
         @Test func aDrainWithoutItsBucketLeavesItsJobs() async throws {
             let fleet = try await Fleet()

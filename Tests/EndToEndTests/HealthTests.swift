@@ -36,6 +36,18 @@ extension EndToEnd {
             #expect(try await !health().isHealthy)
         }
 
+        /// Jobs go on, so it is named and healthy.
+        @Test func whatCannotBeRemovedIsNamed() async throws {
+            let worker = try deployment.startWorker()
+            defer { worker.killGroup() }
+            try await deployment.waitUntil { try await $0.status().workers.contains(where: \.isAlive) }
+            let trouble = #"{"reason":"the bucket denies it","since":"2026-01-02T03:04:05Z","blocksJobs":false}"#
+            _ = try await deployment.sql("UPDATE worker SET trouble = '\(trouble)';")
+            let (isHealthy, lines) = try await health()
+            let remark = "cannot remove what has expired since 2026-01-02T03:04:05.000Z: the bucket denies it"
+            #expect(isHealthy && lines.first?.hasSuffix(" \(remark)") == true, "\(lines)")
+        }
+
         @Test func aJobMayWaitForSoLong() async throws {
             _ = try await deployment.enqueue("data:,x", "--queue", "slow")
             let none = ["--workers", "0", "--max-lag"]

@@ -40,6 +40,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case refused(reason: String)
     /// Pages or indexes of the database are damaged.
     case damagedDatabase(path: String)
+    /// Expired blobs whose bytes could not be removed, and the reason for the first; all else that had expired was.
+    case unremoved(blobs: Int, reason: String)
     case failed(String)
 
     /// The kinds of thing that people refer to by name.
@@ -90,6 +92,8 @@ extension StoreError: CustomStringConvertible {
         case .refused(let reason): "the store refused the write: \(reason)"
         case .damagedDatabase(let path):
             "the store failed: the database in \(path) is damaged. \(Self.damagedDatabaseAdvice)"
+        case .unremoved(let blobs, let reason):
+            "\(blobs) expired blobs could not be removed and are tried again in an hour; all else was. The first: \(reason)"
         case .failed(let reason): "the store failed: \(reason)"
         }
     }

@@ -64,7 +64,8 @@ struct Problem: Error {
         case .missing, .cannotOpen, .unknownEngine, .needsFolder, .notAStore, .newerSchema, .olderSchema,
             .networkFileSystem,
             .readOnly,
-            .busy, .unreachable, .denied, .leaseLost, .invalidBackupTarget, .refused, .damagedDatabase, .failed:
+            .busy, .unreachable, .denied, .leaseLost, .invalidBackupTarget, .refused, .damagedDatabase, .unremoved,
+            .failed:
             self.init(.serviceUnavailable, error.description, public: Self.ofStore, code: .storeFailed)
         }
     }

@@ -61,12 +61,13 @@ export function showHealth(isGood, text) {
 
 const isWaiting = ({ available, retryable }) => available + retryable > 0;
 const working = (workers) => workers.filter((worker) => worker.isAlive && !worker.stopping);
+const isHindered = ({ trouble }) => trouble && trouble.blocksJobs !== false;
 const isTaken = ({ name }, workers) => working(workers).some(({ queues }) => !queues || queues.includes(name));
 
 function health({ jobs, queues, workers, finishedLastMinute: { completed, discarded } }) {
   if (!workers.some((worker) => worker.isAlive)) return [false, "no worker runs"];
   if (!working(workers).length) return [false, "the workers are stopping"];
-  if (working(workers).every((worker) => worker.trouble)) return [false, "the store takes nothing"];
+  if (working(workers).every(isHindered)) return [false, "the store takes nothing"];
   const waiting = queues.filter((queue) => isWaiting(queue.jobs));
   if (waiting.length && !jobs.running && waiting.every((queue) => queue.paused)) return [false, "paused"];
   if (discarded > completed) return [false, "most jobs fail"];
@@ -88,7 +89,9 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
     dead.length ? entry("dead", `${count(dead.length, "worker")} died: the others take over the jobs. `,
       link("#workers", "See the workers")) : "",
     troubled.slice(0, 1).map(({ host, trouble }) => entry("trouble",
-      `${host} waits for the store since ${clock(trouble.since)}: ${trouble.reason}. It goes on once that is over. `,
+      isHindered({ trouble })
+        ? `${host} waits for the store since ${clock(trouble.since)}: ${trouble.reason}. It goes on once that is over. `
+        : `${host} cannot remove what has expired since ${clock(trouble.since)}: ${trouble.reason}. `,
       troubled.length > 1 ? link("#workers", `So do ${troubled.length - 1} others`) : "")),
     queues.filter(({ paused }) => paused).slice(0, 5).map((queue) => entry(`paused ${queue.name}`,
       `Queue ${queue.name} is paused${pausedSince(queue)}`,
