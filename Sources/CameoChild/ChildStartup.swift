@@ -24,10 +24,8 @@ package struct ChildStartup {
         self.arguments = arguments
     }
 
-    /// Locks the process down and reports which layers are in force.
-    ///
-    /// - Parameter load: loads the libraries, of which only the calling thread remains, and says what they need.
-    /// - Returns: the report for the hello message.
+    /// Locks the process down and reports which layers are in force. `load` loads the libraries, of which only the calling
+    /// thread remains, and says what they need.
     package func run(load: () -> ChildNeeds) -> SandboxReport {
         guard arguments.protocolVersion == RendererProtocol.version else {
             Refusal.end(

@@ -156,9 +156,8 @@ package final class ByteReservation: Sendable {
 
     deinit { shrink(to: 0) }
 
-    /// Takes more of the budget, up to a total of `bytes`.
-    ///
-    /// - Returns: false if there is no room. The budget then notifies its listeners when another attempt may succeed.
+    /// Takes more of the budget, up to a total of `bytes`. Returns false if there is no room; the budget then notifies its
+    /// listeners when another attempt may succeed.
     func grow(to bytes: Int) -> Bool {
         held.withLock { held in
             guard let download, bytes > held else { return true }

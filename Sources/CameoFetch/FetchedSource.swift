@@ -1,4 +1,6 @@
 package import CameoModel
+package import Foundation
+internal import Glibc
 
 /// Fetches sources of certain URI schemes.
 package protocol SourceProvider: Sendable {
@@ -60,8 +62,30 @@ package struct FetchedSource: Sendable {
     private var fetcher: Fetcher?
     private let opened: OpenedFile?
 
+    /// Copies bytes into a sealed memory file, which keeps the reservation. `name` is the source's in messages.
+    ///
+    /// - Throws: a failure of this machine, if it has no room for them.
+    package init(
+        copying data: Data,
+        named name: String,
+        digest: BlobDigest? = nil,
+        mediaType: String? = nil,
+        kind: SourceKind = .file,
+        keeping reservation: ByteReservation? = nil
+    ) throws(JobFailure) {
+        do throws(Errno) {
+            let file = try OpenFile.memory(containing: data, keeping: reservation)
+            guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
+            reservation?.shrink(to: data.count)
+            let digest = digest ?? SHA256.digest(of: data)
+            self.init(sealed: file, bytes: data.count, digest: digest, mediaType: mediaType, kind: kind)
+        } catch {
+            throw .fetch(name, lacking: error)
+        }
+    }
+
     /// A source whose bytes can no longer change: `file` is a sealed memory file.
-    package init(sealed file: OpenFile, bytes: Int, digest: BlobDigest, mediaType: String?, kind: SourceKind = .file) {
+    private init(sealed file: OpenFile, bytes: Int, digest: BlobDigest, mediaType: String?, kind: SourceKind = .file) {
         self.file = file
         self.bytes = bytes
         self.digest = digest

@@ -10,9 +10,6 @@ package final class Fetcher: Sendable {
     private let rewriting: SourceRewriting
     private let shared = SharedFetches()
 
-    /// - Parameters:
-    ///   - configuration: what may be fetched.
-    ///   - cache: stores responses of HTTP servers; nil for none.
     /// - Throws: ``FetchConfigurationError`` for an invalid configuration.
     package init(
         _ configuration: FetchConfiguration,
@@ -33,14 +30,12 @@ package final class Fetcher: Sendable {
 
     deinit { shutdown() }
 
-    /// - Parameters:
-    ///   - source: a URI with one of the supported schemes, in any case, or a picture in base64.
-    ///   - headers: sent with an HTTP request, but only to the origin of the source or of the mirror that replaces it.
-    ///   - ticket: the start of the caller's fetch. With a ticket, concurrent fetches share an HTTP download, and the cache is
-    ///     used.
-    ///   - purpose: an overlay never waits for room in memory.
-    ///   - clock: is told about every wait for a slot.
-    /// - Returns: its bytes, complete and hashed.
+    /// The bytes, complete and hashed, of a URI with one of the supported schemes, in any case, or of a picture in base64.
+    ///
+    /// Headers are sent only to the origin of the source or of the mirror that replaces it. With a ticket, concurrent fetches
+    /// share an HTTP download, and the cache is used. An overlay never waits for room in memory. The clock is told about every
+    /// wait for a slot.
+    ///
     /// - Throws: `JobFailure` at stage `fetch`; ``HostBusy`` instead of a long wait for the host; `CancellationError` if the
     ///   task is cancelled (the transfer is aborted at once, unless other fetches wait for it) or the fetcher was shut down.
     package func fetch(
@@ -130,12 +125,7 @@ struct DataSource: SourceProvider {
         {
             throw JobFailure.fetch(.sourceInvalid, "\(name) says that it is \(type), but its bytes are not")
         }
-        do throws(Errno) {
-            let body = try Download.Body(picture.bytes, digest: SHA256.digest(of: picture.bytes))
-            return FetchedSource(body, mediaType: picture.mediaType)
-        } catch {
-            throw JobFailure.fetch(name, lacking: error)
-        }
+        return try FetchedSource(copying: picture.bytes, named: name, mediaType: picture.mediaType)
     }
 
     func shutdown() {}

@@ -42,9 +42,8 @@ package final class PostClient: Sendable {
         return configuration
     }
 
-    /// Posts a message.
+    /// Posts a message, and returns why it was not taken; nil if the server answered 2xx.
     ///
-    /// - Returns: why it was not taken; nil if the server answered 2xx.
     /// - Throws: `CancellationError` if the task is cancelled.
     package func post(
         _ body: Data,

@@ -10,12 +10,9 @@ final class SharedFetches: Sendable {
 
     private let state = Mutex(SharedFetchesState())
 
-    /// - Parameters:
-    ///   - key: fetches with equal keys may share.
-    ///   - ticket: the start of the caller's fetch.
-    ///   - clock: the caller's clock, which follows that of the download.
-    ///   - body: makes the download; called only if there is none to join.
-    /// - Returns: the bytes, with the ticket of the fetch that began the download.
+    /// The bytes, with the ticket of the fetch that began their download. Fetches with equal keys may share it: `body`, which
+    /// makes one, is called only if there is none to join. The caller's clock follows that of the download.
+    ///
     /// - Throws: the download's error, or `CancellationError` if the task is cancelled.
     func fetch(
         _ key: SharedFetchKey,
@@ -51,8 +48,8 @@ final class SharedFetches: Sendable {
     }
 
     private func end(_ number: Int, with result: Result<FetchedSource, any Error>) {
-        guard let ended = state.withLock({ $0.end(number) }) else { return }
-        for waiter in ended.waiters { waiter.resume(with: result.map { $0.begun(with: ended.ticket) }) }
+        guard let ended = state.withLock({ $0.remove(number) }) else { return }
+        for waiter in ended.waiters.values { waiter.resume(with: result.map { $0.begun(with: ended.ticket) }) }
     }
 
     private static func result(of body: Body, _ clock: WorkClock) async -> Result<FetchedSource, any Error> {
@@ -156,12 +153,8 @@ struct SharedFetchesState {
         return (continuation, isAbandoned ? remove(number)?.task : nil)
     }
 
-    /// Removes a finished download and returns its waiters; nil if it was abandoned before.
-    mutating func end(_ number: Int) -> (ticket: FetchTicket, waiters: [Waiter])? {
-        remove(number).map { ($0.ticket, Array($0.waiters.values)) }
-    }
-
-    private mutating func remove(_ number: Int) -> Download? {
+    /// Removes a finished download; nil if it was abandoned before.
+    mutating func remove(_ number: Int) -> Download? {
         guard let download = downloads.removeValue(forKey: number) else { return nil }
         if newest[download.key] == number { newest[download.key] = nil }
         return download

@@ -64,28 +64,6 @@ package struct CacheRules: Sendable {
     package init() {}
 }
 
-/// The parsed rules.
-struct CachePolicies: Sendable {
-    private let general: Duration?
-    private var byHost: [(host: HostExemption, lifetime: Duration)] = []
-    private let staleIfError: Duration
-
-    /// - Throws: ``FetchConfigurationError/host(_:)``.
-    init(_ rules: CacheRules) throws(FetchConfigurationError) {
-        for rule in rules.lifetimes {
-            if let name = rule.host { byHost.append((try HostExemption(name), rule.lifetime)) }
-        }
-        general = rules.lifetimes.last { $0.host == nil }?.lifetime
-        staleIfError = rules.staleIfError
-    }
-
-    /// `url` is that of the source; nil if it is not an HTTP URL before rewriting.
-    func policy(for key: SourceKey, url: HTTPURL?) -> CachePolicy {
-        let own = url.flatMap { url in byHost.last { $0.host.covers(url.origin) }?.lifetime }
-        return CachePolicy(for: key, defaultLifetime: own ?? general, staleIfError: staleIfError)
-    }
-}
-
 extension RequestScope {
     /// The scope of all credentials of a request: its headers, and the user name and password of its URL in the form of the
     /// header that they become.
@@ -98,14 +76,6 @@ extension RequestScope {
 }
 
 extension Download.Body {
-    /// A sealed memory file with the given bytes. Their digest is known and not computed again.
-    init(_ data: Data, digest: BlobDigest, keeping reservation: ByteReservation? = nil) throws(Errno) {
-        let file = try OpenFile.memory(containing: data, keeping: reservation)
-        guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
-        reservation?.shrink(to: data.count)
-        self.init(file: file, bytes: data.count, digest: digest)
-    }
-
     /// The pages of the memory file itself, without a copy; nil if there is no address space for them. The file is sealed, so
     /// they never change, and they stay mapped as long as the value exists.
     func mapped() -> Data? {
@@ -114,46 +84,6 @@ extension Download.Body {
             return nil
         }
         return Data(bytesNoCopy: start, count: count, deallocator: .custom { munmap($0, $1) })
-    }
-}
-
-/// Decides how long a failure is remembered and reused without asking the server.
-///
-/// Only the server's own errors and its unreachability are remembered. The worker's own limits and refusals are not: they
-/// cost nothing to check again, and another worker may have others.
-struct FailureMemory: Sendable {
-    /// The longest time for which a server's mistake may hide its pictures.
-    private static let longest = Duration.seconds(300)
-
-    let base: Duration
-
-    /// How long to remember a failure. `response` is the server's, if there was one; the policy judges it, since a remembered
-    /// failure is a response that is served again.
-    ///
-    /// - Returns: nil for a failure that is not remembered.
-    func duration(
-        of failure: JobFailure,
-        answeredBy response: CacheableResponse?,
-        _ policy: CachePolicy
-    ) -> Duration? {
-        guard base > .zero else { return nil }
-        guard let response else { return failure.isOfTheSource ? base : nil }
-        guard Self.mayBeRepeated(response, policy) else { return nil }
-        var duration = base
-        if [404, 410].contains(response.status), let lifetime = policy.explicitLifetime(of: response) {
-            duration = lifetime
-        }
-        if let wish = failure.retryAfter { duration = max(duration, wish) }
-        return duration > .zero ? min(duration, Self.longest) : nil
-    }
-
-    /// Most error responses have no caching information. They are not stored, but may be remembered for some seconds.
-    private static func mayBeRepeated(_ response: CacheableResponse, _ policy: CachePolicy) -> Bool {
-        switch policy.storing(response, of: HTTPFields()) {
-        case .allowed, .refused(.nothingAllowsIt): break
-        case .refused: return false
-        }
-        return policy.reuse(of: response, for: HTTPFields(), at: response.responseTime) != .stale(.noCache)
     }
 }
 

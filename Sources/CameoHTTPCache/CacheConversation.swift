@@ -79,10 +79,8 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
     /// The servers that the requests along the route reached.
     package private(set) var peers: [Peer] = []
 
-    /// - Parameters:
-    ///   - request: the request.
-    ///   - stored: the responses stored under its key, the newest first, as far as the driver may use them. Responses that do
-    ///     not match (`Vary`) and those whose redirects would not be followed now are ignored.
+    /// `stored` are the responses stored under the request's key, the newest first, as far as the driver may use them. Those
+    /// that do not match (`Vary`), or whose redirects would not be followed now, are ignored.
     package init(_ request: CacheRequest<Place>, stored: [CachedSource]) {
         self.request = request
         route = request.route
@@ -191,12 +189,8 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
         return standIn(for: nil, .disconnected, at: now)
     }
 
-    /// - Parameters:
-    ///   - head: the head of the response.
-    ///   - peers: the servers that the request reached.
-    ///   - now: the current time.
-    ///   - body: the size and digest of the body; called only if the response is to be stored.
-    /// - Returns: ``Action/ask(_:)`` to follow a redirect; otherwise the action that leads to the end.
+    /// A response arrived from the servers that the request reached. `body` is called only if it is to be stored. Returns
+    /// ``Action/ask(_:)`` to follow a redirect; otherwise the action that leads to the end.
     package mutating func answered(
         _ head: CacheableResponse,
         from peers: [Peer],

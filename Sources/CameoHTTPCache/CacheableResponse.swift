@@ -190,20 +190,11 @@ package struct Variant: Hashable, Sendable {
     private let names: [String]
 
     /// The variant of a chain of redirects, which varies on every field that one of its responses varies on. Nil if no
-    /// request can be said to match: `Vary: *`.
-    ///
-    /// - Parameters:
-    ///   - answers: the responses' fields.
-    ///   - request: the fields of the request that they answer.
-    ///   - digest: keeps the request's values, which may be secret, out of the text.
-    package init?(
-        of answers: [HTTPFields],
-        for request: HTTPFields,
-        digest: (String) -> String = Variant.digest
-    ) {
+    /// request can be said to match: `Vary: *`. `answers` are the responses' fields.
+    package init?(of answers: [HTTPFields], for request: HTTPFields) {
         guard let names = Self.names(in: answers) else { return nil }
         self.names = names
-        text = names.isEmpty ? "" : Self.text(of: names, for: request, digest: digest)
+        text = names.isEmpty ? "" : Self.text(of: names, for: request)
     }
 
     /// Returns nil for text that ``text`` never is.
@@ -219,13 +210,10 @@ package struct Variant: Hashable, Sendable {
         guard names.allSatisfy(MediaType.isToken) else { return nil }
     }
 
-    /// Whether the response may answer another request for the same URI. The digest must be the one that made the variant.
-    package func matches(_ request: HTTPFields, digest: (String) -> String = Variant.digest) -> Bool {
-        names.isEmpty || text == Self.text(of: names, for: request, digest: digest)
+    /// Whether the response may answer another request for the same URI.
+    package func matches(_ request: HTTPFields) -> Bool {
+        names.isEmpty || text == Self.text(of: names, for: request)
     }
-
-    /// Keeps a request's values, which may be secret, out of the store.
-    package static func digest(_ text: String) -> String { SHA256.digest(of: Data(text.utf8)).hex }
 
     /// The fields on which any of several responses varies. Nil for `*`, for text that is not a field name, and for too many
     /// names: no request can be said to match then, and a miss is always correct.
@@ -239,14 +227,16 @@ package struct Variant: Hashable, Sendable {
     /// Two requests match if their texts are equal (section 4.1): lines of the same name are joined; white space around
     /// commas and empty members are ignored. An absent field differs from an empty one. A value with a quoted string is left
     /// as it is, since white space inside quotes is significant.
-    private static func text(of names: [String], for request: HTTPFields, digest: (String) -> String) -> String {
+    private static func text(of names: [String], for request: HTTPFields) -> String {
         let values = names.map { name in
             guard let value = request[name] else { return name }
             guard !value.utf8.contains(UInt8(ascii: "\"")) else { return "\(name):\(value)" }
             let members = value.utf8.split(separator: UInt8(ascii: ",")).map(\.trimmed).filter { !$0.isEmpty }
             return "\(name):\(members.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ","))"
         }
-        return "\(names.joined(separator: ",")):\(digest(values.joined(separator: "\n")))"
+        // The values may be secret, and stay out of the store.
+        let digest = SHA256.digest(of: Data(values.joined(separator: "\n").utf8))
+        return "\(names.joined(separator: ",")):\(digest.hex)"
     }
 }
 

@@ -12,13 +12,9 @@ package enum HTTPDate {
     ]
 
     /// Reads the three forms, `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
-    /// `Sun Nov  6 08:49:37 1994`, in any case (RFC 9111, section 4.2).
-    ///
-    /// - Parameters:
-    ///   - text: the date without surrounding white space. The day of the week is not checked. A leap second is read as the
-    ///     second before it.
-    ///   - now: a two-digit year is the latest one with these digits that is at most 50 years after this time.
-    /// - Returns: nil for any other text, such as a time zone other than GMT.
+    /// `Sun Nov  6 08:49:37 1994`, in any case (RFC 9111, section 4.2), without surrounding white space; nil for any other
+    /// text, such as a time zone other than GMT. The day of the week is not checked. A leap second is read as the second
+    /// before it, and a two-digit year as the latest one with these digits that is at most 50 years after now.
     package static func parse(_ text: String, now: Date) -> Date? {
         let text = text.prefix(40).lowercased().replacing(":60 ", with: ":59 ")
         let words = text.split { " ,-:".contains($0) }

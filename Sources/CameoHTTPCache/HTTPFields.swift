@@ -27,11 +27,7 @@ package struct HTTPFields: Hashable, Sendable {
         lines.filter { $0.name.isSameToken(as: name) }.map { $0.value.trimmed }
     }
 
-    /// Replaces all lines of the name by one, in the place of the first or else at the end.
-    ///
-    /// - Parameters:
-    ///   - name: the field name; case is ignored.
-    ///   - value: nil removes the field.
+    /// Replaces all lines of the name by one, in the place of the first or else at the end; nil removes them.
     package mutating func set(_ name: String, _ value: String?) {
         let place = lines.firstIndex { $0.name.isSameToken(as: name) } ?? lines.endIndex
         lines.removeAll { $0.name.isSameToken(as: name) }
@@ -73,9 +69,7 @@ extension HTTPFields.Line {
 extension HTTPFields {
     /// Whether the request accepts only a stored response, or else a 504 (section 5.2.1.7).
     package var isOnlyIfCached: Bool { CacheDirectives(of: self).contains(.onlyIfCached) }
-}
 
-extension HTTPFields {
     /// Fields for one connection or for a proxy (section 3.1; RFC 9110, section 7.6.1).
     private static let neverStored: Set = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
@@ -90,13 +84,9 @@ extension HTTPFields {
         let excluded = Self.neverStored.union(options)
         return HTTPFields(lines.filter { !excluded.contains($0.name.asciiLowercased) })
     }
-}
 
-extension HTTPFields {
-    /// The fields of a response whose body has been decoded: those that described the encoded body are removed.
-    ///
-    /// - Parameter bytes: the length of the decoded body; nil leaves the length out.
-    /// - Returns: all other fields unchanged.
+    /// The fields of a response whose body has been decoded: without those that described the encoded body, and with the
+    /// length of the decoded one, unless that is nil.
     package func decoded(bytes: Int?) -> HTTPFields {
         var fields = self
         fields.set("Content-Encoding", nil)

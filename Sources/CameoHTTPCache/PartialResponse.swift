@@ -21,15 +21,11 @@ package struct PartialResponse: Codable, Hashable, Sendable {
     package let sha256: String
     /// The servers that sent them.
     package let peers: [Peer]
+}
 
-    /// Returns nil if the rest cannot be requested, or if too little has arrived.
-    ///
-    /// - Parameters:
-    ///   - head: the head of the response, as it arrived.
-    ///   - url: the URL that it came from.
-    ///   - count: the number of bytes that arrived.
-    ///   - digest: their digest.
-    ///   - peers: the servers that sent them.
+extension PartialResponse {
+    /// Nil if the rest cannot be requested, or if too little has arrived. `head` is as it arrived; `count`, `digest` and
+    /// `peers` are of the bytes.
     package init?(
         _ head: CacheableResponse,
         from url: String,
@@ -41,26 +37,20 @@ package struct PartialResponse: Codable, Hashable, Sendable {
             head.fields["Accept-Ranges"]?.asciiLowercased != "none",
             let total = head.contentLength, count >= Self.leastBytes, count < total
         else { return nil }
-        self.init(url: url, head: head.kept, total: total, count: count, digest: digest, peers: peers)
+        self.init(url: url, head: head.kept, total: total, count: count, sha256: digest.hex, peers: peers)
     }
 
     /// The response of which parts are requested, without any byte so far; nil if the server does not offer parts.
     package init?(offering head: CacheableResponse, from url: String, peers: [Peer]) {
         guard head.mayBePartialVideo, let total = head.contentLength else { return nil }
-        (self.url, self.head, self.total, count) = (url, head.kept, total, 0)
-        (sha256, self.peers) = ("", peers)
-    }
-
-    private init(url: String, head: CacheableResponse, total: Int, count: Int, digest: BlobDigest, peers: [Peer]) {
-        (self.url, self.head, self.total) = (url, head, total)
-        (self.count, sha256, self.peers) = (count, digest.hex, peers)
+        self.init(url: url, head: head.kept, total: total, count: 0, sha256: "", peers: peers)
     }
 
     /// The same response after more of it has arrived, but not all.
     package func grown(to count: Int, digest: BlobDigest, from peers: [Peer]) -> PartialResponse {
         let known = Set(self.peers)
         let all = self.peers + peers.filter { !known.contains($0) }
-        return PartialResponse(url: url, head: head, total: total, count: count, digest: digest, peers: all)
+        return PartialResponse(url: url, head: head, total: total, count: count, sha256: digest.hex, peers: all)
     }
 
     /// The fields that request the rest (RFC 9110, sections 13.1.5 and 14.2). A content coding would make it a part of

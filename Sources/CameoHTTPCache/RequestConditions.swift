@@ -55,11 +55,7 @@ package struct RequestConditions: Hashable, Sendable {
     package func part(of length: Int, entityTag: String?, lastModified: String?, isGET: Bool) -> Part {
         // Section 13.1.5: a range is sent only if the client's other parts come from the same representation.
         guard isGET, let range, allowsRange(entityTag: entityTag, lastModified: lastModified) else { return .whole }
-        return switch ByteRange(range, length: length) {
-        case nil: .whole
-        case .satisfiable(let range): .range(range)
-        case .unsatisfiable: .unsatisfiable
-        }
+        return Part(range, of: length)
     }
 
     private enum Comparison {
@@ -86,32 +82,26 @@ package struct RequestConditions: Hashable, Sendable {
     }
 }
 
-/// The single byte range that a `Range` field requests (RFC 9110, section 14).
-package enum ByteRange: Hashable, Sendable {
-    case satisfiable(Range<Int>)
-    case unsatisfiable
-
-    /// Returns nil for a field that a server may ignore: another unit, several ranges, or malformed text.
-    ///
-    /// - Parameters:
-    ///   - field: the field's value, such as `bytes=0-99`, `bytes=100-` or `bytes=-50`.
-    ///   - length: the length of the whole representation in bytes.
-    package init?(_ field: String, length: Int) {
-        guard field.lowercased().hasPrefix("bytes=") else { return nil }
+extension RequestConditions.Part {
+    /// By the single byte range of a `Range` field (RFC 9110, section 14), such as `bytes=0-99`, `bytes=100-` or `bytes=-50`.
+    /// A field that a server may ignore means the whole: another unit, several ranges, or malformed text.
+    fileprivate init(_ field: String, of length: Int) {
+        self = .whole
+        guard field.lowercased().hasPrefix("bytes=") else { return }
         let parts = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
             parts.allSatisfy({ $0.count <= 18 })
-        else { return nil }
+        else { return }
         switch (Int(parts[0]), Int(parts[1])) {
-        case (nil, nil): return nil
+        case (nil, nil): break
         case (nil, .some(let suffix)):
-            self = suffix > 0 && length > 0 ? .satisfiable(max(0, length - suffix)..<length) : .unsatisfiable
+            self = suffix > 0 && length > 0 ? .range(max(0, length - suffix)..<length) : .unsatisfiable
         case (.some(let first), nil):
-            self = first < length ? .satisfiable(first..<length) : .unsatisfiable
+            self = first < length ? .range(first..<length) : .unsatisfiable
         case (.some(let first), .some(let last)):
-            guard first <= last else { return nil }
-            self = first < length ? .satisfiable(first..<min(length, last + 1)) : .unsatisfiable
+            guard first <= last else { return }
+            self = first < length ? .range(first..<min(length, last + 1)) : .unsatisfiable
         }
     }
 }

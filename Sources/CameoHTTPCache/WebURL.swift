@@ -31,10 +31,7 @@ package struct WebURL: Sendable {
     /// The URL without user information and fragment.
     package var text: String { "\(scheme)://\(hostAndPort)\(target)" }
 
-    /// - Parameters:
-    ///   - text: a URL, or a reference if there is a base.
-    ///   - base: the URL in which a reference stands.
-    /// - Throws: ``SchemeError``.
+    /// Parses a URL, or a reference that stands in the base.
     package init(_ text: String, relativeTo base: WebURL? = nil) throws(SchemeError) {
         var rest = text.utf8.drop { $0 <= 0x20 }.filter { ![0x09, 0x0A, 0x0D].contains($0) }[...]
         while let last = rest.last, last <= 0x20 { rest.removeLast() }

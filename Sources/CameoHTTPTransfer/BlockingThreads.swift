@@ -32,10 +32,7 @@ package final class BlockingThreads<Context>: Sendable {
     private let name: String
     private let makeContext: @Sendable () -> Context
 
-    /// - Parameters:
-    ///   - limit: the maximum number of threads.
-    ///   - name: at most 15 characters.
-    ///   - makeContext: called once by each thread.
+    /// Starts at most `limit` threads, each of which makes its own context. The name has at most 15 characters.
     package init(limit: Int, name: String, makeContext: @escaping @Sendable () -> Context) {
         (self.limit, self.name, self.makeContext) = (max(1, limit), name, makeContext)
     }
@@ -44,11 +41,8 @@ package final class BlockingThreads<Context>: Sendable {
     /// The number of jobs without a thread.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Runs the body on one of the threads.
-    ///
-    /// - Parameter body: gets the thread's context and a question that it asks wherever it can stop: whether its task was
-    ///   cancelled or the threads were shut down.
-    /// - Returns: the body's result; nil if the threads were shut down before it began.
+    /// Runs the body on one of the threads, with its context and a question that the body asks wherever it can stop: whether its
+    /// task was cancelled or the threads were shut down. Returns nil if they were before it began.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable (_ context: Context, _ isCancelled: @escaping () -> Bool) -> Value
     ) async -> Value? {

@@ -3,20 +3,14 @@ internal import Foundation
 
 /// Makes all renditions of one source in the calling thread, from one decode unless they ask for different pages.
 package struct PictureRenderer {
-    package let limits: RenderLimits
+    private let limits: RenderLimits
     /// The optional formats that may be decoded.
-    package let allowedFormats: Set<PictureFormat>
+    package var allowedFormats: Set<PictureFormat> = []
     /// Whether a truncated source is rendered as far as it goes.
-    package let toleratesTruncation: Bool
+    package var toleratesTruncation = false
 
-    package init(
-        limits: RenderLimits = RenderLimits(),
-        allowedFormats: Set<PictureFormat> = [],
-        toleratesTruncation: Bool = false
-    ) {
+    package init(limits: RenderLimits) {
         self.limits = limits
-        self.allowedFormats = allowedFormats
-        self.toleratesTruncation = toleratesTruncation
     }
 
     /// Makes all renditions or none, and reports the facts of the source.
@@ -26,15 +20,17 @@ package struct PictureRenderer {
         overlays: [OverlaySource] = []
     ) throws(ImagingError) -> RenderedSet {
         VipsLibrary.forgetErrors()
-        let overlayCache = OverlayCache(overlays, allowing: allowedFormats, limits: limits)
+        var rules = SourceRules(limits: limits, allowedFormats: allowedFormats)
+        let overlayCache = OverlayCache(overlays, rules)
         do throws(ImagingError) {
-            return try render(renditions, of: source, overlayCache, toleratesDamage: false)
+            return try render(renditions, of: source, overlayCache, rules)
         } catch .corrupt(let format, let detail) {
             if let form = SampleForm.unsupported(in: source.bytes, as: format) { throw .unsupportedPixels(form) }
             guard toleratesTruncation, Truncation.isCutOff(source.bytes, as: format) else {
                 throw .corrupt(format, detail: detail)
             }
-            return try render(renditions, of: source, overlayCache, toleratesDamage: true)
+            rules.toleratesDamage = true
+            return try render(renditions, of: source, overlayCache, rules)
         }
     }
 
@@ -42,14 +38,9 @@ package struct PictureRenderer {
         _ renditions: [Rendition],
         of source: borrowing SourceMapping,
         _ overlayCache: OverlayCache,
-        toleratesDamage: Bool
+        _ rules: SourceRules
     ) throws(ImagingError) -> RenderedSet {
-        let reader = try SourceReader(
-            source,
-            allowing: allowedFormats,
-            limits: limits,
-            toleratesDamage: toleratesDamage
-        )
+        let reader = try SourceReader(source, rules)
         let header = try reader.header()
         var facts = reader.facts(header)
         facts.omitted = reader.omittedParts(header)
@@ -58,7 +49,6 @@ package struct PictureRenderer {
         for group in RenditionGroup.groups(of: renditions, facts) {
             let wanted = group.indices.map { renditions[$0] }
             let (shared, trimmed) = try decode(wanted, group, reader, facts, &firstPage)
-            let maker = RenditionMaker(shared: shared)
             for (position, index) in group.indices.enumerated() {
                 let plan = try RenditionPlan(
                     renditions[index],
@@ -67,10 +57,10 @@ package struct PictureRenderer {
                     overlay: try overlayCache.picture(for: renditions[index]),
                     limits: limits
                 )
-                made[index] = try maker.make(plan)
+                made[index] = try plan.made()
             }
         }
-        return RenderedSet(facts: facts, isTruncated: toleratesDamage, renditions: made.compactMap(\.self))
+        return RenderedSet(facts: facts, isTruncated: rules.toleratesDamage, renditions: made.compactMap(\.self))
     }
 
     /// Decodes what all renditions of a group are made from, and the trimmed area of each rendition that trims, by its
@@ -87,7 +77,8 @@ package struct PictureRenderer {
     ) throws(ImagingError) -> (SharedPicture, trimmed: [Int: TrimmedArea]) {
         let keepsProfile = renditions.contains(where: \.encoding.keepProfile)
         if group.isAnimated {
-            let shared = try SourceDecoder(reader: reader, facts: facts).animation(keepsProfile: keepsProfile)
+            let shape = SourceShape(size: facts.size, canvas: facts.size, format: facts.format)
+            let shared = try SourceDecoder(reader: reader, shape: shape).animation(facts, keepsProfile: keepsProfile)
             return (shared, try trim(renditions, shared))
         }
         guard group.page < facts.pages else { throw .noSuchPage(group.page, pages: facts.pages) }
@@ -97,31 +88,19 @@ package struct PictureRenderer {
         } else {
             header = try reader.header(page: group.page)
         }
-        let (page, canvas) = (reader.facts(header), reader.canvas(header))
+        let shape = reader.shape(header)
         // The frame of a video may have been made smaller already.
         let made = PictureFacts(header, format: reader.format).size
-        let isSmaller = made.width < page.width || made.height < page.height
+        let isSmaller = made.width < shape.size.width || made.height < shape.size.height
         func size(_ trimmed: [Int: TrimmedArea] = [:]) throws(ImagingError) -> PixelSize {
-            let size = try SharedSize.size(
-                for: renditions,
-                of: page.size,
-                canvas: canvas,
-                format: reader.format,
-                trimmed: trimmed,
-                limit: limits.pixels
-            )
+            let size = try SharedSize.size(for: renditions, of: shape, trimmed: trimmed, limit: limits.pixels)
             return isSmaller ? PixelSize(min(size.width, made.width), min(size.height, made.height)) : size
         }
         func decoded(_ header: consuming VipsPicture, at size: PixelSize) throws(ImagingError) -> SharedPicture {
-            let kept = EarlyCut.kept(
-                for: renditions,
-                of: page.size,
-                format: reader.format,
-                at: size,
-                isTurnedSideways: header.isTurnedSideways
-            )
-            return try SourceDecoder(reader: reader, facts: page)
-                .page(group, header: header, at: size, keeping: kept, keepsProfile: keepsProfile)
+            let isTurned = header.isTurnedSideways
+            let kept = EarlyCut.kept(for: renditions, of: shape, at: size, isTurnedSideways: isTurned)
+            return try SourceDecoder(reader: reader, shape: shape)
+                .page(group.page, header: header, at: size, keeping: kept, keepsProfile: keepsProfile)
         }
         let shared = try decoded(header, at: try size())
         let trimmed = try trim(renditions, shared)
@@ -140,7 +119,10 @@ package struct PictureRenderer {
     ) throws(ImagingError) -> [Int: TrimmedArea] {
         var areas: [Int: TrimmedArea] = [:]
         for threshold in Set(renditions.compactMap(\.trim)) {
-            let box = try TrimSearch.box(in: try shared.frame(0, inSourceProfile: false), threshold: threshold)
+            let frame = try shared.frame(0, inSourceProfile: false)
+            guard let box = TrimSearch.box(in: frame, threshold: threshold) else {
+                throw .processingFailed(step: "trim", detail: VipsLibrary.takeErrorText())
+            }
             areas[threshold] = TrimmedArea(box: box, frame: shared.frameSize)
         }
         var trimmed: [Int: TrimmedArea] = [:]
@@ -149,75 +131,67 @@ package struct PictureRenderer {
     }
 }
 
-/// Makes one rendition of a decoded source: runs every frame through the steps, then encodes.
-struct RenditionMaker {
-    let shared: SharedPicture
-
-    func make(_ plan: RenditionPlan) throws(ImagingError) -> EncodedRendition {
-        var plan = plan
-        plan.cut = try Cut.chosenByPixels(of: try frame(0, plan), plan)
-        let first = try finished(0, plan)
-        let placeholder = try placeholder(of: first, plan)
-        let file = try encode(first, plan)
-        let frames = plan.animation?.frames ?? 1
-        let size = plan.sheet?.size(of: plan.geometry.final, tiles: frames) ?? plan.geometry.final
+/// Makes the rendition: runs every frame through the steps, then encodes.
+extension RenditionPlan {
+    func made() throws(ImagingError) -> EncodedRendition {
+        var plan = self
+        plan.cut = try Cut.chosenByPixels(of: try frame(0), self)
+        let first = try plan.finished(0)
+        let placeholder = try placeholder(of: first)
+        let file = try plan.encoded(first)
+        let frames = animation?.frames ?? 1
+        let size = sheet?.size(of: geometry.final, tiles: frames) ?? geometry.final
         return EncodedRendition(
             bytes: file.bytes,
             width: size.width,
             height: size.height,
-            format: plan.format,
+            format: format,
             hasAlpha: file.hasAlpha,
-            frames: plan.sheet == nil && frames > 1 ? try Self.frames(in: file.bytes, plan) : 1,
+            frames: sheet == nil && frames > 1 ? try self.frames(in: file.bytes) : 1,
             placeholder: placeholder
         )
     }
 
     /// The number of frames in an encoded animation: encoders merge those that are equal.
-    private static func frames(in file: Data, _ plan: RenditionPlan) throws(ImagingError) -> Int {
-        let format: PictureFormat = plan.format == .gif ? .gif : .webp
-        let frames = file.withUnsafeBytes { VipsPicture(opening: $0, as: format, LoadOptions())?.pages }
+    private func frames(in file: Data) throws(ImagingError) -> Int {
+        let kind: PictureFormat = format == .gif ? .gif : .webp
+        let frames = file.withUnsafeBytes { VipsPicture(opening: $0, as: kind, LoadOptions())?.pages }
         guard let frames else { throw .encodingFailed(VipsLibrary.takeErrorText()) }
         return frames
     }
 
     /// Computes the placeholder in sRGB, even if the thumbnail keeps another profile.
-    private func placeholder(
-        of first: borrowing VipsPicture,
-        _ plan: RenditionPlan
-    ) throws(ImagingError) -> Placeholder {
-        guard plan.keepsSourceProfile, let profile = plan.source.header.metadata(.profile),
+    private func placeholder(of first: borrowing VipsPicture) throws(ImagingError) -> Placeholder {
+        guard keepsSourceProfile, let profile = source.header.metadata(.profile),
             let converted = first.converted(byProfile: profile), let shown = converted.materialized()
         else { return try PlaceholderMaker.placeholder(of: first) }
         return try PlaceholderMaker.placeholder(of: shown)
     }
 
-    private func frame(_ index: Int, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
-        try shared.frame(index, inSourceProfile: plan.keepsSourceProfile)
+    private func frame(_ index: Int) throws(ImagingError) -> VipsPicture {
+        try source.frame(index, inSourceProfile: keepsSourceProfile)
     }
 
-    private func finished(_ index: Int, _ plan: RenditionPlan) throws(ImagingError) -> VipsPicture {
-        try inMemory(try RenderPipeline.process(try frame(index, plan), plan))
+    private func finished(_ index: Int) throws(ImagingError) -> VipsPicture {
+        try Self.inMemory(try RenderPipeline.process(try frame(index), self))
     }
 
     /// Encodes the first frame and, for an animation, all that follow.
-    private func encode(
-        _ first: consuming VipsPicture,
-        _ plan: RenditionPlan
-    ) throws(ImagingError) -> Encoder.File {
-        guard let animation = plan.animation else { return try Encoder.encode(first, plan) }
-        let count = plan.sheet.map { $0.columns(of: animation.frames) * $0.rows(of: animation.frames) }
+    private func encoded(_ first: consuming VipsPicture) throws(ImagingError) -> Encoder.File {
+        guard let animation else { return try Encoder.encode(first, self) }
+        let count = sheet.map { $0.columns(of: animation.frames) * $0.rows(of: animation.frames) }
         guard var frames = VipsFrames(count: count ?? animation.frames, like: first) else { throw .outOfMemory }
         var isComplete = frames.append(first)
-        for index in 1..<animation.frames where isComplete { isComplete = frames.append(try finished(index, plan)) }
+        for index in 1..<animation.frames where isComplete { isComplete = frames.append(try finished(index)) }
         // All frames have the same size, so only a lack of memory can fail here.
         guard isComplete, let roll = frames.stacked() else { throw .outOfMemory }
-        guard let sheet = plan.sheet, let count else { return try Encoder.encode(roll, plan) }
+        guard let sheet, let count else { return try Encoder.encode(roll, self) }
         let tiles = roll.grid(frames: count, columns: sheet.columns(of: animation.frames))
-        return try Encoder.encode(try inMemory(try .result(of: "storyboard", tiles)), plan)
+        return try Encoder.encode(try Self.inMemory(try .result(of: "storyboard", tiles)), self)
     }
 
     /// Materializes the picture, because placeholder, size search and encoder each read it.
-    private func inMemory(_ picture: consuming VipsPicture) throws(ImagingError) -> VipsPicture {
+    private static func inMemory(_ picture: consuming VipsPicture) throws(ImagingError) -> VipsPicture {
         try .result(of: "pixels", picture.materialized())
     }
 }

@@ -82,8 +82,8 @@ extension Placeholder {
 }
 
 /// A renderer's output for one rendition.
-package struct EncodedRendition: Sendable {
-    package let bytes: Data
+package struct EncodedRendition: Hashable, Sendable {
+    package private(set) var bytes: Data
     /// Width and height are in pixels, of one frame.
     package let width: Int
     package let height: Int
@@ -112,6 +112,13 @@ package struct EncodedRendition: Sendable {
         self.hasAlpha = hasAlpha
         self.frames = frames
         self.placeholder = placeholder
+    }
+
+    /// The same with other bytes, which are announced before they are sent.
+    package func holding(_ bytes: Data) -> EncodedRendition {
+        var copy = self
+        copy.bytes = bytes
+        return copy
     }
 }
 

@@ -137,29 +137,22 @@ struct AnswerElement: Hashable, Sendable {
     /// The text of the first child of this name.
     subscript(name: String) -> String? { children.first { $0.name == name }?.text }
 
-    /// The first child of this name.
-    func child(_ name: String) -> AnswerElement? { children.first { $0.name == name } }
-
     func children(_ name: String) -> [AnswerElement] { children.filter { $0.name == name } }
 }
 
 /// What a server said in an error.
 struct ServerError: Hashable, Sendable {
     /// The code of S3, such as `NoSuchKey`; empty if the answer has none, as that to a HEAD.
-    let code: String
-    let message: String
+    private(set) var code = ""
+    private(set) var message = ""
 
-    init(code: String = "", message: String = "") {
-        (self.code, self.message) = (code, message)
-    }
+    init() {}
 
     init(_ body: Data) {
         let root = AnswerParser.root(of: body)
-        let error = root?.name == "Error" ? root : root?.child("Error")
-        self.init(
-            code: Self.plain(error?["Code"] ?? "", limit: 64),
-            message: Self.plain(error?["Message"] ?? "", limit: 200)
-        )
+        let error = root?.name == "Error" ? root : root?.children("Error").first
+        code = Self.plain(error?["Code"] ?? "", limit: 64)
+        message = Self.plain(error?["Message"] ?? "", limit: 200)
     }
 
     /// Only code and message go into messages: other parts of an answer repeat what was signed, and who signed it.

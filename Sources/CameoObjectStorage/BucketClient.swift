@@ -43,11 +43,7 @@ final class BucketClient: Sendable {
     /// Now, by the server's clock as far as it is known.
     var now: Date { configuration.now().addingTimeInterval(offset.withLock { $0 }) }
 
-    /// Sends a request until it is answered.
-    ///
-    /// - Parameter request: one that can be repeated without harm.
-    /// - Returns: an answer of 2xx, or of a status that the request accepts.
-    /// - Throws: ``StoreError``
+    /// Sends a request, which can be repeated without harm, until it is answered by 2xx or by a status that it accepts.
     func send(_ request: BucketRequest) async throws(StoreError) -> HTTPResponse {
         let begun = ContinuousClock.now
         var (failures, isRenewed, isTimed, isPlain) = (0, false, false, false)
@@ -84,13 +80,6 @@ final class BucketClient: Sendable {
     }
 
     /// A URL of an object that is valid for everyone until it expires.
-    ///
-    /// - Parameters:
-    ///   - key: of the object.
-    ///   - query: what the URL asks for.
-    ///   - terms: how long it is valid, and where.
-    /// - Returns: the URL.
-    /// - Throws: ``StoreError``
     func temporaryURL(
         of key: String,
         query: [(name: String, value: String)],
@@ -256,12 +245,7 @@ extension BucketAnswer {
     ]
     private static let fullCodes: Set = ["QuotaExceeded", "XMinioStorageFull", "InsufficientStorage"]
 
-    /// - Parameters:
-    ///   - response: the server's answer.
-    ///   - request: what was asked.
-    ///   - signedAt: the time of the signature.
-    ///   - name: the bucket's, for messages.
-    ///   - now: the time by this machine's clock.
+    /// `signedAt` is the time of the signature, `now` that of this machine's clock.
     init(_ response: HTTPResponse, to request: BucketRequest, signedAt: Date, name: BucketName, now: Date) {
         var (status, error) = (response.status, ServerError())
         if !response.isSuccess {

@@ -21,11 +21,9 @@ package struct BucketName: Hashable, Sendable {
     let addressing: Addressing
     let credentials: CredentialSource.Kind?
 
-    /// Parses a name.
+    /// Parses a URL of the scheme `s3`. It has no secrets: credentials come from elsewhere. The region of a name that has none
+    /// is the environment's AWS_REGION or AWS_DEFAULT_REGION.
     ///
-    /// - Parameters:
-    ///   - text: a URL of the scheme `s3`. It has no secrets: credentials come from elsewhere.
-    ///   - environment: AWS_REGION or AWS_DEFAULT_REGION is the region of a name that has none.
     /// - Throws: ``StoreError/cannotOpen(path:reason:)``
     package init(_ text: String, environment: [String: String]) throws(StoreError) {
         let shown = Self.shown(text)

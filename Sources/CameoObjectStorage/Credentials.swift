@@ -92,9 +92,8 @@ actor CredentialCache {
         }
     }
 
-    /// Forgets credentials that a server refused, unless they have been replaced meanwhile.
-    ///
-    /// - Returns: whether there may be others now.
+    /// Forgets credentials that a server refused, unless they have been replaced meanwhile. Returns whether there may be others
+    /// now.
     func drop(_ refused: Credentials) async -> Bool {
         if current == refused { current = nil }
         guard source != .environment, let renewed = try? await credentials() else { return false }
@@ -127,7 +126,12 @@ actor CredentialCache {
     ) async -> Result<Credentials, CredentialsUnavailable> {
         do throws(CredentialsUnavailable) {
             switch source {
-            case .environment: return .success(try fromEnvironment(environment))
+            case .environment:
+                guard let keyID = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"],
+                    !keyID.isEmpty, !secret.isEmpty
+                else { throw CredentialsUnavailable("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set") }
+                let token = environment["AWS_SESSION_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+                return .success(Credentials(keyID: keyID, secret: secret, sessionToken: token))
             case .file(let path, let profile): return .success(try await fromFile(path, profile, threads))
             case .instance(let service):
                 return .success(try await InstanceMetadata(service: service, threads: threads).credentials())
@@ -135,16 +139,6 @@ actor CredentialCache {
         } catch {
             return .failure(error)
         }
-    }
-
-    private static func fromEnvironment(
-        _ environment: [String: String]
-    ) throws(CredentialsUnavailable) -> Credentials {
-        guard let keyID = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"],
-            !keyID.isEmpty, !secret.isEmpty
-        else { throw CredentialsUnavailable("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set") }
-        let token = environment["AWS_SESSION_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
-        return Credentials(keyID: keyID, secret: secret, sessionToken: token)
     }
 
     private static func fromFile(
@@ -168,12 +162,7 @@ actor CredentialCache {
 
 /// The text of a shared credentials file: sections in brackets, lines of a name and a value.
 enum CredentialsFile {
-    /// The credentials of a profile.
-    ///
-    /// - Parameters:
-    ///   - text: the contents of the file.
-    ///   - profile: the name of a section.
-    /// - Returns: the credentials; nil if there is no such section, or it lacks the key or the secret.
+    /// The credentials of a profile; nil if there is no such section, or it lacks the key or the secret.
     static func credentials(in text: String, profile: String) -> Credentials? {
         var values: [String: String] = [:]
         var isInside = false

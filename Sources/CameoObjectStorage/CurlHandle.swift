@@ -16,13 +16,8 @@ final class CurlHandle {
         self.certificateAuthorities = certificateAuthorities
     }
 
-    /// Carries out a request. Redirects are not followed.
-    ///
-    /// - Parameters:
-    ///   - request: its body is sent without a copy.
-    ///   - isCancelled: asked before and during the transfer.
-    /// - Returns: the answer, whatever its status.
-    /// - Throws: ``TransferFailure``
+    /// Carries out a request, whose body is sent without a copy, and returns the answer, whatever its status. Redirects are not
+    /// followed. `isCancelled` is asked before and during the transfer.
     func perform(_ request: HTTPRequest, isCancelled: @escaping () -> Bool) throws(TransferFailure) -> HTTPResponse {
         if isCancelled() { throw .cancelled }
         let receiver: BodyReceiver

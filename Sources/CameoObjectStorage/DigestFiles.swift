@@ -126,10 +126,7 @@ final class DigestFiles: Sendable {
     }
 
     func remove(_ digest: BlobDigest) throws(Errno) {
-        guard unlink(path(of: digest)) == 0 else {
-            if errno == ENOENT { return }
-            throw Errno()
-        }
+        guard unlink(path(of: digest)) == 0 || errno == ENOENT else { throw Errno() }
     }
 
     // MARK: - Reading
@@ -159,13 +156,8 @@ final class DigestFiles: Sendable {
 
 extension DigestFiles {
     /// A page of the files in the order of their digests. What else is in the folder is on the first page, and what else is
-    /// in one of its folders stands between that folder's files.
-    ///
-    /// - Parameters:
-    ///   - cursor: a file's path within the folder, after which the page begins; empty for the first page.
-    ///   - limit: the maximum number of files.
-    /// - Returns: the page.
-    /// - Throws: `Errno`
+    /// in one of its folders stands between that folder's files. The cursor is a file's path within the folder, after which
+    /// the page begins; empty for the first page.
     func page(after cursor: String, limit: Int) throws(Errno) -> StoredObjectPage {
         var page = StoredObjectPage()
         var (last, examined) = (cursor, 0)

@@ -42,7 +42,7 @@ struct HTTPResponse: Sendable {
 }
 
 /// Why there is no answer, or not all of one.
-enum TransferFailure: Error, Hashable, Sendable {
+enum TransferFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case curl(CurlError)
     /// The body was longer than its limit.
     case longBody
@@ -50,9 +50,7 @@ enum TransferFailure: Error, Hashable, Sendable {
     case file(Errno)
     /// The task was cancelled, or the threads were shut down.
     case cancelled
-}
 
-extension TransferFailure: CustomStringConvertible {
     var description: String {
         switch self {
         case .curl(let code): "\(code)"

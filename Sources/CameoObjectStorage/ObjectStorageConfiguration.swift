@@ -44,17 +44,11 @@ package struct RetryRules: Hashable, Sendable {
     /// No attempt begins so long after the first.
     package var patience: Duration = .seconds(60)
 
-    /// The pause before the next attempt; nil if there is none.
+    /// The pause before the next attempt, after so many failures, at least 1; nil if there is none. `elapsed` is the time since
+    /// the first attempt began, `asked` the pause that the server asks for, and `random` between 0 and 1.
     ///
     /// Any part of the pause is equally likely, so that the clients of a server that failed do not come back together
     /// (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
-    ///
-    /// - Parameters:
-    ///   - failures: the number of failures so far, at least 1.
-    ///   - elapsed: the time since the first attempt began.
-    ///   - asked: the pause that the server asks for.
-    ///   - random: evenly distributed between 0 and 1.
-    /// - Returns: the pause.
     func pause(after failures: Int, elapsed: Duration, asked: Duration?, random: Double) -> Duration? {
         let policy = RetryPolicy(base: firstPause, cap: longestPause, jitter: 1)
         let pause = max(policy.delay(afterFailures: failures, chance: random), min(asked ?? .zero, longestPause))
@@ -64,14 +58,11 @@ package struct RetryRules: Hashable, Sendable {
 
 /// The storages of this module, by their names on a command line.
 package enum ByteStorages {
-    /// Opens a storage. A folder is looked at, which blocks; of a bucket nothing is asked before the first call.
+    /// Opens `s3://bucket/prefix?endpoint=…&region=…`, or a folder of a shared file system, named by its path or by `file://`
+    /// and an absolute path. The folder is looked at, which blocks; of a bucket nothing is asked before the first call.
+    /// `creating` tells whether an empty folder becomes a storage; a bucket is never created. The environment is read for
+    /// credentials, region and trusted certificates.
     ///
-    /// - Parameters:
-    ///   - name: `s3://bucket/prefix?endpoint=…&region=…`, or a folder of a shared file system, as a path or as `file://` and
-    ///     an absolute path.
-    ///   - creating: whether an empty folder becomes a storage; a bucket is never created.
-    ///   - environment: the variables for credentials, region and trusted certificates.
-    /// - Returns: the storage.
     /// - Throws: ``StoreError/cannotOpen(path:reason:)``, ``StoreError/missing(path:)``
     package static func open(
         _ name: String,

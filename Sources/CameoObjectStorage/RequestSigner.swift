@@ -15,13 +15,8 @@ struct RequestSigner: Sendable {
 
     let region: String
 
-    /// The headers that sign a request, with those of the request itself.
-    ///
-    /// - Parameters:
-    ///   - request: its headers contain `host`, and all that are to be signed.
-    ///   - credentials: whose token is signed too.
-    ///   - date: now, by the server's clock.
-    /// - Returns: all headers to send, with `host` and `authorization`.
+    /// All headers to send, with `host` and `authorization`: those of the request, which contain `host` and are all signed, as
+    /// is the token of the credentials. The date is now, by the server's clock.
     func headers(
         signing request: CanonicalRequest,
         with credentials: Credentials,
@@ -38,14 +33,9 @@ struct RequestSigner: Sendable {
         return request.headers + [("authorization", "\(Self.algorithm) \(words.joined(separator: ", "))")]
     }
 
-    /// The query of a URL that needs no headers but `host`.
-    ///
-    /// - Parameters:
-    ///   - request: its payload is ``unsignedPayload``, and its only header is `host`.
-    ///   - credentials: whose token becomes part of the query.
-    ///   - date: now, by the server's clock.
-    ///   - seconds: how long the URL is valid, up to ``longestLifetime``.
-    /// - Returns: the encoded query.
+    /// The encoded query of a URL that needs no headers but `host`, the only one that the request has; its payload is
+    /// ``unsignedPayload``. The token of the credentials becomes part of the query. The date is now, by the server's clock, and
+    /// the URL is valid for up to ``longestLifetime``.
     func query(
         presigning request: CanonicalRequest,
         with credentials: Credentials,
@@ -118,10 +108,8 @@ struct SigningWindow: Hashable, Sendable {
     /// From the start on.
     let seconds: Int
 
-    /// - Parameters:
-    ///   - lifetime: how long the URL is valid at most; it becomes a second to seven days.
-    ///   - now: by the server's clock.
-    ///   - end: when the credentials end, if that is known.
+    /// The URL is valid for the lifetime, which becomes a second to seven days, but not beyond the end of the credentials, if
+    /// that is known. `now` is by the server's clock.
     init(lifetime: Duration, now: Date, credentialsEnd end: Date?) {
         let wanted = min(max(1, lifetime.milliseconds / 1_000), RequestSigner.longestLifetime)
         let step = Double(max(1, wanted / 2))

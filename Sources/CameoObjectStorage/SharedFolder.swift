@@ -23,11 +23,9 @@ package final class SharedFolder: ByteStorage {
     private let files: DigestFiles
     private let threads: BlockingThreads<Void>
 
-    /// Opens a folder. Blocks.
+    /// Opens a folder, which has to exist, because its file system has to be mounted. `creating` tells whether an empty one
+    /// becomes a storage. Blocks.
     ///
-    /// - Parameters:
-    ///   - path: the folder, which has to exist, because its file system has to be mounted.
-    ///   - creating: whether an empty folder becomes a storage.
     /// - Throws: ``StoreError/missing(path:)`` for a folder without the mark; ``StoreError/cannotOpen(path:reason:)``
     package init(at path: String, creating: Bool) throws(StoreError) {
         let absolute = FilePaths.absolute(path)

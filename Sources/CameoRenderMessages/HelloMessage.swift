@@ -31,20 +31,14 @@ package enum RendererProtocol {
 package struct HelloMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.hello
 
-    package let protocolVersion: Int
+    package private(set) var protocolVersion = RendererProtocol.version
     /// The version, such as `cameo-3 libvips-8.14.1`. Renderers of one version make the same bytes from the same job.
     package let rendererVersion: String
     package let sandbox: SandboxReport
     /// What its host's libraries cannot read or write.
     package let lacks: [HostLack]
 
-    package init(
-        protocolVersion: Int = RendererProtocol.version,
-        rendererVersion: String,
-        sandbox: SandboxReport,
-        lacks: [HostLack] = []
-    ) {
-        self.protocolVersion = protocolVersion
+    package init(rendererVersion: String, sandbox: SandboxReport, lacks: [HostLack] = []) {
         self.rendererVersion = rendererVersion
         self.sandbox = sandbox
         self.lacks = lacks
@@ -77,7 +71,7 @@ package struct HelloMessage: RenderMessage, Hashable {
 /// `cameo-renderer serve <protocol version> <parent's pid> <memory limit> <allowed formats, with commas, or ->`.
 package struct RendererArguments: Hashable, Sendable {
     /// The protocol version; the child refuses any but its own.
-    package var protocolVersion: Int
+    package private(set) var protocolVersion = RendererProtocol.version
     /// The worker's process; the renderer ends with it.
     package var parent: pid_t
     /// The limit of the address space in bytes (RLIMIT_AS).
@@ -87,13 +81,7 @@ package struct RendererArguments: Hashable, Sendable {
 
     private static let noFormats = "-"
 
-    package init(
-        protocolVersion: Int = RendererProtocol.version,
-        parent: pid_t,
-        memoryLimitBytes: Int,
-        allowedFormats: Set<PictureFormat> = []
-    ) {
-        self.protocolVersion = protocolVersion
+    package init(parent: pid_t, memoryLimitBytes: Int, allowedFormats: Set<PictureFormat> = []) {
         self.parent = parent
         self.memoryLimitBytes = memoryLimitBytes
         self.allowedFormats = allowedFormats
@@ -112,7 +100,8 @@ package struct RendererArguments: Hashable, Sendable {
             }
             formats.insert(format)
         }
-        self.init(protocolVersion: version, parent: parent, memoryLimitBytes: limit, allowedFormats: formats)
+        self.init(parent: parent, memoryLimitBytes: limit, allowedFormats: formats)
+        protocolVersion = version
     }
 
     package var words: [String] {

@@ -72,22 +72,20 @@ package struct JobMessage: RenderMessage, Hashable {
 }
 
 extension RenderLimits {
+    private static var members: [(name: String, path: WritableKeyPath<RenderLimits, Int>)] {
+        [
+            ("pixels", \.pixels), ("edge", \.edge), ("frames", \.frames), ("animatedPixels", \.animatedPixels),
+            ("drawingBytes", \.drawingBytes),
+        ]
+    }
+
     init(_ reader: MessageReader) throws(MalformedMessage) {
         self.init()
-        pixels = try reader.integer("pixels", in: 1...Int.max)
-        edge = try reader.integer("edge", in: 1...Int.max)
-        frames = try reader.integer("frames", in: 1...Int.max)
-        animatedPixels = try reader.integer("animatedPixels", in: 1...Int.max)
-        drawingBytes = try reader.integer("drawingBytes", in: 1...Int.max)
+        for (name, path) in Self.members { self[keyPath: path] = try reader.integer(name, in: 1...Int.max) }
     }
 
     var json: JSONValue {
-        .object([
-            "pixels": .integer(Int64(pixels)),
-            "edge": .integer(Int64(edge)),
-            "frames": .integer(Int64(frames)),
-            "animatedPixels": .integer(Int64(animatedPixels)),
-            "drawingBytes": .integer(Int64(drawingBytes)),
-        ])
+        let members = Self.members.map { ($0.name, JSONValue.integer(Int64(self[keyPath: $0.path]))) }
+        return .object(Dictionary(uniqueKeysWithValues: members))
     }
 }

@@ -52,20 +52,17 @@ package struct RenderService {
             for (name, (file, kind)) in zip(job.overlays, zip(overlays, job.kinds.dropFirst())) {
                 overlaySources.append(OverlaySource(name, try SourceMapping(file.descriptor, holding: kind)))
             }
-            let renderer = PictureRenderer(
-                limits: job.limits,
-                allowedFormats: allowedFormats,
-                toleratesTruncation: job.toleratesTruncation
-            )
+            var renderer = PictureRenderer(limits: job.limits)
+            renderer.allowedFormats = allowedFormats
+            renderer.toleratesTruncation = job.toleratesTruncation
             made = try renderer.render(job.renditions, of: mapping, overlays: overlaySources)
         } catch {
             return try channel.send(RefusalMessage(.init(error), predicate: error.predicate))
         }
         // The worker would treat larger answers as an attack.
         if let refusal = Self.refusal(of: made.renditions.map(\.bytes.count), job) { return try channel.send(refusal) }
-        let announcements = made.renditions.map(PictureMessage.Announcement.init)
         try channel.send(
-            PictureMessage(source: made.facts, isTruncated: made.isTruncated, renditions: announcements)
+            PictureMessage(source: made.facts, isTruncated: made.isTruncated, renditions: made.renditions)
         )
         for rendition in made.renditions { try channel.send(rendition.bytes) }
     }

@@ -20,11 +20,11 @@ struct EncodedPicture: Hashable {
 
     /// Nil unless the bytes are one complete picture of the format and nothing else.
     init?(_ data: Data, _ format: Rendition.Format) {
-        guard let picture = data.withUnsafeBytes({ Self.picture(in: EncodedBytes($0), format) }) else { return nil }
+        guard let picture = data.withUnsafeBytes({ Self.picture(in: $0, format) }) else { return nil }
         self = picture
     }
 
-    private static func picture(in bytes: EncodedBytes, _ format: Rendition.Format) -> EncodedPicture? {
+    private static func picture(in bytes: UnsafeRawBufferPointer, _ format: Rendition.Format) -> EncodedPicture? {
         switch format {
         case .png: png(bytes)
         case .gif: gif(bytes)
@@ -41,10 +41,10 @@ struct EncodedPicture: Hashable {
 
     /// Chunks from IHDR to IEND (https://www.w3.org/TR/png-3/#5DataRep); no animation, since the renderer never writes
     /// one. The first may say how many frames of a video stand one below the other (``VideoFrameHeader``).
-    private static func png(_ bytes: EncodedBytes) -> EncodedPicture? {
+    private static func png(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
         guard bytes.has("IHDR", 12), bytes.bigEndian(8, 4) == 13 else { return nil }
         var offset = 8
-        while let length = bytes.bigEndian(offset, 4), let name = bytes.name(offset + 4) {
+        while let length = bytes.bigEndian(offset, 4), let name = bytes.name(at: offset + 4) {
             let isSecondHeader = name == "IHDR" && offset > 8
             guard length <= bytes.count - offset - 12, !isSecondHeader, !["acTL", "fcTL", "fdAT"].contains(name) else {
                 return nil
@@ -63,7 +63,7 @@ struct EncodedPicture: Hashable {
 
     /// Segments that declare their length and, after each SOS, compressed bytes, in which a 0xFF that is no marker is
     /// followed by zero (ITU T.81, annex B).
-    private static func jpeg(_ bytes: EncodedBytes) -> EncodedPicture? {
+    private static func jpeg(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
         guard bytes.bigEndian(0, 2) == 0xFFD8 else { return nil }
         var offset = 2
         var picture: EncodedPicture?
@@ -92,7 +92,7 @@ struct EncodedPicture: Hashable {
     }
 
     /// Blocks up to the trailer (https://www.w3.org/Graphics/GIF/spec-gif89a.txt).
-    private static func gif(_ bytes: EncodedBytes) -> EncodedPicture? {
+    private static func gif(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
         guard let screen = EncodedPicture(bytes.littleEndian(6, 2), bytes.littleEndian(8, 2)),
             let flags = bytes.byte(10)
         else { return nil }
@@ -127,7 +127,7 @@ struct EncodedPicture: Hashable {
 // ISO/IEC 14496-12 (boxes) and 23008-12 (pictures in them).
 extension EncodedPicture {
     /// Boxes fill the file; the size is the `ispe` property, which all its pictures (colour and alpha) must share.
-    static func avif(_ bytes: EncodedBytes) -> EncodedPicture? {
+    static func avif(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
         guard let boxes = boxes(bytes, 0..<bytes.count), let meta = boxes["meta"],
             let parts = Self.boxes(bytes, meta.lowerBound + 4..<meta.upperBound)?["iprp"],
             let properties = Self.boxes(bytes, parts)?["ipco"]
@@ -146,7 +146,7 @@ extension EncodedPicture {
     }
 
     /// The contents of the boxes that fill a range exactly, by name; nil if a name occurs twice.
-    private static func boxes(_ bytes: EncodedBytes, _ range: Range<Int>) -> [String: Range<Int>]? {
+    private static func boxes(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> [String: Range<Int>]? {
         var found: [String: Range<Int>] = [:]
         let isSound = isEachBox(bytes, range) { name, content in
             guard name != "mdat" else { return true }
@@ -156,14 +156,14 @@ extension EncodedPicture {
     }
 
     private static func isEachBox(
-        _ bytes: EncodedBytes,
+        _ bytes: UnsafeRawBufferPointer,
         _ range: Range<Int>,
         _ isGood: (_ name: String, _ content: Range<Int>) -> Bool
     ) -> Bool {
         var offset = range.lowerBound
         while offset < range.upperBound {
             guard let size = bytes.bigEndian(offset, 4), size >= 8, size <= range.upperBound - offset,
-                let name = bytes.name(offset + 4), isGood(name, offset + 8..<offset + size)
+                let name = bytes.name(at: offset + 4), isGood(name, offset + 8..<offset + size)
             else { return false }
             offset += size
         }
@@ -175,7 +175,7 @@ extension EncodedPicture {
 extension EncodedPicture {
     /// One plain chunk, or a VP8X header and any chunks. Every picture has the canvas size or, in an animation, its
     /// frame's.
-    static func webp(_ bytes: EncodedBytes) -> EncodedPicture? {
+    static func webp(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
         guard bytes.littleEndian(4, 4) == bytes.count - 8 else { return nil }
         guard bytes.has("VP8X", 12) else {
             guard let length = bytes.littleEndian(16, 4), 20 + length + length % 2 == bytes.count else { return nil }
@@ -205,13 +205,13 @@ extension EncodedPicture {
 
     /// Whether chunks fill a range exactly and each satisfies a condition.
     private static func isEach(
-        _ bytes: EncodedBytes,
+        _ bytes: UnsafeRawBufferPointer,
         _ range: Range<Int>,
         _ isGood: (_ name: String, _ start: Int, _ length: Int) -> Bool
     ) -> Bool {
         var offset = range.lowerBound
         while offset < range.upperBound {
-            guard let name = bytes.name(offset), let length = bytes.littleEndian(offset + 4, 4),
+            guard let name = bytes.name(at: offset), let length = bytes.littleEndian(offset + 4, 4),
                 length <= range.upperBound - offset - 8, isGood(name, offset + 8, length)
             else { return false }
             offset += 8 + length + length % 2
@@ -220,7 +220,7 @@ extension EncodedPicture {
     }
 
     /// The size in the header of the bitstream chunk at an offset.
-    private static func bitstream(_ bytes: EncodedBytes, _ offset: Int) -> EncodedPicture? {
+    private static func bitstream(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> EncodedPicture? {
         if bytes.has("VP8L", offset), let bits = bytes.littleEndian(offset + 9, 4) {
             return EncodedPicture(bits & 0x3FFF + 1, bits >> 14 & 0x3FFF + 1)
         }
@@ -232,47 +232,28 @@ extension EncodedPicture {
     }
 
     /// A three-byte number that is stored less 1.
-    private static func more(_ bytes: EncodedBytes, _ offset: Int) -> Int? {
+    private static func more(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int? {
         bytes.littleEndian(offset, 3).map { $0 + 1 }
     }
 }
 
-/// The untrusted bytes of an encoded picture; reading out of bounds returns nil. Not to be used after the call of
-/// `withUnsafeBytes` that lent them: every byte of every answer is read, and `Data` checks each access anew.
-struct EncodedBytes {
-    private let bytes: UnsafeRawBufferPointer
+// Short names for what is read here. Not `Data`: every byte of every answer is read, and `Data` checks each access anew.
+extension UnsafeRawBufferPointer {
+    fileprivate func byte(_ offset: Int) -> UInt8? { offset >= 0 && offset < count ? self[offset] : nil }
 
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
+    fileprivate func bigEndian(_ offset: Int, _ count: Int) -> Int? { number(at: offset, count: count) }
 
-    var count: Int { bytes.count }
+    fileprivate func littleEndian(_ offset: Int, _ count: Int) -> Int? { number(at: offset, count: count, .little) }
 
-    func byte(_ offset: Int) -> UInt8? { offset >= 0 && offset < bytes.count ? bytes[offset] : nil }
-
-    func bigEndian(_ offset: Int, _ count: Int) -> Int? { slice(offset, count)?.reduce(0) { $0 << 8 | Int($1) } }
-
-    func littleEndian(_ offset: Int, _ count: Int) -> Int? {
-        slice(offset, count)?.reversed().reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    /// A four-character name, as chunks and boxes have.
-    func name(_ offset: Int) -> String? { slice(offset, 4).map { String(decoding: $0, as: UTF8.self) } }
-
-    func has(_ word: String, _ offset: Int) -> Bool {
-        slice(offset, word.utf8.count)?.elementsEqual(word.utf8) ?? false
+    fileprivate func has(_ word: String, _ offset: Int) -> Bool {
+        slice(at: offset, count: word.utf8.count)?.elementsEqual(word.utf8) ?? false
     }
 
     /// The position of the next byte with this value, from an offset on.
-    func firstIndex(of value: UInt8, from offset: Int) -> Int? {
-        guard offset >= 0, offset < bytes.count, let base = bytes.baseAddress,
-            let found = memchr(base + offset, Int32(value), bytes.count - offset)
+    fileprivate func firstIndex(of value: UInt8, from offset: Int) -> Int? {
+        guard offset >= 0, offset < count, let base = baseAddress,
+            let found = memchr(base + offset, Int32(value), count - offset)
         else { return nil }
         return UnsafeRawPointer(found) - base
-    }
-
-    private func slice(_ offset: Int, _ count: Int) -> Slice<UnsafeRawBufferPointer>? {
-        guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else { return nil }
-        return bytes[offset..<offset + count]
     }
 }

@@ -37,7 +37,10 @@ struct RenderAttempt {
         var sender = JobSender(frame, files: request.files)
         // Optional decoders are not trusted: whatever the picture did to the child must not outlive it.
         let isUntrusted = formats.contains { $0.map(PictureFormat.optional.contains) ?? false }
-        var reader = ReplyReader(expecting: ReplyExpectation(request.renditions, of: formats[0], configuration))
+        let (renditions, format) = (request.renditions, formats[0])
+        var reader = ReplyReader(
+            expecting: ReplyExpectation(renditions: renditions, sourceFormat: format, configuration: configuration)
+        )
         var nextLook = Deadline(after: Self.lookInterval)
         while true {
             do throws(Errno) {
@@ -113,19 +116,8 @@ extension RenderAttempt {
             let isUnseen = isNoPicture && refusal.reason == .unsupportedFormat
             return (.failure(failure), isUnseen && !hasServedEnough(child, memory) ? .keep : .recycle)
         case .picture(let message, let blobs):
-            let renditions = zip(message.renditions, blobs).map { rendition, bytes in
-                EncodedRendition(
-                    bytes: bytes,
-                    width: rendition.width,
-                    height: rendition.height,
-                    format: rendition.format,
-                    hasAlpha: rendition.hasAlpha,
-                    frames: rendition.frames,
-                    placeholder: rendition.placeholder
-                )
-            }
             let picture = RenderedPicture(
-                renditions: renditions,
+                renditions: zip(message.renditions, blobs).map { $0.holding($1) },
                 source: message.source,
                 isTruncated: message.isTruncated,
                 rendererVersion: child.version ?? ""
@@ -135,11 +127,8 @@ extension RenderAttempt {
     }
 
     private func hasServedEnough(_ child: borrowing RendererChild, _ memory: ProcessMemory?) -> Bool {
-        child.pictures >= configuration.recycleAfterPictures || memory.map(hasGrown) ?? true
-    }
-
-    private func hasGrown(_ memory: ProcessMemory) -> Bool {
-        memory.residentBytes > configuration.recycleAfterResidentBytes
+        guard child.pictures < configuration.recycleAfterPictures, let memory else { return true }
+        return memory.residentBytes > configuration.recycleAfterResidentBytes
             || RenderFailure.isExhausted(memory.peakBytes, of: configuration.memoryLimitBytes)
     }
 
@@ -150,12 +139,10 @@ extension RenderAttempt {
         let end = child.reap()
         if end.isByOthers, desk.isEnding { return (.failure(CancellationError()), .died) }
         let failure = RenderFailure.died(
+            child,
             end,
             source: request.name,
             hasSourceChanged: zip(request.files, filesBefore).contains { $1.hasChanged($0) },
-            note: child.errors.deathNote,
-            peakResidentBytes: child.peakResidentBytes,
-            lastWords: child.errors.text,
             limitBytes: configuration.memoryLimitBytes
         )
         return (.failure(failure), .died)

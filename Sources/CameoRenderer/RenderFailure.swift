@@ -73,18 +73,17 @@ enum RenderFailure {
     ///
     /// The peak resident memory counts only without a note, when the child's crash handler did not run.
     static func died(
+        _ child: borrowing RendererChild,
         _ end: ChildEnd,
         source: String,
         hasSourceChanged: Bool,
-        note: DeathNote?,
-        peakResidentBytes: Int,
-        lastWords: String,
         limitBytes: Int
     ) -> JobFailure {
+        let note = child.errors.deathNote
         if let note, isExhausted(note.peakBytes, of: limitBytes) || note.errno == ENOMEM {
             return outOfMemory(source, limitBytes: limitBytes)
         }
-        if note == nil, end != .killed(signal: SIGXCPU), isExhausted(peakResidentBytes, of: limitBytes) {
+        if note == nil, end != .killed(signal: SIGXCPU), isExhausted(child.peakResidentBytes, of: limitBytes) {
             return outOfMemory(source, limitBytes: limitBytes)
         }
         switch end {
@@ -97,6 +96,7 @@ enum RenderFailure {
         case .killed(SIGBUS) where hasSourceChanged:
             return JobFailure(.sourceChanged, at: .render, "\(source) was changed while it was read")
         case .killed, .exited, .unknown:
+            let lastWords = child.errors.text
             let words = lastWords.isEmpty ? "" : " (\(ChildText.printable(lastWords, keeping: .end)))"
             return JobFailure(.renderCrashed, at: .render, "\(source) crashed its renderer: \(end)\(words)")
         }

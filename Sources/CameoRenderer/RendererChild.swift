@@ -17,7 +17,7 @@ struct RendererChild: ~Copyable {
     private(set) var pictures = 0
     /// The credentials' scopes of the pictures that it has seen: a compromised renderer could leak them to others.
     var scopes: Set<RequestScope> = []
-    private var hello = ReplyReader(expecting: .noPicture)
+    private var hello = ReplyReader(expecting: nil)
     private var end: ChildEnd?
     /// The peak resident memory, known after it was reaped; 0 if the kernel cannot tell it from this process's.
     private(set) var peakResidentBytes = 0
@@ -28,25 +28,8 @@ struct RendererChild: ~Copyable {
     /// The whole environment. Two malloc arenas keep memory flat; Swift's backtracer would run past the deadline.
     private static let environment = ["MALLOC_ARENA_MAX=2", "VIPS_CONCURRENCY=1", "SWIFT_BACKTRACE=enable=no"]
 
-    private init(
-        pid: pid_t,
-        process: OpenFile,
-        socket: OpenFile,
-        errors: ErrorTail,
-        requiresSandbox: Bool
-    ) {
-        self.pid = pid
-        self.process = process
-        self.socket = socket
-        self.errors = errors
-        self.requiresSandbox = requiresSandbox
-        var usage = rusage()
-        getrusage(RUSAGE_SELF.rawValue, &usage)
-        inheritedPeakKibibytes = usage.ru_maxrss
-    }
-
     /// Starts the process, which sends its hello message when it is ready, after about 0.1 s.
-    static func spawn(_ configuration: RendererConfiguration) throws(Errno) -> RendererChild {
+    init(_ configuration: RendererConfiguration) throws(Errno) {
         var sockets: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &sockets) == 0 else {
             throw Errno()
@@ -63,7 +46,7 @@ struct RendererChild: ~Copyable {
         )
         var pid: pid_t = 0
         let result = CStrings.withPointers(to: [configuration.executable] + arguments.words) { argv in
-            CStrings.withPointers(to: environment) { envp in
+            CStrings.withPointers(to: Self.environment) { envp in
                 cameo_spawn_with_socket(
                     &pid,
                     configuration.executable,
@@ -83,13 +66,14 @@ struct RendererChild: ~Copyable {
             while waitpid(pid, &status, 0) < 0, errno == EINTR {}
             throw error
         }
-        return RendererChild(
-            pid: pid,
-            process: OpenFile(adopting: process),
-            socket: socket,
-            errors: ErrorTail(pipe: errors),
-            requiresSandbox: configuration.requiresSandbox
-        )
+        var usage = rusage()
+        getrusage(RUSAGE_SELF.rawValue, &usage)
+        inheritedPeakKibibytes = usage.ru_maxrss
+        self.pid = pid
+        self.process = OpenFile(adopting: process)
+        self.socket = socket
+        self.errors = ErrorTail(pipe: errors)
+        requiresSandbox = configuration.requiresSandbox
     }
 
     deinit {
@@ -102,9 +86,8 @@ struct RendererChild: ~Copyable {
     /// The descriptor to poll for standard error; nil once the child has closed it.
     var errorDescriptor: Int32? { errors.isOpen ? errors.pipe.descriptor : nil }
 
-    /// Reads what has arrived of the hello message.
+    /// Reads what has arrived of the hello message, and returns whether the child is ready.
     ///
-    /// - Returns: whether the child is ready.
     /// - Throws: if the child ended, has another version than this worker, or lacks a required layer of the sandbox.
     mutating func greet() throws(MalformedMessage) -> Bool {
         guard greeting == nil else { return true }

@@ -40,12 +40,8 @@ package final class RendererPool: Sendable {
 
     deinit { desk.shutDown() }
 
-    /// Makes all renditions of a picture, or none.
+    /// Makes all renditions of a picture, or none. The clock is stopped while the picture waits for a renderer.
     ///
-    /// - Parameters:
-    ///   - request: the picture and its renditions.
-    ///   - clock: the clock that is stopped while the picture waits for a renderer.
-    /// - Returns: the renditions in the order requested.
     /// - Throws: `JobFailure` of stage `render`, or `CancellationError` if the task is cancelled or the pool shut down
     ///   (the child is then killed at once).
     package func render(_ request: RenderRequest, clock: WorkClock) async throws -> RenderedPicture {
@@ -86,12 +82,8 @@ package final class RendererPool: Sendable {
     /// What the renderers of this host cannot read or write; empty until ``isReady``.
     package var lacks: [HostLack] { desk.greeting?.lacks ?? [] }
 
-    /// What this host lacks to make renditions of pictures.
-    ///
-    /// - Parameters:
-    ///   - renditions: what is to be made.
-    ///   - pictures: the source and the overlays, source first; none before they have been fetched.
-    /// - Returns: nil if it can make them, as far as its renderers know.
+    /// What this host lacks to make renditions of pictures: of the source and then the overlays, or of none before they have
+    /// been fetched. Nil if it can make them, as far as its renderers know.
     package func lack(
         for renditions: [Rendition],
         of pictures: [(file: OpenFile, kind: SourceKind)] = []

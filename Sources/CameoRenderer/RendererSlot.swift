@@ -73,9 +73,7 @@ struct RendererSlot: ~Copyable {
     }
 
     /// Replaces a child that has seen a picture under credentials that the ticket does not have, so that nothing it may
-    /// have kept can leak.
-    ///
-    /// - Returns: the reason why there is no replacement; nil if a child is ready.
+    /// have kept can leak. Returns the reason why there is no replacement; nil if a child is ready.
     private mutating func replaceChild(for ticket: RenderTicket) -> (any Error)? {
         guard let seen = current?.scopes, !seen.isSubset(of: ticket.request.scopes) else { return nil }
         retire(current.take()) { $0.recycled += 1 }
@@ -181,7 +179,7 @@ extension RendererSlot {
 
     private func spawn() throws(MalformedMessage) -> RendererChild {
         do throws(Errno) {
-            let child = try RendererChild.spawn(configuration)
+            let child = try RendererChild(configuration)
             let pid = child.pid
             desk.count { statistics in
                 statistics.spawned += 1

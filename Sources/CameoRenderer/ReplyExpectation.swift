@@ -4,25 +4,12 @@ internal import Foundation
 
 /// The checks that a renderer's picture must pass for a job.
 struct ReplyExpectation {
-    private let renditions: [Rendition]
-    private let sourceFormat: PictureFormat?
-    private let configuration: RendererConfiguration?
-
-    /// An expectation that accepts no picture, only a hello or a refusal.
-    static let noPicture = ReplyExpectation([], of: nil, nil)
-
-    /// The source's format is what the worker itself detects from the first bytes; if that is nil, no picture is
-    /// accepted.
-    init(_ renditions: [Rendition], of sourceFormat: PictureFormat?, _ configuration: RendererConfiguration?) {
-        self.renditions = renditions
-        self.sourceFormat = sourceFormat
-        self.configuration = configuration
-    }
+    let renditions: [Rendition]
+    /// What the worker itself detects from the first bytes; if that is nil, no picture is accepted.
+    let sourceFormat: PictureFormat?
+    let configuration: RendererConfiguration
 
     func check(_ picture: PictureMessage) throws(MalformedMessage) {
-        guard let configuration, !renditions.isEmpty else {
-            throw MalformedMessage("an unrequested picture arrived")
-        }
         guard let sourceFormat, picture.source.format == sourceFormat else {
             let found = sourceFormat?.name ?? "no picture"
             throw MalformedMessage("the source is \(found), not \(picture.source.format.name)")
@@ -33,15 +20,15 @@ struct ReplyExpectation {
         guard picture.renditions.map(\.format) == renditions.map({ $0.format.written(for: sourceFormat) }) else {
             throw MalformedMessage("the renditions are not those requested")
         }
-        let total = picture.renditions.reduce(0) { $0 + $1.byteCount }
+        let total = picture.byteCounts.reduce(0, +)
         guard total <= configuration.maximumTotalOutputBytes else {
             let limit = configuration.maximumTotalOutputBytes
             throw MalformedMessage("renditions of \(total) bytes in total are over the limit of \(limit)")
         }
-        for (rendition, made) in zip(renditions, picture.renditions) {
+        for (rendition, (made, bytes)) in zip(renditions, zip(picture.renditions, picture.byteCounts)) {
             let limit = min(rendition.encoding.maxBytes ?? .max, configuration.maximumOutputBytes)
-            guard made.byteCount <= limit else {
-                throw MalformedMessage("a rendition of \(made.byteCount) bytes is over the limit of \(limit)")
+            guard bytes <= limit else {
+                throw MalformedMessage("a rendition of \(bytes) bytes is over the limit of \(limit)")
             }
             let mayMove = rendition.encoding.animated && made.format.isAnimatable && picture.source.isAnimated
             let frames = mayMove ? min(picture.source.pages, configuration.limits.frames) : 1
@@ -59,7 +46,7 @@ struct ReplyExpectation {
         }
     }
 
-    func check(_ bytes: Data, of rendition: PictureMessage.Announcement) throws(MalformedMessage) {
+    func check(_ bytes: Data, of rendition: EncodedRendition) throws(MalformedMessage) {
         let start = Array(bytes.prefix(16))
         let fits =
             switch rendition.format {

@@ -21,14 +21,14 @@ struct ReplyReader {
         case blobs(PictureMessage)
     }
 
-    /// What the job asked for; a picture that does not match is rejected before its bytes are read.
-    private let expectation: ReplyExpectation
+    /// What the job asked for; a picture that does not match is rejected before its bytes are read. Nil if none is expected.
+    private let expectation: ReplyExpectation?
     private var phase = Phase.header
     private var buffer = Data(count: FrameHeader.byteCount)
     private var filled = 0
     private var blobs: [Data] = []
 
-    init(expecting expectation: ReplyExpectation) {
+    init(expecting expectation: ReplyExpectation?) {
         self.expectation = expectation
     }
 
@@ -63,11 +63,14 @@ struct ReplyReader {
             case .job: throw MalformedMessage("a renderer does not send jobs")
             case .picture:
                 let picture = try PictureMessage(decoding: buffer)
+                guard let expectation, !expectation.renditions.isEmpty else {
+                    throw MalformedMessage("an unrequested picture arrived")
+                }
                 try expectation.check(picture)
                 return try next(of: picture)
             }
         case .blobs(let picture):
-            try expectation.check(buffer, of: picture.renditions[blobs.count])
+            try expectation?.check(buffer, of: picture.renditions[blobs.count])
             blobs.append(buffer)
             return try next(of: picture)
         }
@@ -75,7 +78,7 @@ struct ReplyReader {
 
     private mutating func next(of picture: PictureMessage) throws(MalformedMessage) -> Reply? {
         guard blobs.count < picture.renditions.count else { return .picture(picture, blobs) }
-        expect(picture.renditions[blobs.count].byteCount, .blobs(picture))
+        expect(picture.byteCounts[blobs.count], .blobs(picture))
         return nil
     }
 

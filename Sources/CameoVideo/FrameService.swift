@@ -7,9 +7,7 @@ internal import Foundation
 /// Serves frames of videos, one after another, until the worker hangs up. It says what a renderer says, and answers a job
 /// with one rendition: the frame as an uncompressed PNG, or those of a storyboard one below the other.
 package enum FrameService {
-    /// Runs the whole program.
-    ///
-    /// - Parameter hook: may answer for a source; tests misbehave through it.
+    /// Runs the whole program. The hook may answer for a source; tests misbehave through it.
     package static func main(hook: (OpenFile) -> RefusalMessage? = { _ in nil }) {
         let startup = ChildStartup("cameo-frames")
         let sandbox = startup.run {
@@ -71,7 +69,7 @@ package enum FrameService {
                 hasAudio: frame.made.has_audio
             )
         )
-        try channel.send(PictureMessage(source: facts, isTruncated: false, renditions: [.init(rendition)]))
+        try channel.send(PictureMessage(source: facts, isTruncated: false, renditions: [rendition]))
         try channel.send(png)
     }
 }

@@ -50,10 +50,8 @@ final class JobControl: Sendable {
     /// Whether the attempt has worked for longer than it may.
     var isOverdue: Bool { state.withLock { $0.limit }.map { $0 < progress.clock.worked } ?? false }
 
-    /// Runs the work and cancels it when the job is stopped, or was already. To be called once.
-    ///
-    /// - Returns: what the work returned, even if it did so after a stop.
-    /// - Throws: what the work threw.
+    /// Runs the work and cancels it when the job is stopped, or was already. Returns what the work returned, even if it did so
+    /// after a stop. To be called once.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }

@@ -77,17 +77,7 @@ extension FetchedSource {
         } catch {
             throw JobFailure(.sourceInvalid, at: .fetch, "\(uri) cannot be drawn: \(error.reason)")
         }
-        do throws(Errno) {
-            return FetchedSource(
-                sealed: try OpenFile.memory(containing: text),
-                bytes: text.count,
-                digest: SHA256.digest(of: text),
-                mediaType: nil,
-                kind: .initials
-            )
-        } catch {
-            throw .fetch("\(uri)", lacking: error)
-        }
+        return try FetchedSource(copying: text, named: uri, kind: .initials)
     }
 }
 

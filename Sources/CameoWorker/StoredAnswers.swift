@@ -20,9 +20,7 @@ package struct StoredAnswers: SourceCache {
     }
 
     package func answers(for key: SourceKey) async -> [CachedSource] {
-        await reported("cannot look into the source cache", key) { () throws(StoreError) in
-            try await store.cachedSources(key)
-        } ?? []
+        await reported("cannot look into the source cache", key) { try await store.cachedSources(key) } ?? []
     }
 
     /// The bytes of an answer; nil if they cannot be read, are damaged, or are gone: another process may have evicted them
@@ -30,9 +28,7 @@ package struct StoredAnswers: SourceCache {
     package func bytes(of answer: CachedSource) async -> Data? {
         do throws(StoreError) {
             let data = try await store.data(of: answer.blob)
-            await reported("cannot note the use of a cached source", answer.key) { () throws(StoreError) in
-                try await store.touch(answer)
-            }
+            await reported("cannot note the use of a cached source", answer.key) { try await store.touch(answer) }
             return data
         } catch {
             switch error {
@@ -48,7 +44,7 @@ package struct StoredAnswers: SourceCache {
     }
 
     package func keep(_ answer: CachedSource, bytes: Data) async {
-        await reported("cannot keep a source in the cache", answer.key) { () throws(StoreError) in
+        await reported("cannot keep a source in the cache", answer.key) {
             guard try await store.keep(answer, data: bytes, budget: budget) == .tooLarge else { return }
             // The new answer would have replaced the older ones, which are out of date now.
             for old in try await store.cachedSources(answer.key) where old.variant == answer.variant {
@@ -58,34 +54,28 @@ package struct StoredAnswers: SourceCache {
     }
 
     package func freshen(_ answer: CachedSource) async {
-        await reported("cannot freshen a cached source", answer.key) { () throws(StoreError) in
+        await reported("cannot freshen a cached source", answer.key) {
             // False if another process has dropped or replaced the answer meanwhile, which then takes precedence.
             _ = try await store.freshen(answer)
         }
     }
 
     package func drop(_ answer: CachedSource) async {
-        await reported("cannot drop a cached source", answer.key) { () throws(StoreError) in
-            try await store.dropCachedSource(answer)
-        }
+        await reported("cannot drop a cached source", answer.key) { try await store.dropCachedSource(answer) }
     }
 
     package func keepPartial(_ partial: PartialResponse, bytes: Data, of key: SourceKey) async {
-        await reported("cannot keep the beginning of a source", key) { () throws(StoreError) in
+        await reported("cannot keep the beginning of a source", key) {
             try await store.keepPartial(partial, bytes: bytes, of: key)
         }
     }
 
     package func partial(of key: SourceKey) async -> (PartialResponse, OpenFile)? {
-        await reported("cannot read the beginning of a source", key) { () throws(StoreError) in
-            try await store.partial(of: key)
-        } ?? nil
+        await reported("cannot read the beginning of a source", key) { try await store.partial(of: key) } ?? nil
     }
 
     package func dropPartial(of key: SourceKey) async {
-        await reported("cannot remove the beginning of a source", key) { () throws(StoreError) in
-            try await store.dropPartial(of: key)
-        }
+        await reported("cannot remove the beginning of a source", key) { try await store.dropPartial(of: key) }
     }
 
     package func remember(
@@ -95,15 +85,13 @@ package struct StoredAnswers: SourceCache {
         number: Int64,
         peers: [Peer]
     ) async {
-        await reported("cannot remember a source's failure", key) { () throws(StoreError) in
+        await reported("cannot remember a source's failure", key) {
             try await store.remember(failure, of: key, until: until, seen: number, peers: peers)
         }
     }
 
     package func rememberedFailure(of key: SourceKey) async -> RememberedFailure? {
-        await reported("cannot look into the source cache", key) { () throws(StoreError) in
-            try await store.rememberedFailure(of: key)
-        } ?? nil
+        await reported("cannot look into the source cache", key) { try await store.rememberedFailure(of: key) } ?? nil
     }
 
     /// Logs an error instead of throwing it: trouble with the cache costs a download, never a job.
@@ -111,9 +99,9 @@ package struct StoredAnswers: SourceCache {
     private func reported<Value: Sendable>(
         _ what: Logger.Message,
         _ key: SourceKey,
-        _ body: () async throws(StoreError) -> Value
+        _ body: () async throws -> Value
     ) async -> Value? {
-        do throws(StoreError) {
+        do {
             return try await body()
         } catch {
             warn(what, key, error)
@@ -121,7 +109,7 @@ package struct StoredAnswers: SourceCache {
         }
     }
 
-    private func warn(_ what: Logger.Message, _ key: SourceKey, _ error: StoreError) {
+    private func warn(_ what: Logger.Message, _ key: SourceKey, _ error: any Error) {
         logger.warning(what, metadata: ["source": "\(SourceName.of(key.uri))", "reason": "\(error)"])
     }
 }

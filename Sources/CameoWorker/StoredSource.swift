@@ -37,14 +37,15 @@ extension SourceResolver {
         _ clock: WorkClock,
         _ read: () async throws -> Data
     ) async throws -> FetchedSource {
+        let name = SourceName.of(uri.text)
         guard size <= maximumBytes else {
-            let name = SourceName.of(uri.text)
             throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(size) bytes, more than \(maximumBytes)")
         }
         // The bytes are in memory twice while they are copied.
         let reservation = try await budget.reserve(2 * size, for: purpose, clock)
         return try await limiter.run(clock) {
-            try memory(try await read(), named: uri, mediaType: mediaType, keeping: reservation)
+            let data = try await read()
+            return try FetchedSource(copying: data, named: name, mediaType: mediaType, keeping: reservation)
         }
     }
 
@@ -69,26 +70,6 @@ extension SourceResolver {
             )
         }
         return cached
-    }
-
-    private func memory(
-        _ data: Data,
-        named uri: CameoURI,
-        mediaType: String? = nil,
-        keeping reservation: ByteReservation
-    ) throws(JobFailure) -> FetchedSource {
-        do throws(Errno) {
-            let file = try OpenFile.memory(containing: data, keeping: reservation)
-            reservation.shrink(to: data.count)
-            return FetchedSource(
-                sealed: file,
-                bytes: data.count,
-                digest: SHA256.digest(of: data),
-                mediaType: mediaType
-            )
-        } catch {
-            throw .fetch(SourceName.of(uri.text), lacking: error)
-        }
     }
 
     /// Turns `notFound` into a failure that explains it. A thumbnail's URI may be used before the thumbnail exists, so that

@@ -170,9 +170,8 @@ package final class Worker: Service {
         }
     }
 
-    /// Claims as many jobs as there is room for and starts them.
-    ///
-    /// - Returns: true when the claiming is over: a drain has emptied the queue, or a newer version has taken over.
+    /// Claims as many jobs as there is room for and starts them. Returns true when the claiming is over: a drain has emptied
+    /// the queue, or a newer version has taken over.
     private func fill(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> Bool {
         do throws(StoreError) {
             let jobs = try await claim()

@@ -1,20 +1,21 @@
 import CameoHTTPCache
+import CameoModel
+import Foundation
 import Testing
 
 @Suite("RFC 9111, section 4.1: which requests an answer is for", .timeLimit(.minutes(10)))
 struct VariantTests {
     private func matches(_ vary: [String], _ first: [String], _ second: [String]) throws -> Bool {
         let answer = fields(vary.map { "Vary: \($0)" })
-        let variant = try #require(Variant(of: [answer], for: fields(first), digest: digest))
+        let variant = try #require(Variant(of: [answer], for: fields(first)))
         let read = try #require(Variant(text: variant.text))
         #expect(read == variant)
-        #expect(variant.matches(fields(first), digest: digest))
-        #expect(read.matches(fields(second), digest: digest) == variant.matches(fields(second), digest: digest))
-        return variant.matches(fields(second), digest: digest)
+        #expect(variant.matches(fields(first)))
+        #expect(read.matches(fields(second)) == variant.matches(fields(second)))
+        return variant.matches(fields(second))
     }
 
-    /// Shows what it was given, which the real one hides.
-    private let digest: (String) -> String = { "<\($0)>" }
+    private func digest(_ text: String) -> String { SHA256.digest(of: Data(text.utf8)).hex }
 
     private static let pairs: [([String], [String], [String], Bool)] = [
         // Vary, the request that was answered, another one, whether that matches
@@ -42,13 +43,13 @@ struct VariantTests {
 
     @Test(arguments: [["*"], ["Accept, *"], ["Accept", " * "], ["Accept Origin"], ["a:b"], ["\u{e9}"]])
     func aStarOrWhatIsNoNameMatchesNothing(vary: [String]) {
-        #expect(Variant(of: [fields(vary.map { "Vary: \($0)" })], for: plain, digest: digest) == nil)
+        #expect(Variant(of: [fields(vary.map { "Vary: \($0)" })], for: plain) == nil)
     }
 
     @Test func moreNamesThanAnybodyMeansMatchNothing() {
         func variant(_ count: Int) -> Variant? {
             let names = (0..<count).map { "x\($0)" }.joined(separator: ",")
-            return Variant(of: [fields(["Vary: \(names)"])], for: plain, digest: digest)
+            return Variant(of: [fields(["Vary: \(names)"])], for: plain)
         }
         #expect(variant(64) != nil)
         #expect(variant(65) == nil)
@@ -58,20 +59,21 @@ struct VariantTests {
     @Test func theTextIsTheSameHoweverTheNamesCome() throws {
         let request = fields(["Accept: image/avif , image/webp", "Cookie: secret"])
         let texts = [["Vary: Cookie, Accept"], ["vary: ACCEPT", "Vary: cookie", "Vary: accept"]].map {
-            Variant(of: [fields($0)], for: request) { _ in "d" }?.text
+            Variant(of: [fields($0)], for: request)?.text
         }
-        #expect(texts == ["accept,cookie:d", "accept,cookie:d"])
-        #expect(Variant(of: [plain], for: request, digest: digest)?.text == "")
+        let text = "accept,cookie:\(digest("accept:image/avif,image/webp\ncookie:secret"))"
+        #expect(texts == [text, text])
+        #expect(Variant(of: [plain], for: request)?.text == "")
         #expect(
-            Variant(of: [fields(["Vary: Accept, Origin"])], for: request, digest: digest)?.text
-                == "accept,origin:<accept:image/avif,image/webp\norigin>"
+            Variant(of: [fields(["Vary: Accept, Origin"])], for: request)?.text
+                == "accept,origin:\(digest("accept:image/avif,image/webp\norigin"))"
         )
     }
 
     @Test func aChainVariesOnAllThatItsMembersVaryOn() {
         let chain = [fields(["Vary: Cookie"]), plain, fields(["Vary: Accept, Cookie"])]
-        #expect(Variant(of: chain, for: plain) { _ in "d" }?.text == "accept,cookie:d")
-        #expect(Variant(of: chain + [fields(["Vary: *"])], for: plain, digest: digest) == nil)
+        #expect(Variant(of: chain, for: plain)?.text.hasPrefix("accept,cookie:") == true)
+        #expect(Variant(of: chain + [fields(["Vary: *"])], for: plain) == nil)
     }
 
     @Test(arguments: ["accept", ":", ":d", "a b:d", ",a:d", "a,:d", "*,\u{301}:d"])

@@ -99,7 +99,7 @@ struct LookArithmeticTests {
     @Test(arguments: overlayCases)
     func overlaysFit(_ example: OverlayCase) {
         let overlay = Rendition.Overlay(source: "x", scale: example.scale, margin: example.margin)
-        let place = OverlayPlace(of: example.own, on: PixelSize(200, 100), overlay, margin: example.margin)
+        let place = PixelArea(of: example.own, on: PixelSize(200, 100), overlay, margin: example.margin)
         #expect(place.size == example.size)
         #expect(place.left == example.left && place.top == example.top)
     }

@@ -69,7 +69,7 @@ struct MessageTests {
                 dominantColor: .white
             )
         )
-        try back(PictureMessage(source: source, isTruncated: true, renditions: [.init(rendition)]))
+        try back(PictureMessage(source: source, isTruncated: true, renditions: [rendition]))
     }
 
     @Test func jobWithoutRenditionsIsRefused() {

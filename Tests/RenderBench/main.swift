@@ -58,11 +58,7 @@ func render(_ path: String) throws -> [Data] {
     let file = OpenFile(adopting: descriptor)
     let source = try SourceMapping(file.descriptor)
     let made = try PictureRenderer(limits: job.limits).render(job.renditions, of: source)
-    let message = PictureMessage(
-        source: made.facts,
-        isTruncated: made.isTruncated,
-        renditions: made.renditions.map(PictureMessage.Announcement.init)
-    )
+    let message = PictureMessage(source: made.facts, isTruncated: made.isTruncated, renditions: made.renditions)
     return [Data(message.frame)] + made.renditions.map(\.bytes)
 }
 

@@ -10,9 +10,7 @@ internal import Glibc
 package struct AddressGuard: Sendable {
     package enum Verdict: Hashable, Sendable {
         case allowed
-        /// - Parameters:
-        ///   - address: nil for a socket that is neither IPv4 nor IPv6.
-        ///   - range: the reserved range that contains it.
+        /// With the reserved range that contains the address; both are nil for a socket that is neither IPv4 nor IPv6.
         case refused(address: IPAddress?, range: AddressRange?)
     }
 

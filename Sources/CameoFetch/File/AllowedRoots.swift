@@ -10,10 +10,8 @@ struct AllowedRoots: Sendable {
         roots = try paths.map { path throws(FetchConfigurationError) in try AllowedRoot(path) }
     }
 
-    /// Opens a file below one of the roots with O_PATH.
+    /// Opens a file of any type below one of the roots with O_PATH. Its path is absolute and normalized.
     ///
-    /// - Parameter path: absolute and normalized.
-    /// - Returns: a file of any type.
     /// - Throws: `source.forbidden` for a file outside, `source.notFound`, and other failures to open.
     func open(_ path: [UInt8]) throws(JobFailure) -> OpenFile {
         let name = SourceName.ofPath(path)
@@ -96,10 +94,7 @@ struct AllowedRoot: Sendable {
         }
     }
 
-    /// The path relative to this folder, without resolving links.
-    ///
-    /// - Parameter path: absolute and normalized.
-    /// - Returns: the relative path; nil if the path is not below this folder.
+    /// An absolute and normalized path relative to this folder, without resolving links; nil if it is not below it.
     func relative(_ path: [UInt8]) -> [UInt8]? {
         for prefix in prefixes {
             if path == prefix { return Array(".".utf8) }

@@ -55,7 +55,11 @@ final class FileSource: SourceProvider {
             guard (try? roots.open(folder)) == nil else { throw error }
             throw error.lacking(.files(in: FileURI(path: folder)))
         }
-        try checkKind(of: candidate, name: name)
+        guard let mode = candidate.status()?.st_mode else { throw JobFailure.fetch(openingFile: name, Errno(EBADF)) }
+        guard mode & S_IFMT == S_IFREG else {
+            let kind = mode & S_IFMT == S_IFDIR ? "a folder, not a file" : "not a regular file"
+            throw JobFailure.fetch(.sourceInvalid, "\(name) is \(kind)")
+        }
         let file = try reopen(candidate, name: name)
         guard let status = file.status() else { throw JobFailure.fetch(openingFile: name, Errno(EBADF)) }
         let opened = OpenedFile(name: name, snapshot: FileSnapshot(status))
@@ -68,15 +72,6 @@ final class FileSource: SourceProvider {
         let source = FetchedSource(file, digest: digest, as: opened)
         if let change = source.changeSinceOpened() { throw change }
         return source
-    }
-
-    private func checkKind(of candidate: OpenFile, name: String) throws(JobFailure) {
-        guard let status = candidate.status() else { throw .fetch(openingFile: name, Errno(EBADF)) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return
-        case S_IFDIR: throw .fetch(.sourceInvalid, "\(name) is a folder, not a file")
-        default: throw .fetch(.sourceInvalid, "\(name) is not a regular file")
-        }
     }
 
     private func reopen(_ candidate: OpenFile, name: String) throws(JobFailure) -> OpenFile {

@@ -31,8 +31,8 @@ final class StoreFence: Sendable {
         }
     }
 
-    /// - Parameter candidate: a file opened with O_PATH.
-    /// - Returns: whether it is one of the store's files or lies in one of its folders.
+    /// Whether a file, opened with O_PATH, is one of the store's or lies in one of its folders.
+    ///
     /// - Throws: the errno of a failed check; the candidate must then not be opened.
     func encloses(_ candidate: OpenFile) throws(Errno) -> Bool {
         guard let status = candidate.status() else { throw Errno(EBADF) }

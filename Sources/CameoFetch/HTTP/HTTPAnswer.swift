@@ -96,8 +96,16 @@ extension HTTPAnswer {
             return .fetch(name, lacking: shortage)
         }
         switch result.code {
+        // One code for three limits. libcurl's timer counts whole milliseconds and may be early.
+        case CURLE_OPERATION_TIMEDOUT where result.elapsed + .milliseconds(10) >= budget:
+            return tooLong(route, limits: limits)
+        case CURLE_OPERATION_TIMEDOUT where !result.wasConnected:
+            return .fetch(.sourceTimeout, "\(name) was not connected within \(limits.connectTimeout)")
         case CURLE_OPERATION_TIMEDOUT:
-            return timeout(of: route, result: result, budget: budget, limits: limits)
+            return .fetch(
+                .sourceTimeout,
+                "\(name) sent less than \(limits.lowSpeedBytesPerSecond) bytes a second for \(limits.lowSpeedTime)"
+            )
         case CURLE_FILESIZE_EXCEEDED:
             let announced = (result.announcedBytes ?? result.head?.contentLength).map { "\($0) bytes" } ?? "more bytes"
             return .fetch(
@@ -132,24 +140,6 @@ extension HTTPAnswer {
         default:  // codes of other protocols, of unused options, or newer than this switch
             return .fetch(.sourceUnreachable, "\(name) cannot be fetched: \(reason)", isRetryable: false)
         }
-    }
-
-    /// Distinguishes three limits for which libcurl has one code. Its timer counts whole milliseconds and may be early.
-    private static func timeout(
-        of route: HTTPRoute,
-        result: TransferResult,
-        budget: Duration,
-        limits: FetchConfiguration
-    ) -> JobFailure {
-        if result.elapsed + .milliseconds(10) >= budget { return tooLong(route, limits: limits) }
-        guard result.wasConnected else {
-            return .fetch(.sourceTimeout, "\(route.description) was not connected within \(limits.connectTimeout)")
-        }
-        return .fetch(
-            .sourceTimeout,
-            "\(route.description) sent less than \(limits.lowSpeedBytesPerSecond) bytes a second "
-                + "for \(limits.lowSpeedTime)"
-        )
     }
 }
 

@@ -76,7 +76,7 @@ struct HTTPFetch {
 
     /// A remembered failure ends a job's first attempt without a request. A later attempt asks again.
     private mutating func goOnline() async throws -> CacheConversation<HTTPURL>.Action {
-        guard let ticket, ticket.isFirstAttempt, !ticket.asksServer, source.memory.base > .zero,
+        guard let ticket, ticket.isFirstAttempt, !ticket.asksServer, caching.failureMemory > .zero,
             let remembered = await cache?.rememberedFailure(of: key),
             source.transport.refusal(of: remembered.peers) == nil
         else { return conversation.goOnline(as: ticket?.number) }
@@ -246,12 +246,13 @@ struct HTTPFetch {
 
     private func fetched(_ stored: CachedSource) throws(JobFailure) -> FetchedSource {
         guard let bytes else { preconditionFailure("a response is served whose body was not read") }
-        do throws(Errno) {
-            let body = try Download.Body(bytes.data, digest: stored.blob, keeping: bytes.reservation)
-            return FetchedSource(body, mediaType: stored.mediaType)
-        } catch {
-            throw .fetch(SourceName.of(stored.key.uri), lacking: error)
-        }
+        return try FetchedSource(
+            copying: bytes.data,
+            named: SourceName.of(stored.key.uri),
+            digest: stored.blob,
+            mediaType: stored.mediaType,
+            keeping: bytes.reservation
+        )
     }
 
     private func remember(
@@ -259,10 +260,39 @@ struct HTTPFetch {
         answeredBy response: CacheableResponse?,
         from peers: [Peer]
     ) async {
-        guard let cache, let ticket,
-            let duration = source.memory.duration(of: failure, answeredBy: response, policy)
-        else { return }
+        guard let cache, let ticket, let duration = memory(of: failure, answeredBy: response) else { return }
         let until = now.addingTimeInterval(duration.seconds)
         await cache.remember(failure, of: key, until: until, number: ticket.number, peers: peers)
+    }
+
+    private var caching: CacheRules { source.configuration.caching }
+
+    /// The longest time for which a server's mistake may hide its pictures.
+    private static let longestMemory = Duration.seconds(300)
+
+    /// How long a failure is remembered and reused without asking the server; nil for one that is not. `response` is the
+    /// server's, if there was one; the policy judges it, since a remembered failure is a response that is served again.
+    ///
+    /// Only the server's own errors and its unreachability are remembered. The worker's own limits and refusals are not: they
+    /// cost nothing to check again, and another worker may have others.
+    private func memory(of failure: JobFailure, answeredBy response: CacheableResponse?) -> Duration? {
+        var duration = caching.failureMemory
+        guard duration > .zero else { return nil }
+        guard let response else { return failure.isOfTheSource ? duration : nil }
+        guard mayBeRepeated(response) else { return nil }
+        if [404, 410].contains(response.status), let lifetime = policy.explicitLifetime(of: response) {
+            duration = lifetime
+        }
+        if let wish = failure.retryAfter { duration = max(duration, wish) }
+        return duration > .zero ? min(duration, Self.longestMemory) : nil
+    }
+
+    /// Most error responses have no caching information. They are not stored, but may be remembered for some seconds.
+    private func mayBeRepeated(_ response: CacheableResponse) -> Bool {
+        switch policy.storing(response, of: HTTPFields()) {
+        case .allowed, .refused(.nothingAllowsIt): break
+        case .refused: return false
+        }
+        return policy.reuse(of: response, for: HTTPFields(), at: response.responseTime) != .stale(.noCache)
     }
 }

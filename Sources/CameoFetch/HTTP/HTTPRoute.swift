@@ -93,11 +93,9 @@ package struct HostHeader: Sendable {
         try self.init(host: String(parts[0]), name: String(parts[1]), value: String(parts[2]))
     }
 
-    /// - Parameters:
-    ///   - host: `example.com`, which means `https://example.com:443` alone, optionally with a port or a scheme. A secret is
-    ///     sent in the clear only if the operator wrote `http://`.
-    ///   - name: the header's name.
-    ///   - value: the header's value, without a line break.
+    /// `host` is `example.com`, which means `https://example.com:443` alone, optionally with a port or a scheme. A secret is
+    /// sent in the clear only if the operator wrote `http://`.
+    ///
     /// - Throws: ``FetchConfigurationError/hostHeader(_:)``.
     package init(host: String, name: String, value: String) throws(FetchConfigurationError) {
         let isURL = ["http://", "https://"].contains { host.lowercased().hasPrefix($0) }

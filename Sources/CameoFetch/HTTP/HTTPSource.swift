@@ -14,17 +14,17 @@ final class HTTPSource: SourceProvider {
     let sharesFetches = true
     let transport: HTTPTransport
     let cache: (any SourceCache)?
-    let memory: FailureMemory
     let configuration: FetchConfiguration
-    private let policies: CachePolicies
+    private let lifetimes: [(host: HostExemption?, lifetime: Duration)]
     private let refreshes = Refreshes()
 
     init(_ configuration: FetchConfiguration, _ cache: (any SourceCache)?) throws(FetchConfigurationError) {
         transport = try HTTPTransport(configuration)
         self.cache = cache
         self.configuration = configuration
-        memory = FailureMemory(base: configuration.caching.failureMemory)
-        policies = try CachePolicies(configuration.caching)
+        lifetimes = try configuration.caching.lifetimes.map { rule throws(FetchConfigurationError) in
+            (try rule.host.map { name throws(FetchConfigurationError) in try HostExemption(name) }, rule.lifetime)
+        }
     }
 
     func open(_ request: SourceRequest) async throws -> FetchedSource {
@@ -42,9 +42,19 @@ final class HTTPSource: SourceProvider {
     /// `use` is that of a request whose ticket does not ask for more.
     private func open(_ request: SourceRequest, _ use: CacheUse) async throws -> FetchedSource {
         let key = SourceKey(uri: request.uri, scope: RequestScope(of: request.uri, headers: request.headers))
-        let question = try question(request, key, use)
+        let target = try HTTPURL(target: request.target)
         // A response without a number cannot be stored (invariant I4).
         let cache = request.ticket == nil ? nil : cache
+        let own: CacheUse = request.ticket?.asksServer == true ? .validated : use
+        let question = CacheRequest(
+            key: key,
+            policy: policy(for: key, (try? HTTPURL(parsing: request.uri)) ?? target),
+            use: cache == nil ? .bypass : own,
+            target: target,
+            fields: try HTTPFields(request.headers, for: target),
+            maximumRedirects: configuration.maximumRedirects,
+            sent: transport.sent(at:)
+        )
         let stored = await cache?.answers(for: key).filter(isAllowed) ?? []
         var fetch = HTTPFetch(request, by: self, question, stored: stored, cache)
         return try await fetch.run()
@@ -52,28 +62,10 @@ final class HTTPSource: SourceProvider {
 
     func shutdown() { transport.shutdown() }
 
-    /// - Throws: `source.invalid` for a malformed URL or header.
-    private func question(
-        _ request: SourceRequest,
-        _ key: SourceKey,
-        _ use: CacheUse
-    ) throws(JobFailure) -> CacheRequest<HTTPURL> {
-        let target = try HTTPURL(target: request.target)
-        let use: CacheUse =
-            if cache == nil || request.ticket == nil {
-                .bypass
-            } else {
-                request.ticket?.asksServer == true ? .validated : use
-            }
-        return CacheRequest(
-            key: key,
-            policy: policies.policy(for: key, url: (try? HTTPURL(parsing: request.uri)) ?? target),
-            use: use,
-            target: target,
-            fields: try HTTPFields(request.headers, for: target),
-            maximumRedirects: configuration.maximumRedirects,
-            sent: transport.sent(at:)
-        )
+    private func policy(for key: SourceKey, _ url: HTTPURL) -> CachePolicy {
+        let rule = lifetimes.last { $0.host?.covers(url.origin) == true } ?? lifetimes.last { $0.host == nil }
+        let staleIfError = configuration.caching.staleIfError
+        return CachePolicy(for: key, defaultLifetime: rule?.lifetime, staleIfError: staleIfError)
     }
 
     private func isAllowed(_ response: CachedSource) -> Bool {
@@ -129,12 +121,9 @@ final class Resumption: Sendable {
     let partial: PartialResponse
     private let download: Mutex<Download?>
 
-    /// Copies the kept bytes into memory; nil if they are not those that were kept.
+    /// Copies the kept bytes, from the file's offset on, into memory; nil if they are not those that were kept. The
+    /// reservation is for the whole.
     ///
-    /// - Parameters:
-    ///   - partial: what is kept.
-    ///   - file: its bytes, from the file's offset on.
-    ///   - reservation: the reservation for the whole.
     /// - Throws: the errno of memfd_create or write.
     init?(_ partial: PartialResponse, in file: OpenFile, keeping reservation: ByteReservation) throws(Errno) {
         var download = try Download(keeping: reservation)

@@ -29,9 +29,8 @@ struct HTTPURL: Sendable {
     var host: String { origin.host }
     var port: Int { origin.port }
 
-    /// - Parameters:
-    ///   - text: a URL, or a reference.
-    ///   - base: the URL against which a reference, such as a `Location`, is resolved.
+    /// Parses a URL, or a reference, such as a `Location`, that is resolved against a base.
+    ///
     /// - Throws: the reason why it is not an HTTP URL.
     init(parsing text: String, relativeTo base: HTTPURL? = nil) throws(ParsingError) {
         let web: WebURL
@@ -42,15 +41,19 @@ struct HTTPURL: Sendable {
         }
         let credentials = web.userInformation.map { "\($0)@" } ?? ""
         var url = try CurlURL(parsing: "\(web.scheme)://\(credentials)\(web.hostAndPort)/")
-        guard let host = url.text(.host)?.lowercased(), !host.isEmpty else {
+        guard let host = url.text(CURLUPART_HOST)?.lowercased(), !host.isEmpty else {
             throw ParsingError(reason: "it has no host")
         }
-        guard let port = url.text(.port).flatMap({ Int($0) }) else { throw ParsingError(reason: "it has no port") }
+        guard let port = url.text(CURLUPART_PORT, cameo_curl_url_has_default_port).flatMap({ Int($0) }) else {
+            throw ParsingError(reason: "it has no port")
+        }
         let isLiteral = host.first == "[" && host.last == "]"
         origin = Origin(scheme: web.scheme, host: isLiteral ? String(host.dropFirst().dropLast()) : host, port: port)
-        if url.has(.user) || url.has(.password) {
-            let user = url.text(.user), password = url.text(.password)
-            guard user != nil || !url.has(.user), password != nil || !url.has(.password) else {
+        let (hasUser, hasPassword) = (url.has(CURLUPART_USER), url.has(CURLUPART_PASSWORD))
+        if hasUser || hasPassword {
+            let user = url.text(CURLUPART_USER, cameo_curl_url_decodes)
+            let password = url.text(CURLUPART_PASSWORD, cameo_curl_url_decodes)
+            guard user != nil || !hasUser, password != nil || !hasPassword else {
                 throw ParsingError(reason: "its user name or password has a control character")
             }
             authorization = "Basic \(Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString())"
@@ -58,7 +61,7 @@ struct HTTPURL: Sendable {
             authorization = nil
         }
         url.removeCredentials()
-        guard let root = url.text(.whole) else { throw ParsingError(reason: "it cannot be written down") }
+        guard let root = url.text(CURLUPART_URL) else { throw ParsingError(reason: "it cannot be written down") }
         target = web.target
         self.text = root.dropLast() + web.target
     }
@@ -67,23 +70,6 @@ struct HTTPURL: Sendable {
 /// Sole owner of a URL parsed by libcurl. The URL that is checked and the URL that libcurl connects to come from the same
 /// parser; a difference between two parsers is a classic way around address guards.
 struct CurlURL: ~Copyable {
-    /// Part of a URL.
-    enum Part {
-        case user, password, host, port
-        /// The whole URL, without credentials and fragment after ``removeCredentials()``.
-        case whole
-
-        fileprivate var code: (CURLUPart, flags: UInt32) {
-            switch self {
-            case .user: (CURLUPART_USER, cameo_curl_url_decodes)
-            case .password: (CURLUPART_PASSWORD, cameo_curl_url_decodes)
-            case .host: (CURLUPART_HOST, 0)
-            case .port: (CURLUPART_PORT, cameo_curl_url_has_default_port)
-            case .whole: (CURLUPART_URL, 0)
-            }
-        }
-    }
-
     private let handle: OpaquePointer
 
     /// - Throws: why the text is not a URL.
@@ -106,18 +92,17 @@ struct CurlURL: ~Copyable {
     }
 
     /// The part; nil if it is missing or decodes to a control character.
-    func text(_ part: Part) -> String? {
-        let (code, flags) = part.code
+    func text(_ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, code, &text, flags) == CURLUE_OK, let text else { return nil }
+        guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
     }
 
     /// Whether the URL has the part, readable or not.
-    func has(_ part: Part) -> Bool {
+    func has(_ part: CURLUPart) -> Bool {
         var text: UnsafeMutablePointer<CChar>?
         defer { curl_free(text) }
-        return curl_url_get(handle, part.code.0, &text, 0) == CURLUE_OK
+        return curl_url_get(handle, part, &text, 0) == CURLUE_OK
     }
 }

@@ -59,9 +59,8 @@ final class PartialVideo: VideoParts {
     /// What is left of the total time.
     var timeLeft: Duration { state.withLock(\.time) }
 
-    /// Loads the first part.
+    /// Loads the first part, and returns a digest that only the same version has: of its validator, its size and this part.
     ///
-    /// - Returns: a digest that only the same version has, of its validator, its size and its first part.
     /// - Throws: as ``HTTPTransport/part(_:of:at:_:within:_:)``.
     func loadFirst(_ clock: WorkClock) async throws -> BlobDigest {
         let first = try await load(0, clock)

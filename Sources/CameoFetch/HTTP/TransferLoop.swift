@@ -32,7 +32,7 @@ struct TransferLoop: ~Copyable {
             arrival.clock.beginWait()
             admission.enqueue(arrival, for: arrival.request.url.origin)
         }
-        endCancelled()
+        end(where: \.cancellation.isSet)
         startAdmitted()
         guard multi.perform() else { return endAll(CURLE_OUT_OF_MEMORY) }
         for (token, transfer) in active where transfer.isPaused {
@@ -49,11 +49,7 @@ struct TransferLoop: ~Copyable {
 
     /// Ends all transfers and the given arrivals with `CancellationError`.
     mutating func close(refusing arrivals: [Mailbox.Arrival]) {
-        for (token, transfer) in active {
-            finish(token)
-            transfer.arrival.continuation.resume(throwing: CancellationError())
-        }
-        for arrival in admission.removeWaiting(where: { _ in true }) { arrival.refuse(CancellationError()) }
+        end { _ in true }
         for arrival in arrivals { arrival.continuation.resume(throwing: CancellationError()) }
     }
 
@@ -72,12 +68,12 @@ struct TransferLoop: ~Copyable {
         }
     }
 
-    private mutating func endCancelled() {
-        for (token, transfer) in active where transfer.arrival.cancellation.isSet {
+    private mutating func end(where isOver: (Mailbox.Arrival) -> Bool) {
+        for (token, transfer) in active where isOver(transfer.arrival) {
             finish(token)
             transfer.arrival.continuation.resume(throwing: CancellationError())
         }
-        for arrival in admission.removeWaiting(where: \.cancellation.isSet) { arrival.refuse(CancellationError()) }
+        for arrival in admission.removeWaiting(where: isOver) { arrival.refuse(CancellationError()) }
     }
 
     /// Ends all transfers after libcurl itself failed: none would be sure to end.

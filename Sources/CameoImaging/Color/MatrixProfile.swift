@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import Glibc
 
 /// An ICC profile (ICC.1:2010) that tells by three primaries and three curves what light its RGB values are, as nearly all
@@ -53,45 +54,44 @@ struct MatrixProfile: Hashable {
 private struct ICCFile {
     private let bytes: [UInt8]
     /// The offset of each tag's data.
-    private var tags: [UInt32: Int] = [:]
+    private var tags: [String: Int] = [:]
 
     init?(_ bytes: [UInt8]) {
         self.bytes = bytes
-        let classes = ["mntr", "scnr", "spac"].map(Self.name)
-        guard let kind = number(at: 12, UInt32.self), classes.contains(kind), has("RGB ", at: 16), has("XYZ ", at: 20),
-            has("acsp", at: 36), let count = number(at: 128, UInt32.self), count <= 64
+        guard let kind = bytes.name(at: 12), ["mntr", "scnr", "spac"].contains(kind), bytes.name(at: 16) == "RGB ",
+            bytes.name(at: 20) == "XYZ ", bytes.name(at: 36) == "acsp", let count = bytes.number(at: 128, count: 4),
+            count <= 64
         else { return nil }
-        for place in stride(from: 132, to: 132 + Int(count) * 12, by: 12) {
-            guard let name = number(at: place, UInt32.self), let offset = number(at: place + 4, UInt32.self) else {
-                return nil
-            }
+        for place in stride(from: 132, to: 132 + count * 12, by: 12) {
             // Tables outrank primaries and curves.
-            guard ![Self.name("A2B\0"), Self.name("D2B\0")].contains(name & 0xFFFF_FF00) else { return nil }
-            tags[name] = Int(offset)
+            guard let name = bytes.name(at: place), let offset = bytes.number(at: place + 4, count: 4),
+                !name.hasPrefix("A2B"), !name.hasPrefix("D2B")
+            else { return nil }
+            tags[name] = offset
         }
     }
 
     /// X, Y and Z of a tag.
     func color(_ tag: String) -> [Double]? {
-        guard let offset = tags[Self.name(tag)], has("XYZ ", at: offset) else { return nil }
+        guard let offset = tags[tag], bytes.name(at: offset) == "XYZ " else { return nil }
         let numbers = (0..<3).compactMap { fixed(at: offset + 8 + $0 * 4) }
         return numbers.count == 3 ? numbers : nil
     }
 
     /// The light of each 8-bit value by a tag's curve.
     func curve(_ tag: String) -> [Double]? {
-        guard let offset = tags[Self.name(tag)] else { return nil }
-        let light: [Double]? = has("curv", at: offset) ? table(at: offset + 8) : formula(at: offset)
+        guard let offset = tags[tag] else { return nil }
+        let light: [Double]? = bytes.name(at: offset) == "curv" ? table(at: offset + 8) : formula(at: offset)
         return light?.allSatisfy { (0...1).contains($0) } == true ? light : nil
     }
 
     private func table(at offset: Int) -> [Double]? {
-        guard let count = number(at: offset, UInt32.self).map(Int.init) else { return nil }
+        guard let count = bytes.number(at: offset, count: 4) else { return nil }
         guard count > 1 else {
-            let gamma = count == 0 ? 1 : number(at: offset + 4, UInt16.self).map { Double($0) / 256 }
+            let gamma = count == 0 ? 1 : bytes.number(at: offset + 4, count: 2).map { Double($0) / 256 }
             return gamma.map { gamma in Self.values { pow($0, gamma) } }
         }
-        guard number(at: offset + 2 + count * 2, UInt16.self) != nil else { return nil }
+        guard bytes.slice(at: offset + 4, count: count * 2) != nil else { return nil }
         return Self.values { encoded in
             let position = encoded * Double(count - 1)
             let index = min(Int(position), count - 2)
@@ -101,13 +101,14 @@ private struct ICCFile {
     }
 
     private func entry(_ index: Int, at offset: Int) -> Double {
-        number(at: offset + 4 + index * 2, UInt16.self).map(Double.init) ?? 0
+        let place = offset + 4 + index * 2
+        return Double(Int(bytes[place]) << 8 | Int(bytes[place + 1]))
     }
 
     private func formula(at offset: Int) -> [Double]? {
-        guard has("para", at: offset), let kind = number(at: offset + 8, UInt16.self), kind == 0 || kind == 3 else {
-            return nil
-        }
+        guard bytes.name(at: offset) == "para", let kind = bytes.number(at: offset + 8, count: 2),
+            kind == 0 || kind == 3
+        else { return nil }
         let numbers = (0..<(kind == 0 ? 1 : 5)).compactMap { fixed(at: offset + 12 + $0 * 4) }
         switch numbers.count {
         case 1: return Self.values { pow($0, numbers[0]) }
@@ -126,17 +127,10 @@ private struct ICCFile {
         }
     }
 
-    private func number<Number: FixedWidthInteger>(at offset: Int, _ type: Number.Type) -> Number? {
-        guard offset >= 0, offset <= bytes.count - MemoryLayout<Number>.size else { return nil }
-        return bytes.withUnsafeBytes { Number(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
-    }
-
     /// An s15Fixed16Number.
-    private func fixed(at offset: Int) -> Double? { number(at: offset, Int32.self).map { Double($0) / 65_536 } }
-
-    private func has(_ name: String, at offset: Int) -> Bool { number(at: offset, UInt32.self) == Self.name(name) }
-
-    private static func name(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
+    private func fixed(at offset: Int) -> Double? {
+        bytes.number(at: offset, count: 4).map { Double(Int32(truncatingIfNeeded: $0)) / 65_536 }
+    }
 }
 
 /// Compresses light that is brighter than white into the range of sRGB.

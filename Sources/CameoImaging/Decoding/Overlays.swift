@@ -20,21 +20,15 @@ final class OverlayPicture {
         self.namedSize = namedSize
     }
 
-    /// Decodes a file that lies in so many drawings.
-    convenience init(
-        _ mapping: borrowing SourceMapping,
-        allowing optional: Set<PictureFormat>,
-        limits: RenderLimits,
-        depth: Int = 0
-    ) throws(ImagingError) {
-        let reader = try SourceReader(mapping, allowing: optional, limits: limits, depth: depth)
+    /// Decodes a file.
+    convenience init(_ mapping: borrowing SourceMapping, _ rules: SourceRules) throws(ImagingError) {
+        let reader = try SourceReader(mapping, rules)
         let header = try reader.header()
-        let facts = reader.facts(header)
-        let size = Self.size(of: reader.canvas(header), reader.format)
-        let group = RenditionGroup(page: 0, isAnimated: false, indices: [])
-        let shared = try SourceDecoder(reader: reader, facts: facts)
-            .page(group, header: header, at: size, keepsProfile: false)
-        try self.init(shared.frame(0, inSourceProfile: false), namedSize: facts.size)
+        let shape = reader.shape(header)
+        let size = Self.size(of: shape.canvas, shape.format)
+        let shared = try SourceDecoder(reader: reader, shape: shape)
+            .page(0, header: header, at: size, keepsProfile: false)
+        try self.init(shared.frame(0, inSourceProfile: false), namedSize: shape.size)
     }
 
     /// The overlay at a size. The latest result is kept, because all frames of an animation ask for the same size.
@@ -56,14 +50,12 @@ final class OverlayPicture {
 /// The overlays of a job, each decoded when the first rendition needs it and kept for the others.
 final class OverlayCache {
     private let sources: [OverlaySource]
-    private let allowedFormats: Set<PictureFormat>
-    private let limits: RenderLimits
+    private let rules: SourceRules
     private var decoded: [String: OverlayPicture] = [:]
 
-    init(_ sources: [OverlaySource], allowing formats: Set<PictureFormat>, limits: RenderLimits) {
+    init(_ sources: [OverlaySource], _ rules: SourceRules) {
         self.sources = sources
-        allowedFormats = formats
-        self.limits = limits
+        self.rules = rules
     }
 
     /// The overlay of a rendition, or nil if it has none.
@@ -74,7 +66,7 @@ final class OverlayCache {
             throw .overlay(uri, .unreadable("its bytes did not come with the job"))
         }
         do throws(ImagingError) {
-            let picture = try OverlayPicture(source.mapping, allowing: allowedFormats, limits: limits)
+            let picture = try OverlayPicture(source.mapping, rules)
             decoded[uri] = picture
             return picture
         } catch {
@@ -95,14 +87,9 @@ package final class OverlaySource {
     }
 }
 
-/// The size and position of an overlay on a thumbnail.
-struct OverlayPlace: Hashable, Sendable {
-    let size: PixelSize
-    let left: Int
-    let top: Int
-
-    /// Fits an overlay with the natural size `own`, whose aspect ratio is kept. The margin is in pixels of the
-    /// thumbnail; opposite margins leave at least one pixel between them.
+extension PixelArea {
+    /// Where an overlay with the natural size `own`, whose aspect ratio is kept, is drawn on a thumbnail. The margin is in
+    /// pixels of the thumbnail; opposite margins leave at least one pixel between them.
     init(of own: PixelSize, on thumbnail: PixelSize, _ overlay: Rendition.Overlay, margin: Int) {
         let horizontal = min(margin, (thumbnail.width - 1) / 2)
         let vertical = min(margin, (thumbnail.height - 1) / 2)
@@ -120,11 +107,9 @@ struct OverlayPlace: Hashable, Sendable {
         } else {
             factor = min(factor, 1)
         }
-        size = PixelSize(
-            min(room.width, max(1, Int((Double(own.width) * factor).rounded()))),
-            min(room.height, max(1, Int((Double(own.height) * factor).rounded())))
-        )
+        let scaled = own.scaled(by: factor)
+        let size = PixelSize(min(room.width, scaled.width), min(room.height, scaled.height))
         let place = Placement(of: size, in: room, gravity: overlay.gravity)
-        (left, top) = (place.left + horizontal, place.top + vertical)
+        self.init(left: place.left + horizontal, top: place.top + vertical, size: size)
     }
 }

@@ -3,47 +3,43 @@ internal import CameoModel
 /// Decodes what one group of renditions needs from a source, once.
 struct SourceDecoder {
     let reader: SourceReader
-    /// The facts of the decoded page; their size is the page's own.
-    let facts: PictureFacts
+    /// That of the decoded page.
+    let shape: SourceShape
 
     /// Decodes the page whose header is already open and checked, at an upright size (see ``SharedSize``), and keeps all
     /// or a part of it (see ``EarlyCut``).
     func page(
-        _ group: RenditionGroup,
+        _ page: Int,
         header: consuming VipsPicture,
         at size: PixelSize,
         keeping kept: PixelArea? = nil,
         keepsProfile: Bool
     ) throws(ImagingError) -> SharedPicture {
         let shared = header.isTurnedSideways ? size.turned : size
-        let stored = PixelSize(header.width, header.height)
-        let canvas = reader.canvas(header)
         var plan = SourcePlan(format: reader.format, sharedSize: shared)
         plan.kept = kept?.stored(of: size, orientation: header.orientation)
-        let shrink = ShrinkOnLoad(
-            for: reader.format,
-            from: stored,
-            measuredBy: header.measure,
-            to: shared,
-            hasAlpha: header.hasAlpha
-        )
+        let shrink = ShrinkOnLoad(for: reader.format, from: header, to: shared)
         let isMeasured = header.measure > 1
         let headerBytes = header.decodingBytes
-        let picture = shrink == .none ? header : try reader.open(page: group.page, shrink: shrink)
+        let picture = shrink == .none ? header : try reader.open(page: page, shrink: shrink)
         let decodingBytes = isMeasured ? picture.decodingBytes : headerBytes
-        return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            try decode(picture, plan, keepsProfile, canvas, page: group.page, keeping: kept, animation: nil)
+        do throws(ImagingError) {
+            return try decode(picture, plan, keepsProfile, page: page, keeping: kept, animation: nil)
+        } catch {
+            throw noticed(error, decoding: decodingBytes)
         }
     }
 
     /// Decodes all frames at their own size: resized together, each would bleed into its neighbours.
-    func animation(keepsProfile: Bool) throws(ImagingError) -> SharedPicture {
+    func animation(_ facts: PictureFacts, keepsProfile: Bool) throws(ImagingError) -> SharedPicture {
         let roll = try reader.animation(facts)
         let decodingBytes = roll.decodingBytes
         let animation = Animation(of: roll)
-        return try noticingExhaustion(of: decodingBytes) { () throws(ImagingError) in
-            let plan = SourcePlan(format: reader.format, sharedSize: nil)
-            return try decode(roll, plan, keepsProfile, facts.size, animation: animation)
+        let plan = SourcePlan(format: reader.format, sharedSize: nil)
+        do throws(ImagingError) {
+            return try decode(roll, plan, keepsProfile, animation: animation)
+        } catch {
+            throw noticed(error, decoding: decodingBytes)
         }
     }
 
@@ -77,7 +73,6 @@ struct SourceDecoder {
         _ opened: borrowing VipsPicture,
         _ plan: SourcePlan,
         _ keepsProfile: Bool,
-        _ canvas: PixelSize,
         page: Int = 0,
         keeping kept: PixelArea? = nil,
         animation: Animation?
@@ -88,45 +83,27 @@ struct SourceDecoder {
         plan.codedColor = color(of: opened, item)
         plan.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
         var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, plan)
+        let last: [any PreparationStep.Type] = animation == nil ? RenderPipeline.uprighting : []
         var device: VipsPicture?
         if keepsProfile, plan.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
             loaded = try Decode.apply(to: loaded, plan)
-            device = try finish(loaded.sharingReference(), by: RenderPipeline.keepingProfile, plan, animation)
+            let steps = RenderPipeline.keepingProfile + last
+            device = try RenderPipeline.prepare(loaded.sharingReference(), by: steps, plan)
         }
-        let standard = try finish(loaded, by: RenderPipeline.standardizing, plan, animation)
+        let standard = try RenderPipeline.prepare(loaded, by: RenderPipeline.standardizing + last, plan)
         return SharedPicture(
             standard: standard,
             device: device,
-            facts: facts,
-            canvas: canvas,
+            shape: shape,
             kept: kept,
             animation: animation,
             header: opened
         )
     }
 
-    private func finish(
-        _ picture: consuming VipsPicture,
-        by steps: [any PreparationStep.Type],
-        _ plan: SourcePlan,
-        _ animation: Animation?
-    ) throws(ImagingError) -> VipsPicture {
-        let pixels = try RenderPipeline.prepare(picture, by: steps, plan)
-        guard animation == nil else { return pixels }
-        return try RenderPipeline.prepare(pixels, by: RenderPipeline.uprighting, plan)
-    }
-
     /// Tells memory exhaustion from damage: libvips reports the same error for a large allocation that failed.
-    private func noticingExhaustion(
-        of bytes: Int,
-        _ decode: () throws(ImagingError) -> SharedPicture
-    ) throws(ImagingError) -> SharedPicture {
-        do throws(ImagingError) {
-            return try decode()
-        } catch {
-            guard AddressSpace.hasRoom(for: bytes) else { throw .outOfMemory }
-            throw error
-        }
+    private func noticed(_ error: ImagingError, decoding bytes: Int) -> ImagingError {
+        AddressSpace.hasRoom(for: bytes) ? error : .outOfMemory
     }
 }
 

@@ -1,5 +1,6 @@
 internal import CHEIF
 internal import CVips
+internal import CameoModel
 internal import Foundation
 
 /// An AVIF file (ISO/IEC 23008-12, HEIF) as libheif writes it: `ftyp`, `meta`, `mdat`.
@@ -13,7 +14,7 @@ enum AVIFContainer {
         }
         let meta = boxes[metaIndex].payload
         guard var children = ISOBox.all(in: meta.dropFirst(4)), let pitm = children["pitm"]?.payload,
-            pitm.first == 0, let primary = ByteReader(pitm).number(at: 4, count: 2),
+            pitm.first == 0, let primary = pitm.number(at: 4, count: 2),
             var locations = children["iloc"].flatMap({ ItemLocations($0.payload) }),
             let last = locations.items.map(\.id).max()
         else { return nil }
@@ -70,7 +71,7 @@ enum AVIFContainer {
         to children: inout [ISOBox]
     ) -> Bool {
         guard var iinf = children["iinf"]?.payload, iinf.first == 0,
-            let count = ByteReader(iinf).number(at: 4, count: 2)
+            let count = iinf.number(at: 4, count: 2)
         else { return false }
         // Version 2; id, no protection, type, no name.
         var entry: [UInt8] = [2, 0, 0, 0]
@@ -99,13 +100,12 @@ enum AVIFContainer {
             ipma.prefix(4).allSatisfy({ $0 == 0 }), properties.count < 127
         else { return false }
         properties.append(ISOBox("colr", Array("prof".utf8) + profile))
-        let reader = ByteReader(ipma)
-        guard let count = reader.number(at: 4, count: 4) else { return false }
+        guard let count = ipma.number(at: 4, count: 4) else { return false }
         var position = 8
         for _ in 0..<count {
-            guard let id = reader.number(at: position, count: 2), let used = reader.number(at: position + 2, count: 1),
-                let before = reader.slice(at: 0, count: position + 2),
-                let indices = reader.slice(at: position + 3, count: used)
+            guard let id = ipma.number(at: position, count: 2), let used = ipma.number(at: position + 2, count: 1),
+                let before = ipma.slice(at: 0, count: position + 2),
+                let indices = ipma.slice(at: position + 3, count: used)
             else { return false }
             position += 3 + used
             guard id == item else { continue }
@@ -137,12 +137,12 @@ struct ISOBox {
 
     /// The boxes that fill these bytes exactly; nil for anything else, including 64-bit sizes.
     static func all(in bytes: some Sequence<UInt8>) -> [ISOBox]? {
-        let reader = ByteReader(bytes)
+        let bytes = Array(bytes)
         var boxes: [ISOBox] = []
         var position = 0
-        while position < reader.count {
-            guard let size = reader.number(at: position, count: 4), size >= 8, let name = reader.name(at: position + 4),
-                let payload = reader.slice(at: position + 8, count: size - 8)
+        while position < bytes.count {
+            guard let size = bytes.number(at: position, count: 4), size >= 8, let name = bytes.name(at: position + 4),
+                let payload = bytes.slice(at: position + 8, count: size - 8)
             else { return nil }
             boxes.append(ISOBox(name, Array(payload)))
             position += size
@@ -172,20 +172,17 @@ struct ItemLocations {
 
     var items: [Item] = []
 
-    init() {}
-
     /// - Returns: nil for what libheif never writes: 32-bit ids, external files, offsets relative to other boxes.
     init?(_ payload: [UInt8]) {
-        let reader = ByteReader(payload)
-        guard let version = reader.number(at: 0, count: 1), version <= 1, let sizes = reader.number(at: 4, count: 2),
-            let count = reader.number(at: 6, count: 2)
+        guard let version = payload.number(at: 0, count: 1), version <= 1, let sizes = payload.number(at: 4, count: 2),
+            let count = payload.number(at: 6, count: 2)
         else { return nil }
         let (offsetSize, lengthSize, baseSize) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
         let indexSize = version == 1 ? sizes & 15 : 0
         var position = 8
         func next(_ size: Int) -> Int? {
             defer { position += size }
-            return reader.number(at: position, count: size)
+            return payload.number(at: position, count: size)
         }
         for _ in 0..<count {
             guard let id = next(2), version == 0 || next(2) == 0, next(2) == 0, let base = next(baseSize),
@@ -220,10 +217,8 @@ struct ItemLocations {
 }
 
 extension VipsPicture {
-    /// The picture as an AVIF file without metadata that keeps every pixel: the planes are red, green and blue themselves.
-    ///
-    /// - Parameter effort: libaom's, 0…9.
-    /// - Returns: nil if the picture could not be computed, or if libheif refused it.
+    /// The picture as an AVIF file without metadata that keeps every pixel: the planes are red, green and blue themselves. The
+    /// effort is libaom's, 0…9. Nil if the picture could not be computed, or if libheif refused it.
     func losslessAVIF(effort: Int) -> Data? {
         let context = heif_context_alloc()
         defer { heif_context_free(context) }

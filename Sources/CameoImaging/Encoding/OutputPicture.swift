@@ -56,7 +56,7 @@ struct OutputPicture: ~Copyable {
                 picture = try made(picture.converted(to: VIPS_INTERPRETATION_sRGB))
                 return profile
             case (.grey, true):
-                if plan.format.hasGrey { return profile }
+                if plan.format == .jpeg || plan.format == .png { return profile }
                 // The file has three colour channels, the profile one.
                 picture = try made(picture.converted(byProfile: data))
             case (.grey, false):
@@ -79,10 +79,6 @@ struct OutputPicture: ~Copyable {
     }
 }
 
-extension Rendition.Format {
-    fileprivate var hasGrey: Bool { self == .jpeg || self == .png }
-}
-
 /// The chunks of a PNG file (ISO/IEC 15948); metadata goes behind the first.
 enum PNGContainer {
     /// The bytes of signature and header chunk.
@@ -90,8 +86,7 @@ enum PNGContainer {
 
     /// - Returns: nil if this is not a PNG file.
     static func adding(_ metadata: KeptMetadata, to file: Data) -> Data? {
-        let reader = ByteReader(file)
-        guard reader.name(at: 12) == "IHDR", let head = reader.slice(at: 0, count: head) else { return nil }
+        guard file.name(at: 12) == "IHDR", let head = file.slice(at: 0, count: head) else { return nil }
         var added: [UInt8] = []
         // iCCP requires zlib, and a profile is too short to be worth compressing.
         if let profile = metadata.profile {
@@ -100,7 +95,7 @@ enum PNGContainer {
         if let exif = metadata.exif { added += PNGFile.chunk("eXIf", exif) }
         // Keyword; not compressed, no language, no translation.
         if let xmp = metadata.xmp { added += PNGFile.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp) }
-        return Data(head + added + reader.bytes[self.head...])
+        return head + added + file[head.endIndex...]
     }
 }
 
@@ -114,14 +109,13 @@ enum JPEGContainer {
 
     /// - Returns: nil if this is not a JPEG file, or if the profile is too long for one.
     static func adding(_ metadata: KeptMetadata, to file: Data) -> Data? {
-        let reader = ByteReader(file)
-        guard reader.bytes.starts(with: startOfImage) else { return nil }
+        guard file.starts(with: startOfImage) else { return nil }
         // JFIF has to come first, and readers of EXIF expect that.
         var start = 2
-        if reader.bytes.dropFirst(2).starts(with: jfif), let length = reader.number(at: 4, count: 2) {
+        if file.dropFirst(2).starts(with: jfif), let length = file.number(at: 4, count: 2) {
             start += 2 + length
         }
-        guard let head = reader.slice(at: 0, count: start) else { return nil }
+        guard let head = file.slice(at: 0, count: start) else { return nil }
         var added: [UInt8] = []
         if let exif = metadata.exif { added += segment(0xE1, Array("Exif\0\0".utf8) + exif) }
         if let xmp = metadata.xmp { added += segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + xmp) }
@@ -134,7 +128,7 @@ enum JPEGContainer {
                 added += segment(0xE2, profileName + [UInt8(index + 1), UInt8(pieces.count)] + piece)
             }
         }
-        return Data(head + added + reader.bytes[start...])
+        return head + added + file[head.endIndex...]
     }
 
     private static func segment(_ marker: UInt8, _ payload: [UInt8]) -> [UInt8] {

@@ -41,7 +41,10 @@ enum WebPContainer {
         guard let chunks = chunks(of: file) else { return nil }
         var body = chunks.filter { !metadataNames.contains($0.name) }
         guard body.count < chunks.count || !metadata.isEmpty else { return file }
-        var header = extendedHeader(size: size, hasAlpha: hasAlpha)
+        // Flags, three reserved bytes, and width and height less 1.
+        var header: [UInt8] = [hasAlpha ? Flag.alpha : 0, 0, 0, 0]
+        header.append(size.width - 1, count: 3, .little)
+        header.append(size.height - 1, count: 3, .little)
         if let first = body.first, first.name == "VP8X" {
             guard first.payload.count == header.count else { return nil }
             header = first.payload
@@ -64,29 +67,19 @@ enum WebPContainer {
         return Data(bytes + content)
     }
 
-    /// Flags, three reserved bytes, and width and height less 1.
-    private static func extendedHeader(size: PixelSize, hasAlpha: Bool) -> [UInt8] {
-        var header: [UInt8] = [hasAlpha ? Flag.alpha : 0, 0, 0, 0]
-        header.append(size.width - 1, count: 3, .little)
-        header.append(size.height - 1, count: 3, .little)
-        return header
-    }
-
     /// The chunks, or nil if they do not fill the file exactly.
     private static func chunks(of file: Data) -> [Chunk]? {
-        var reader = ByteReader(file)
-        reader.order = .little
-        guard reader.name(at: 0) == "RIFF", reader.name(at: 8) == "WEBP" else { return nil }
+        guard file.name(at: 0) == "RIFF", file.name(at: 8) == "WEBP" else { return nil }
         var chunks: [Chunk] = []
         var position = 12
-        while position < reader.count {
-            guard let name = reader.name(at: position), let length = reader.number(at: position + 4, count: 4),
-                let payload = reader.slice(at: position + 8, count: length)
+        while position < file.count {
+            guard let name = file.name(at: position), let length = file.number(at: position + 4, count: 4, .little),
+                let payload = file.slice(at: position + 8, count: length)
             else { return nil }
             chunks.append(Chunk(name: name, payload: Array(payload)))
             position += 8 + length + length % 2
         }
-        return position == reader.count ? chunks : nil
+        return position == file.count ? chunks : nil
     }
 }
 
@@ -96,9 +89,8 @@ extension VipsPicture {
 
     /// The picture as a WebP file without metadata: the same pixels as libvips' saver, which has two threads hand each other
     /// every few rows and adds EXIF that nobody asked for. That took a sixth of the encoding of a thumbnail of 256 pixels.
-    /// `quality` is 0…100, of a lossless file how hard libwebp tries; `effort` is 0…6, libwebp's method.
-    ///
-    /// - Returns: nil if it could not be computed, or if libwebp refused it.
+    /// `quality` is 0…100, of a lossless file how hard libwebp tries; `effort` is 0…6, libwebp's method. Nil if the picture
+    /// could not be computed, or if libwebp refused it.
     func webP(quality: Int, alphaQuality: Int, effort: Int, isLossless: Bool) -> Data? {
         var settings = WebPConfig()
         var picture = WebPPicture()

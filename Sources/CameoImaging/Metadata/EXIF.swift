@@ -7,7 +7,7 @@ struct EXIFBlock {
     /// The most bytes of a block. A JPEG segment holds 65,533, including the six of `Exif`.
     private static let longestBlock = 65_000
 
-    private let order: ByteReader.Order
+    private let order: ByteOrder
     private let picture: [TIFFEntry]
     private let camera: [TIFFEntry]
     private let place: [TIFFEntry]

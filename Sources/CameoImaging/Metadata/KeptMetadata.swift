@@ -20,7 +20,7 @@ struct KeptMetadata {
             EXIFBlock(Array(source), keeping: keep, size: size, isSRGB: !plan.keepsSourceProfile)?.bytes
         }
         xmp = (keep.contains(.xmp) ? plan.source.header.metadata(.xmp) : nil).flatMap { source in
-            XMPPacket(source, keepingPlace: keep.contains(.gps))?.bytes
+            XMPPacket.kept(of: source, keepingPlace: keep.contains(.gps))
         }
     }
 }
@@ -31,9 +31,7 @@ struct KeptMetadata {
 /// source's bytes. If the cut is in doubt, the whole packet is dropped: XMP is a convenience, but a leaked location
 /// cannot be taken back. So after cutting, no word that hints at a location may be left anywhere, be it in values,
 /// comments or other vocabularies (drones write `drone-dji:GpsLatitude`).
-struct XMPPacket {
-    let bytes: [UInt8]
-
+enum XMPPacket {
     /// The most bytes of a packet: it must fit into a JPEG segment together with its name.
     private static let longest = 65_000
 
@@ -54,8 +52,8 @@ struct XMPPacket {
     /// Hints at embedded pictures in Base64, and markup that could expand to more than the text shows.
     private static let refusedWords = ["xmpgimg", "gimage:data", "gdepth:data", "makernote", "<!doctype", "<!entity"]
 
-    /// - Returns: nil if nothing can be kept because it is not UTF-8, too long, or not trustworthy.
-    init?(_ source: Data, keepingPlace: Bool) {
+    /// Nil if nothing can be kept because it is not UTF-8, too long, or not trustworthy.
+    static func kept(of source: Data, keepingPlace: Bool) -> [UInt8]? {
         guard source.count <= Self.longest * 2, String(validating: source, as: UTF8.self) != nil else { return nil }
         let isCut: (String) -> Bool = { name in
             let local = name.split(separator: ":").last.map { $0.lowercased() } ?? ""
@@ -63,7 +61,7 @@ struct XMPPacket {
             return Self.outdated.contains(local) || !keepingPlace && isPlace
         }
         guard source.range(of: Data("<rdf:RDF".utf8)) != nil,
-            let kept = XMLCutter(Array(source)).removing(where: isCut)
+            let kept = XMLCutter.removing(from: Array(source), where: isCut)
         else { return nil }
         // ASCII bytes are compared, not characters, so that combining marks cannot hide a word.
         let lower = kept.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
@@ -71,7 +69,7 @@ struct XMPPacket {
         guard kept.count <= Self.longest, !refused.contains(where: { lower.firstRange(of: $0.utf8) != nil }) else {
             return nil
         }
-        bytes = kept
+        return kept
     }
 }
 
@@ -90,11 +88,10 @@ struct ColorProfile {
 
     /// - Returns: nil unless it is a complete profile for RGB or grey pixels of at most 4 MiB.
     init?(_ data: Data) {
-        let reader = ByteReader(data)
-        guard (128...Self.longest).contains(reader.count), reader.number(at: 0, count: 4) == reader.count,
-            reader.name(at: 36) == "acsp", let space = reader.name(at: 16).flatMap(Space.init)
+        guard (128...Self.longest).contains(data.count), data.number(at: 0, count: 4) == data.count,
+            data.name(at: 36) == "acsp", let space = data.name(at: 16).flatMap(Space.init)
         else { return nil }
-        bytes = reader.bytes
+        bytes = Array(data)
         self.space = space
     }
 }
@@ -104,44 +101,37 @@ struct ColorProfile {
 /// It handles tags, quoted values, comments, processing instructions and CDATA, which is all that XMP uses, and rejects
 /// anything else. It works on UTF-8 bytes, not on characters: a combining mark after a `<` would make another
 /// character.
-struct XMLCutter {
-    private let text: [UInt8]
-
-    init(_ text: [UInt8]) {
-        self.text = text
-    }
-
-    /// - Parameter isCut: whether to cut an element or attribute, by its qualified name.
-    /// - Returns: nil if the tags are not balanced.
-    func removing(where isCut: (String) -> Bool) -> [UInt8]? {
+enum XMLCutter {
+    /// `isCut` tells whether to cut an element or attribute, by its qualified name. Nil if the tags are not balanced.
+    static func removing(from text: [UInt8], where isCut: (String) -> Bool) -> [UInt8]? {
         var kept: [UInt8] = []
         // The number of open elements, and that number at the start of the element being cut.
         var depth = 0
         var cutDepth: Int?
         var rest = text[...]
         while let first = rest.first {
-            guard first == Self.less else {
-                let plain = rest.prefix { $0 != Self.less }
+            guard first == less else {
+                let plain = rest.prefix { $0 != less }
                 if cutDepth == nil { kept += plain }
                 rest = rest.dropFirst(plain.count)
                 continue
             }
-            guard let tag = Self.tag(at: rest) else { return nil }
+            guard let tag = tag(at: rest) else { return nil }
             rest = rest.dropFirst(tag.count)
             let second = tag.dropFirst().first
-            let isWhole = tag.dropLast().last == Self.slash
+            let isWhole = tag.dropLast().last == slash
             if second == UInt8(ascii: "!") || second == UInt8(ascii: "?") {
                 if cutDepth == nil { kept += tag }
-            } else if second == Self.slash {
+            } else if second == slash {
                 depth -= 1
                 guard depth >= 0 else { return nil }
                 if cutDepth == nil { kept += tag } else if cutDepth == depth { cutDepth = nil }
             } else {
                 if cutDepth == nil {
-                    if isCut(Self.name(of: tag)) {
+                    if isCut(name(of: tag)) {
                         if !isWhole { cutDepth = depth }
                     } else {
-                        guard let remainder = Self.withoutAttributes(tag, where: isCut) else { return nil }
+                        guard let remainder = withoutAttributes(tag, where: isCut) else { return nil }
                         kept += remainder
                     }
                 }

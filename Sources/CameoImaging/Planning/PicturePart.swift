@@ -1,5 +1,14 @@
 internal import CameoModel
 
+/// What geometry needs to know of a page or a frame of a source.
+struct SourceShape: Hashable {
+    /// Upright, in the pixels in which `crop` counts.
+    let size: PixelSize
+    /// That size, or a finer measure of a drawing.
+    let canvas: PixelSize
+    let format: PictureFormat
+}
+
 /// The part of a picture from which a rendition is made: what trimming and `crop` leave.
 struct PicturePart: Hashable {
     /// The size of the whole picture in the pixels in which the area is given.
@@ -9,20 +18,13 @@ struct PicturePart: Hashable {
     /// The area's size after rotation, which is fitted into the box.
     let turned: PixelSize
 
-    /// The source's size is upright, in the pixels in which `crop` counts. The area is given in parts of `canvas`, which is
-    /// that size or a finer measure of a drawing, except for a trimmed drawing: one pixel of an icon's nominal size may be a
-    /// large part of it, so the frame in which its borders were searched is used.
-    init(
-        of rendition: Rendition,
-        source: PixelSize,
-        canvas: PixelSize,
-        format: PictureFormat,
-        trimmed: TrimmedArea?
-    ) throws(ImagingError) {
-        let canvas = trimmed.map { format.isVector ? $0.frame : canvas } ?? canvas
+    /// The area is given in parts of the source's canvas, except for a trimmed drawing: one pixel of an icon's nominal size may
+    /// be a large part of it, so the frame in which its borders were searched is used.
+    init(of rendition: Rendition, _ source: SourceShape, trimmed: TrimmedArea?) throws(ImagingError) {
+        let canvas = trimmed.map { source.format.isVector ? $0.frame : source.canvas } ?? source.canvas
         self.canvas = canvas
         var area = trimmed?.area(in: canvas) ?? .whole(canvas)
-        if let crop = rendition.crop { area = try area.cropped(to: Self.scaled(crop, from: source, to: canvas)) }
+        if let crop = rendition.crop { area = try area.cropped(to: Self.scaled(crop, from: source.size, to: canvas)) }
         self.area = area
         turned = rendition.rotate.isSideways ? area.size.turned : area.size
     }
@@ -62,16 +64,15 @@ enum EarlyCut {
     /// does not notice that a file is truncated. Those of tiled TIFF and of drawings would also leave out columns.
     static func kept(
         for renditions: [Rendition],
-        of source: PixelSize,
-        format: PictureFormat,
+        of source: SourceShape,
         at shared: PixelSize,
         isTurnedSideways: Bool
     ) -> PixelArea? {
         guard renditions.count == 1, let rendition = renditions.first, rendition.fit == .cover,
             !rendition.gravity.isSmart, rendition.trim == nil, rendition.crop == nil, rendition.rotate == .none,
-            rendition.flip == nil, format != .tiff, !format.isVector
+            rendition.flip == nil, source.format != .tiff, !source.format.isVector
         else { return nil }
-        let geometry = Geometry(of: rendition, source: source)
+        let geometry = Geometry(of: rendition, source: source.size)
         guard geometry.resized == shared else { return nil }
         let (box, place) = (geometry.final, Placement(of: geometry.final, in: shared, gravity: rendition.gravity))
         let kept =
@@ -86,18 +87,8 @@ enum EarlyCut {
 enum TrimSearch {
     /// The top left pixel decides: if it is transparent, every transparent pixel is border, else every pixel of a
     /// similar colour. The threshold is the largest difference, of 255, within a border. If there is nothing but
-    /// border, the whole picture is returned.
-    static func box(
-        in picture: borrowing VipsPicture,
-        threshold: Int
-    ) throws(ImagingError) -> PixelArea {
-        guard let area = area(in: picture, threshold) else {
-            throw .processingFailed(step: "trim", detail: VipsLibrary.takeErrorText())
-        }
-        return area
-    }
-
-    private static func area(in picture: borrowing VipsPicture, _ threshold: Int) -> PixelArea? {
+    /// border, the whole picture is returned. Nil if libvips failed.
+    static func box(in picture: borrowing VipsPicture, threshold: Int) -> PixelArea? {
         guard let corner = picture.pixel(x: 0, y: 0) else { return nil }
         let colors = Array(corner.dropLast())
         guard picture.hasAlpha else { return picture.differing(from: corner, by: threshold) }

@@ -59,32 +59,28 @@ struct PixelArea: Hashable {
                 size: PixelSize(Int(area.width), Int(area.height))
             )
         case .fraction:
-            let (x, width) = Self.share(of: size.width, from: area.left, length: area.width)
-            let (y, height) = Self.share(of: size.height, from: area.top, length: area.height)
+            let (across, down) = (Double(size.width), Double(size.height))
+            let (x, width) = Self.span(area.left * across, (area.left + area.width) * across, in: size.width)
+            let (y, height) = Self.span(area.top * down, (area.top + area.height) * down, in: size.height)
             return PixelArea(left: left + x, top: top + y, size: PixelSize(width, height))
         }
     }
 
-    /// Rounds at both ends, so that neighbouring fractions meet without gap or overlap.
-    private static func share(of edge: Int, from start: Double, length: Double) -> (Int, Int) {
-        let first = min(edge - 1, Int((start * Double(edge)).rounded()))
-        let end = min(edge, Int(((start + length) * Double(edge)).rounded()))
-        return (first, max(1, end - first))
+    /// The first pixel of an edge between two positions, and how many. Rounds at both ends, so that neighbouring fractions
+    /// meet without gap or overlap.
+    private static func span(_ start: Double, _ end: Double, in edge: Int) -> (first: Int, count: Int) {
+        let first = min(edge - 1, Int(start.rounded()))
+        return (first, max(1, min(edge, Int(end.rounded())) - first))
     }
 
     /// The same area in a picture of another size; at least one pixel, and inside the picture.
     func scaled(from whole: PixelSize, to other: PixelSize) -> PixelArea {
         guard whole != other else { return self }
-        let (x, width) = Self.scaled(left, size.width, of: whole.width, to: other.width)
-        let (y, height) = Self.scaled(top, size.height, of: whole.height, to: other.height)
+        let across = Double(other.width) / Double(whole.width)
+        let down = Double(other.height) / Double(whole.height)
+        let (x, width) = Self.span(Double(left) * across, Double(left + size.width) * across, in: other.width)
+        let (y, height) = Self.span(Double(top) * down, Double(top + size.height) * down, in: other.height)
         return PixelArea(left: x, top: y, size: PixelSize(width, height))
-    }
-
-    private static func scaled(_ start: Int, _ length: Int, of whole: Int, to other: Int) -> (Int, Int) {
-        let factor = Double(other) / Double(whole)
-        let first = min(other - 1, Int((Double(start) * factor).rounded()))
-        let end = min(other, Int((Double(start + length) * factor).rounded()))
-        return (first, max(1, end - first))
     }
 }
 

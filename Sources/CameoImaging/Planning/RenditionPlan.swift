@@ -32,13 +32,7 @@ struct RenditionPlan {
         overlay: OverlayPicture?,
         limits: RenderLimits
     ) throws(ImagingError) {
-        let part = try PicturePart(
-            of: rendition,
-            source: shared.sourceSize,
-            canvas: shared.canvas,
-            format: shared.format,
-            trimmed: trimmed
-        )
+        let part = try PicturePart(of: rendition, shared.shape, trimmed: trimmed)
         let geometry = Geometry(of: rendition, source: part.turned, mayGrow: shared.format.isVector)
         // What a cut leaves of a picture that grows is all that is computed of it, unless every pixel is looked at to choose it.
         let isComputed = !geometry.isCut || rendition.gravity.isSmart

@@ -8,37 +8,32 @@ enum SharedSize {
     private static let drawingEdge = 32_767
 
     /// The smallest size that is enough for every rendition on both axes; larger than the source only for vector
-    /// drawings. The source's size is upright; `canvas` is as in ``PicturePart``. A rendition that trims but is not yet in `trimmed` gets a size for its
-    /// border search.
+    /// drawings. A rendition that trims but is not yet in `trimmed` gets a size for its border search.
     static func size(
         for renditions: [Rendition],
-        of source: PixelSize,
-        canvas: PixelSize,
-        format: PictureFormat,
+        of source: SourceShape,
         trimmed: [Int: TrimmedArea] = [:],
         limit: Int
     ) throws(ImagingError) -> PixelSize {
         var shared = PixelSize(1, 1)
         for (index, rendition) in renditions.enumerated() {
-            let needed = try needed(for: rendition, of: source, canvas, format, trimmed[index])
+            let needed = try needed(for: rendition, of: source, trimmed[index])
             shared = PixelSize(max(shared.width, needed.width), max(shared.height, needed.height))
         }
-        guard format.isVector else {
-            return PixelSize(min(source.width, shared.width), min(source.height, shared.height))
+        guard source.format.isVector else {
+            return PixelSize(min(source.size.width, shared.width), min(source.size.height, shared.height))
         }
-        return drawn(canvas, atLeast: shared, limit: limit)
+        return drawn(source.canvas, atLeast: shared, limit: limit)
     }
 
     private static func needed(
         for rendition: Rendition,
-        of source: PixelSize,
-        _ canvas: PixelSize,
-        _ format: PictureFormat,
+        of source: SourceShape,
         _ trimmed: TrimmedArea?
     ) throws(ImagingError) -> PixelSize {
-        if rendition.trim != nil, trimmed == nil { return searched(for: rendition, in: canvas, format) }
-        let part = try PicturePart(of: rendition, source: source, canvas: canvas, format: format, trimmed: trimmed)
-        let resized = Geometry(of: rendition, source: part.turned, mayGrow: format.isVector).resized
+        if rendition.trim != nil, trimmed == nil { return searched(for: rendition, in: source) }
+        let part = try PicturePart(of: rendition, source, trimmed: trimmed)
+        let resized = Geometry(of: rendition, source: part.turned, mayGrow: source.format.isVector).resized
         let wanted = rendition.rotate.isSideways ? resized.turned : resized
         return PixelSize(
             Int((Double(part.canvas.width) * Double(wanted.width) / Double(part.area.size.width)).rounded(.up)),
@@ -46,17 +41,14 @@ enum SharedSize {
         )
     }
 
-    private static func searched(
-        for rendition: Rendition,
-        in source: PixelSize,
-        _ format: PictureFormat
-    ) -> PixelSize {
-        let longest = Double(max(source.width, source.height))
-        guard format.isVector else { return source.scaled(by: min(1, Double(trimmingEdge) / longest)) }
+    private static func searched(for rendition: Rendition, in source: SourceShape) -> PixelSize {
+        let canvas = source.canvas
+        let longest = Double(max(canvas.width, canvas.height))
+        guard source.format.isVector else { return canvas.scaled(by: min(1, Double(trimmingEdge) / longest)) }
         // Every pixel of a vector drawing costs time, more so with filters.
-        let untrimmed = Geometry(of: rendition, source: source, mayGrow: true).resized
+        let untrimmed = Geometry(of: rendition, source: canvas, mayGrow: true).resized
         let edge = min(trimmingEdge, 2 * max(untrimmed.width, untrimmed.height))
-        return source.scaled(by: Double(edge) / longest)
+        return canvas.scaled(by: Double(edge) / longest)
     }
 
     /// The size of a vector drawing: its aspect ratio is kept, and its pixels are limited.
@@ -83,11 +75,7 @@ extension PixelSize {
 
 /// The decoded pixels from which every rendition of a group is made.
 final class SharedPicture {
-    let format: PictureFormat
-    /// The size of a page or frame of the source, upright.
-    let sourceSize: PixelSize
-    /// The same as it is measured, see ``PicturePart``.
-    let canvas: PixelSize
+    let shape: SourceShape
     /// The size of a page or frame of this picture, upright.
     let frameSize: PixelSize
     /// The part of the shrunk picture that this is, in upright pixels; nil for all of it.
@@ -100,26 +88,24 @@ final class SharedPicture {
     /// The same pixels in the source's own colour space; nil if no rendition needs them or there is no profile.
     private let device: VipsPicture?
 
+    var format: PictureFormat { shape.format }
     var hasDevicePixels: Bool { device != nil }
 
     init(
         standard: consuming VipsPicture,
         device: consuming VipsPicture?,
-        facts: PictureFacts,
-        canvas: PixelSize,
+        shape: SourceShape,
         kept: PixelArea?,
         animation: Animation?,
         header: consuming VipsPicture
     ) {
-        format = facts.format
-        sourceSize = facts.size
-        self.canvas = canvas
+        self.shape = shape
         self.kept = kept
         self.animation = animation
         self.header = header
         // Frames of a video are upright, and may have been made smaller already.
-        let isWhole = animation != nil && facts.format != .video
-        frameSize = isWhole ? facts.size : PixelSize(standard.width, standard.height / (animation?.frames ?? 1))
+        let isWhole = animation != nil && shape.format != .video
+        frameSize = isWhole ? shape.size : PixelSize(standard.width, standard.height / (animation?.frames ?? 1))
         self.standard = standard
         self.device = device
     }
@@ -136,10 +122,8 @@ final class SharedPicture {
         let picture = inSourceProfile ? inSourceProfilePicture() : standard.sharingReference()
         guard let animation else { return picture }
         let height = picture.height / animation.frames
-        let frame = try VipsPicture.result(
-            of: "frame \(index)",
-            picture.cropped(left: 0, top: index * height, width: picture.width, height: height)
-        )
+        let area = PixelArea(left: 0, top: index * height, size: PixelSize(picture.width, height))
+        let frame = try VipsPicture.result(of: "frame \(index)", picture.cropped(to: area))
         let plan = SourcePlan(format: format, sharedSize: frameSize)
         return try RenderPipeline.prepare(frame, by: RenderPipeline.uprighting, plan)
     }

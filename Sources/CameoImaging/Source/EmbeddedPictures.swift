@@ -10,14 +10,11 @@ enum EmbeddedPictures {
     private static let longest = 7_000_000
 
     /// The text with pictures that librsvg reads; nil if nothing is to be changed.
-    static func readable(
-        _ text: UnsafeRawBufferPointer,
-        allowing optional: Set<PictureFormat>,
-        limits: RenderLimits,
-        depth: Int
-    ) -> [UInt8]? {
-        var (made, copied, offset, left): ([UInt8], Int, Int, Int) = ([], 0, 5, depth < Self.depth ? most : 0)
-        while left > 0, made.count <= 4 * limits.drawingBytes, offset < text.count,
+    static func readable(_ text: UnsafeRawBufferPointer, _ rules: SourceRules) -> [UInt8]? {
+        var inner = rules
+        inner.depth += 1
+        var (made, copied, offset, left): ([UInt8], Int, Int, Int) = ([], 0, 5, rules.depth < depth ? most : 0)
+        while left > 0, made.count <= 4 * rules.limits.drawingBytes, offset < text.count,
             let colon = text[offset...].firstIndex(of: UInt8(ascii: ":"))
         {
             let start = colon - 4
@@ -29,7 +26,7 @@ enum EmbeddedPictures {
             guard let bytes = unreadable(String(decoding: text[start..<end], as: UTF8.self)) else { continue }
             left -= 1
             guard let mapping = try? SourceMapping(copying: bytes),
-                let picture = try? OverlayPicture(mapping, allowing: optional, limits: limits, depth: depth + 1),
+                let picture = try? OverlayPicture(mapping, inner),
                 let (type, file) = file(of: picture)
             else { continue }
             made += text[copied..<start]

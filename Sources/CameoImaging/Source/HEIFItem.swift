@@ -1,3 +1,5 @@
+internal import CameoModel
+
 /// What a HEIF or AVIF file says of its primary picture besides pixels (ISO/IEC 23008-12), which libvips ignores.
 struct HEIFItem {
     /// The colour space by the code points of `nclx`, unless it is sRGB's. The matrix and the range count nothing here: they lead to
@@ -12,9 +14,8 @@ struct HEIFItem {
     /// Nothing is known of a file that is structured differently.
     init(in file: UnsafeRawBufferPointer) {
         guard let meta = Self.meta(of: file), let children = ISOBox.all(in: meta.dropFirst(4)),
-            let primary = children["pitm"].flatMap({ ByteReader($0.payload) }).flatMap({
-                $0.number(at: 4, count: $0.number(at: 0, count: 1) == 0 ? 2 : 4)
-            })
+            let pitm = children["pitm"]?.payload,
+            let primary = pitm.number(at: 4, count: pitm.first == 0 ? 2 : 4)
         else { return }
         let references = children["iref"].map(Self.references) ?? []
         isPremultiplied = references.contains { $0.kind == "prem" && $0.from == primary }
@@ -26,11 +27,10 @@ struct HEIFItem {
         let boxes = [primary, tile].compactMap(\.self).flatMap { Self.indices(of: $0, in: ipma) }
             .filter { (1...max(1, properties.count)).contains($0) }.map { properties[$0 - 1] }
         if let box = boxes.first(where: { $0.name == "colr" && $0.payload.starts(with: "nclx".utf8) }) {
-            let nclx = ByteReader(box.payload)
             // What is unspecified, as 2 is, is as in sRGB.
             let named = CodedColor(
-                primaries: nclx.number(at: 4, count: 2).flatMap(CodedColor.Primaries.init(codePoint:)) ?? .bt709,
-                transfer: nclx.number(at: 6, count: 2).flatMap(CodedColor.Transfer.init(codePoint:)) ?? .sRGB
+                primaries: box.payload.number(at: 4, count: 2).flatMap(CodedColor.Primaries.init(codePoint:)) ?? .bt709,
+                transfer: box.payload.number(at: 6, count: 2).flatMap(CodedColor.Transfer.init(codePoint:)) ?? .sRGB
             )
             if named != CodedColor(primaries: .bt709, transfer: .sRGB) { color = named }
         }
@@ -40,12 +40,11 @@ struct HEIFItem {
     private static func meta(of file: UnsafeRawBufferPointer) -> ArraySlice<UInt8>? {
         var offset = 0
         while file.count - offset >= 8 {
-            let head = ByteReader(file[offset..<min(file.count, offset + 16)])
-            guard var size = head.number(at: 0, count: 4) else { return nil }
+            guard var size = file.number(at: offset, count: 4) else { return nil }
             let isLong = size == 1
-            if isLong { size = head.number(at: 9, count: 7) ?? 0 }
+            if isLong { size = file.number(at: offset + 9, count: 7) ?? 0 }
             guard size >= 8, size <= file.count - offset else { return nil }
-            if head.name(at: 4) == "meta" {
+            if file.name(at: offset + 4) == "meta" {
                 guard size <= longest, !isLong else { return nil }
                 return Array(file[offset + 8..<offset + size])[...]
             }
@@ -58,8 +57,8 @@ struct HEIFItem {
     private static func references(_ iref: ISOBox) -> [(kind: String, from: Int, to: Int)] {
         let width = iref.payload.first == 0 ? 2 : 4
         return (ISOBox.all(in: iref.payload.dropFirst(4)) ?? []).compactMap { box in
-            let reader = ByteReader(box.payload)
-            guard let from = reader.number(at: 0, count: width), let to = reader.number(at: width + 2, count: width)
+            let bytes = box.payload
+            guard let from = bytes.number(at: 0, count: width), let to = bytes.number(at: width + 2, count: width)
             else { return nil }
             return (box.name, from, to)
         }
@@ -67,20 +66,20 @@ struct HEIFItem {
 
     /// The properties of an item, counted from 1.
     private static func indices(of item: Int, in ipma: ISOBox) -> [Int] {
-        let reader = ByteReader(ipma.payload)
-        guard let version = reader.number(at: 0, count: 1), let flags = reader.number(at: 1, count: 3),
-            let count = reader.number(at: 4, count: 4)
+        let bytes = ipma.payload
+        guard let version = bytes.first, let flags = bytes.number(at: 1, count: 3),
+            let count = bytes.number(at: 4, count: 4)
         else { return [] }
         let (idWidth, width) = (version == 0 ? 2 : 4, flags & 1 == 1 ? 2 : 1)
         var position = 8
         for _ in 0..<count {
-            guard let id = reader.number(at: position, count: idWidth),
-                let used = reader.number(at: position + idWidth, count: 1)
+            guard let id = bytes.number(at: position, count: idWidth),
+                let used = bytes.number(at: position + idWidth, count: 1)
             else { return [] }
             let start = position + idWidth + 1
             guard id != item else {
                 let mask = width == 2 ? 0x7FFF : 0x7F
-                return (0..<used).compactMap { reader.number(at: start + $0 * width, count: width).map { $0 & mask } }
+                return (0..<used).compactMap { bytes.number(at: start + $0 * width, count: width).map { $0 & mask } }
             }
             position = start + used * width
         }

@@ -31,13 +31,9 @@ struct InitialsDrawing {
         let edge = max(1, Int((Double(initials.size) * scale).rounded()))
         let letters = try text(fontSize: try fontSize(edge: Double(edge)))
         let background = initials.background.numbers(bands: 3) + [Double(initials.background.alpha)]
-        let placed = letters.embedded(
-            left: (edge - letters.width) / 2,
-            top: (edge - letters.height) / 2,
-            width: edge,
-            height: edge,
-            background: [0, 0, 0, 0]
-        )
+        let square = PixelSize(edge, edge)
+        let place = Placement(of: letters.size, in: square, gravity: .center)
+        let placed = letters.embedded(at: place, in: square, background: [0, 0, 0, 0])
         let pixels = placed?.composited(over: background)?
             .firstBands(initials.background.alpha == 255 ? 3 : 4)?.roundedToBytes()
         return try .result(of: "initials", pixels?.materialized())

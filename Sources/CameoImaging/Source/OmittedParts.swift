@@ -17,10 +17,9 @@ extension SourceReader {
 
     /// Whether a file names itself a sequence of pictures (ISO/IEC 23008-12, AV1 Image File Format).
     private var hasMovieBrand: Bool {
-        let reader = ByteReader(bytes.prefix(256))
-        let length = min(reader.number(at: 0, count: 4) ?? 0, reader.count)
-        let brands = stride(from: 8, to: length, by: 4).compactMap(reader.name(at:))
-        return !["avis", "hevc", "hevx", "msf1"].allSatisfy { !brands.contains($0) }
+        let length = min(bytes.number(at: 0, count: 4) ?? 0, 256, bytes.count)
+        let brands = stride(from: 8, to: length, by: 4).compactMap { bytes.name(at: $0) }
+        return brands.contains { ["avis", "hevc", "hevx", "msf1"].contains($0) }
     }
 }
 

@@ -13,15 +13,16 @@ enum PNGColor {
     ///   unsupported (narrow range, YCbCr, other code points). The picture is then read as if the chunk were missing.
     static func named(in bytes: UnsafeRawBufferPointer) -> CodedColor? {
         var (gamma, primaries, isNamed): (Int?, CodedColor.Primaries?, Bool) = (nil, nil, false)
-        for chunk in chunks(of: bytes) where chunk.count >= frame {
-            let type = chunk.dropFirst(4).prefix(4)
-            if type.elementsEqual("IDAT".utf8) || type.elementsEqual("PLTE".utf8) { break }
-            if type.elementsEqual("cICP".utf8) { return color(inChunk: chunk) }
-            if type.elementsEqual("sRGB".utf8) || type.elementsEqual("iCCP".utf8) { isNamed = true }
-            if type.elementsEqual("gAMA".utf8) { gamma = numbers(in: chunk, count: 1)?.first }
-            if type.elementsEqual("cHRM".utf8), let points = numbers(in: chunk, count: 8)?.map({ Double($0) / 100_000 })
-            {
+        search: for chunk in chunks(of: bytes) {
+            switch chunk.name(at: 4) {
+            case "IDAT", "PLTE": break search
+            case "cICP": return numbers(in: chunk, count: 1)?.first.flatMap(color)
+            case "sRGB", "iCCP": isNamed = true
+            case "gAMA": gamma = numbers(in: chunk, count: 1)?.first
+            case "cHRM":
+                guard let points = numbers(in: chunk, count: 8)?.map({ Double($0) / 100_000 }) else { continue }
                 primaries = CodedColor.Primaries(white: Array(points[..<2]), Array(points[2...]))
+            default: continue
             }
         }
         guard !isNamed else { return nil }
@@ -38,50 +39,40 @@ enum PNGColor {
 
     /// The EXIF behind the pixels, which libvips does not read; nil if there is none.
     static func lateEXIF(in bytes: UnsafeRawBufferPointer) -> EXIFSegment? {
-        let late = chunks(of: bytes).drop { !$0.dropFirst(4).starts(with: "IDAT".utf8) }
-        return late.first { $0.dropFirst(4).starts(with: "eXIf".utf8) }
+        chunks(of: bytes).drop { $0.name(at: 4) != "IDAT" }.first { $0.name(at: 4) == "eXIf" }
             .flatMap { EXIFSegment(payload: $0.startIndex + 8..<$0.endIndex - 4, of: bytes) }
     }
 
     /// Whether a PNG has frames (https://www.w3.org/TR/png-3/#11acTL).
     static func isAnimated(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        chunks(of: bytes).lazy.map { $0.dropFirst(4).prefix(4) }.prefix { !$0.elementsEqual("IDAT".utf8) }
-            .contains { $0.elementsEqual("acTL".utf8) }
+        chunks(of: bytes).lazy.map { $0.name(at: 4) }.prefix { $0 != "IDAT" }.contains("acTL")
     }
 
     /// The chunks with length, type and checksum, up to the first that is cut off. Of other files, none.
     private static func chunks(of bytes: UnsafeRawBufferPointer) -> some Sequence<Slice<UnsafeRawBufferPointer>> {
         sequence(state: bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) ? firstChunk : bytes.count) { offset in
-            guard bytes.count - offset >= frame else { return nil }
-            let end = offset + frame + number(bytes, at: offset)
-            guard end <= bytes.count else { return nil }
+            guard let length = bytes.number(at: offset, count: 4), length <= bytes.count - offset - frame else {
+                return nil
+            }
+            let end = offset + frame + length
             defer { offset = end }
             return bytes[offset..<end]
         }
     }
 
+    /// The numbers of four bytes of which a chunk consists; nil if it does not, or is damaged.
     private static func numbers(in chunk: Slice<UnsafeRawBufferPointer>, count: Int) -> [Int]? {
-        guard chunk.count == frame + 4 * count else { return nil }
-        let reader = ByteReader(chunk)
-        guard let body = reader.slice(at: 4, count: 4 + 4 * count),
-            reader.number(at: 8 + 4 * count, count: 4) == Int(PNGFile.crc32(body))
+        guard chunk.count == frame + 4 * count, let body = chunk.slice(at: 4, count: 4 + 4 * count),
+            chunk.number(at: 8 + 4 * count, count: 4) == Int(PNGFile.crc32(body))
         else { return nil }
-        return (0..<count).compactMap { reader.number(at: 8 + 4 * $0, count: 4) }
+        return (0..<count).compactMap { chunk.number(at: 8 + 4 * $0, count: 4) }
     }
 
-    private static func color(inChunk chunk: Slice<UnsafeRawBufferPointer>) -> CodedColor? {
-        let reader = ByteReader(chunk)
-        guard reader.count == frame + 4, let named = reader.slice(at: 4, count: 8),
-            reader.number(at: 12, count: 4) == Int(PNGFile.crc32(named)),
-            let primaries = reader.number(at: 8, count: 1).flatMap(CodedColor.Primaries.init(codePoint:)),
-            let transfer = reader.number(at: 9, count: 1).flatMap(CodedColor.Transfer.init(codePoint:)),
-            // RGB, full range.
-            reader.number(at: 10, count: 2) == 0x0001
+    /// By the four bytes of cICP, of which the last two have to say RGB and full range.
+    private static func color(_ number: Int) -> CodedColor? {
+        guard let primaries = CodedColor.Primaries(codePoint: number >> 24), number & 0xFFFF == 0x0001,
+            let transfer = CodedColor.Transfer(codePoint: number >> 16 & 0xFF)
         else { return nil }
         return CodedColor(primaries: primaries, transfer: transfer)
-    }
-
-    private static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
-        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
     }
 }

@@ -32,7 +32,7 @@ enum SampleForm {
 /// The directories of a classic TIFF file (TIFF 6.0), of which each is a picture; reading out of bounds ends them.
 struct TIFFPages: Sequence, IteratorProtocol {
     private let file: UnsafeRawBufferPointer
-    private let order: ByteReader.Order
+    private let order: ByteOrder
     private var offset: Int?
     private var left = 1_000
 
@@ -43,12 +43,7 @@ struct TIFFPages: Sequence, IteratorProtocol {
         if file.count > 8, number(at: 2, count: 2) == 42 { offset = number(at: 4, count: 4) }
     }
 
-    private func number(at offset: Int, count: Int) -> Int? {
-        guard offset >= 0, offset <= file.count - count else { return nil }
-        var reader = ByteReader(file[offset..<offset + count])
-        reader.order = order
-        return reader.number(at: 0, count: count)
-    }
+    private func number(at offset: Int, count: Int) -> Int? { file.number(at: offset, count: count, order) }
 
     mutating func next() -> TIFFPage? {
         guard left > 0, let start = offset, start > 0, let count = number(at: start, count: 2) else { return nil }

@@ -2,6 +2,16 @@ package import CameoModel
 internal import Foundation
 internal import Glibc
 
+/// What sources may be, and how they are read.
+struct SourceRules {
+    let limits: RenderLimits
+    /// The optional formats that may be decoded.
+    let allowedFormats: Set<PictureFormat>
+    var toleratesDamage = false
+    /// In how many drawings the source lies.
+    var depth = 0
+}
+
 /// Identifies and opens the bytes of one source, and checks its header against the limits before anything is decoded. A
 /// file's format is detected by Cameo, not by libvips.
 struct SourceReader {
@@ -9,8 +19,7 @@ struct SourceReader {
     /// The EXIF that libvips does not see.
     private let exif: EXIFSegment?
     let format: PictureFormat
-    let limits: RenderLimits
-    let toleratesDamage: Bool
+    private let rules: SourceRules
     /// The drawing of initials, which are not decoded.
     private let drawing: InitialsDrawing?
     /// The text of an SVG drawing where it had to be changed to be read.
@@ -20,15 +29,8 @@ struct SourceReader {
     /// The frames of a video that stand one below the other.
     private var rolled: Int { video?.frames ?? 1 }
 
-    /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder. `depth` is in
-    /// how many drawings the source lies.
-    init(
-        _ source: borrowing SourceMapping,
-        allowing optional: Set<PictureFormat>,
-        limits: RenderLimits,
-        toleratesDamage: Bool = false,
-        depth: Int = 0
-    ) throws(ImagingError) {
+    /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder.
+    init(_ source: borrowing SourceMapping, _ rules: SourceRules) throws(ImagingError) {
         let (bytes, kind) = (source.bytes, source.kind)
         video = kind == .video ? VideoFrameHeader(in: bytes) : nil
         let format: PictureFormat
@@ -38,31 +40,27 @@ struct SourceReader {
                 throw .unsupportedFormat(looksLike: ForeignFormat.guess(from: bytes))
             }
             format = sniffed
-            drawing = nil
         case .video, .partialVideo:
             guard PictureFormat(sniffing: bytes) == .png, video != nil else {
                 throw .unsupportedFormat(looksLike: nil)
             }
             format = .video
-            drawing = nil
-        case .initials:
-            format = .initials
-            drawing = try InitialsDrawing(bytes)
+        case .initials: format = .initials
         }
-        guard !PictureFormat.optional.contains(format) || optional.contains(format) else {
+        drawing = kind == .initials ? try InitialsDrawing(bytes) : nil
+        guard !PictureFormat.optional.contains(format) || rules.allowedFormats.contains(format) else {
             throw .formatNotAllowed(format)
         }
         guard VipsLibrary.decodes(format) else { throw .noDecoder(format) }
-        guard format != .svg || bytes.count <= limits.drawingBytes else {
-            throw .drawingTooLong(bytes: bytes.count, limit: limits.drawingBytes)
+        guard format != .svg || bytes.count <= rules.limits.drawingBytes else {
+            throw .drawingTooLong(bytes: bytes.count, limit: rules.limits.drawingBytes)
         }
         self.bytes = bytes
         exif = source.exif
         self.format = format
-        self.limits = limits
-        self.toleratesDamage = toleratesDamage
+        self.rules = rules
         let plain = format == .svg ? DrawingText.transcoded(bytes) : nil
-        let pictures = { EmbeddedPictures.readable($0, allowing: optional, limits: limits, depth: depth) }
+        let pictures = { EmbeddedPictures.readable($0, rules) }
         text = format != .svg ? nil : plain.map { $0.withUnsafeBytes(pictures) ?? $0 } ?? pictures(bytes)
     }
 
@@ -74,9 +72,11 @@ struct SourceReader {
     ) throws(ImagingError) -> VipsPicture {
         if let drawing { return try drawing.picture(scale: shrink.scale) }
         let page = page + (page == 0 ? reducedPages : 0)
-        let options = LoadOptions(page: page, allPages: allPages, shrink: shrink, toleratesDamage: toleratesDamage)
+        let isTolerant = rules.toleratesDamage
+        let options = LoadOptions(page: page, allPages: allPages, shrink: shrink, toleratesDamage: isTolerant)
         guard let picture = opened(options) else {
-            if let canvas, !AddressSpace.hasRoom(for: WebPCanvas.openingBytes(of: canvas)) { throw .outOfMemory }
+            // libvips allocates a whole frame to open a WebP file.
+            if let canvas, !AddressSpace.hasRoom(for: 4 * canvas.pixels) { throw .outOfMemory }
             throw .corrupt(format, detail: VipsLibrary.takeErrorText())
         }
         VipsLibrary.forgetErrors()
@@ -100,9 +100,10 @@ struct SourceReader {
         TIFFPages(in: bytes).dropFirst(page == 0 ? reducedPages : page).first { _ in true }
     }
 
-    /// The size of the page with which geometry is computed: that of its facts, or of a drawing as it was measured.
-    func canvas(_ header: borrowing VipsPicture) -> PixelSize {
-        header.measure > 1 ? PixelSize(header.width, header.height) : facts(header).size
+    /// The page by its facts; of a drawing also as it was measured.
+    func shape(_ header: borrowing VipsPicture) -> SourceShape {
+        let size = facts(header).size
+        return SourceShape(size: size, canvas: header.measure > 1 ? header.size : size, format: format)
     }
 
     private func opened(_ options: LoadOptions) -> VipsPicture? {
@@ -183,11 +184,12 @@ struct SourceReader {
     private var canvas: PixelSize? { format == .webp ? WebPCanvas.size(in: bytes) : nil }
 
     private func check(_ size: PixelSize) throws(ImagingError) {
-        guard size.width <= limits.edge, size.height <= limits.edge else {
-            throw .edgeTooLong(width: size.width, height: size.height, limit: limits.edge)
+        let (edge, pixels) = (rules.limits.edge, rules.limits.pixels)
+        guard size.width <= edge, size.height <= edge else {
+            throw .edgeTooLong(width: size.width, height: size.height, limit: edge)
         }
-        guard size.width * size.height <= limits.pixels else {
-            throw .tooManyPixels(width: size.width, height: size.height, limit: limits.pixels)
+        guard size.pixels <= pixels else {
+            throw .tooManyPixels(width: size.width, height: size.height, limit: pixels)
         }
     }
 
@@ -195,6 +197,7 @@ struct SourceReader {
     func animation(_ facts: PictureFacts) throws(ImagingError) -> VipsPicture {
         // What the frames of a video may take, cameo-frames has kept to.
         if format == .video { return try open(allPages: true) }
+        let limits = rules.limits
         guard facts.pages <= limits.frames else { throw .tooManyFrames(limit: limits.frames) }
         let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
         guard !overflow, pixels <= limits.animatedPixels else {
@@ -233,9 +236,6 @@ extension PictureFacts {
 /// libvips allocates a whole frame (four bytes per pixel) to open a WebP file, before it can report the size, so the
 /// limits are checked against this size first.
 enum WebPCanvas {
-    /// The memory, in bytes, that opening a picture of this size takes.
-    static func openingBytes(of size: PixelSize) -> Int { size.width * size.height * 4 }
-
     /// The canvas size, or nil if the file does not start like a WebP.
     static func size(in bytes: UnsafeRawBufferPointer) -> PixelSize? {
         let start = Array(bytes.prefix(30))
@@ -372,23 +372,14 @@ enum Truncation {
     static func isCutOff(_ bytes: UnsafeRawBufferPointer, as format: PictureFormat) -> Bool {
         let tail = bytes.suffix(searchedBytes)
         switch format {
-        case .jpeg: return !contains(tail, [0xFF, 0xD9])
-        case .png: return !contains(tail, Array("IEND".utf8))
+        case .jpeg: return tail.firstRange(of: [0xFF, 0xD9]) == nil
+        case .png: return tail.firstRange(of: "IEND".utf8) == nil
         // The trailer, possibly followed by padding.
         case .gif: return tail.last(where: { $0 != 0 }) != 0x3B
         // The length of the RIFF chunk plus its eight-byte header.
-        case .webp:
-            let length = bytes.dropFirst(4).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-            return bytes.count < length + 8
+        case .webp: return bytes.count < 8 + (bytes.number(at: 4, count: 4, .little) ?? bytes.count)
         // Their parts are located by offsets: a truncated file usually has no pixels at all.
         case .tiff, .heif, .avif, .svg, .jxl, .pdf, .initials, .video: return false
-        }
-    }
-
-    private static func contains(_ bytes: Slice<UnsafeRawBufferPointer>, _ mark: [UInt8]) -> Bool {
-        guard bytes.count >= mark.count else { return false }
-        return (bytes.startIndex...(bytes.endIndex - mark.count)).contains { start in
-            bytes[start] == mark[0] && bytes[start..<start + mark.count].elementsEqual(mark)
         }
     }
 }

@@ -15,10 +15,7 @@ enum ConvertToSRGB: PreparationStep {
         }
         // The profile is damaged or belongs to another kind of pixels. It is ignored, as in sharp.
         _ = VipsLibrary.takeErrorText()
-        guard let converted = picture.converted(toStandardOf: picture.colorBands) else {
-            throw .unsupportedPixels(picture.pixelDescription)
-        }
-        return converted
+        return try picture.convertedToStandard()
     }
 
     /// Nil for pixels other than 8-bit RGB.
@@ -101,10 +98,7 @@ enum EnterWorkingSpace: PreparationStep {
         guard source.codedColor == nil else { return picture }
         let hasOtherProfile = picture.hasProfile && source.profile?.isSRGB != true
         if picture.hasDeviceNumbers, hasOtherProfile || picture.isCMYK { return picture }
-        guard let converted = picture.converted(toStandardOf: picture.colorBands) else {
-            throw .unsupportedPixels(picture.pixelDescription)
-        }
-        return converted
+        return try picture.convertedToStandard()
     }
 }
 

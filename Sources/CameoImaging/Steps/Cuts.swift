@@ -16,11 +16,7 @@ enum Decode: PreparationStep {
 enum CutEarly: PreparationStep {
     static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
         guard let kept = source.kept else { return picture }
-        let size = kept.size
-        return try .result(
-            of: "cut",
-            picture.cropped(left: kept.left, top: kept.top, width: size.width, height: size.height)
-        )
+        return try .result(of: "cut", picture.cropped(to: kept))
     }
 }
 
@@ -32,9 +28,9 @@ enum Cut: RenditionStep {
         guard plan.geometry.isCut else { return picture }
         let box = plan.geometry.final
         let place = plan.cut ?? Placement(of: box, in: plan.geometry.resized, gravity: plan.rendition.gravity)
-        guard picture.width != box.width || picture.height != box.height else { return picture }
+        guard picture.size != box else { return picture }
         let (left, top) = (place.left - plan.resized.left, place.top - plan.resized.top)
-        return picture.cropped(left: left, top: top, width: box.width, height: box.height)
+        return picture.cropped(to: PixelArea(left: left, top: top, size: box))
     }
 
     /// The placement that smart gravity picks from the first frame, used for all frames; nil for other gravities.
@@ -59,9 +55,8 @@ enum Crop: RenditionStep {
     static let name = "crop"
 
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
-        let area = plan.region
-        guard area != PixelArea.whole(PixelSize(picture.width, picture.height)) else { return picture }
-        return picture.cropped(left: area.left, top: area.top, width: area.size.width, height: area.size.height)
+        guard plan.region != .whole(picture.size) else { return picture }
+        return picture.cropped(to: plan.region)
     }
 }
 

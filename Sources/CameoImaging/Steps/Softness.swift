@@ -5,11 +5,8 @@ enum Sharpen: RenditionStep {
     static let name = "sharpen"
 
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
-        guard let sigma = plan.rendition.look.sharpen else { return picture }
-        return sharpened(picture, sigma: plan.devicePixels(sigma))
-    }
-
-    private static func sharpened(_ picture: borrowing VipsPicture, sigma: Double) -> VipsPicture? {
+        guard let asked = plan.rendition.look.sharpen else { return picture }
+        let sigma = plan.devicePixels(asked)
         guard picture.hasAlpha else { return picture.sharpened(sigma: sigma) }
         guard let filled = filled(picture, reach: sigma), let sharp = filled.sharpened(sigma: sigma),
             let alpha = picture.alphaBand()

@@ -15,13 +15,7 @@ enum Pad: RenditionStep {
             let ready = colored.withAlpha(if: background.alpha < 255)
         else { return nil }
         let alpha = ready.hasAlpha ? [Double(background.alpha)] : []
-        return ready.embedded(
-            left: place.left,
-            top: place.top,
-            width: box.width,
-            height: box.height,
-            background: background.numbers(bands: ready.colorBands) + alpha
-        )
+        return ready.embedded(at: place, in: box, background: background.numbers(bands: ready.colorBands) + alpha)
     }
 }
 
@@ -53,7 +47,7 @@ enum DrawBorder: RenditionStep {
             bands: 3,
             space: VIPS_INTERPRETATION_sRGB
         )?
-        .embedded(left: 0, top: 0, width: size.width, height: size.height, background: color.numbers(bands: 3))
+        .embedded(at: Placement(left: 0, top: 0), in: size, background: color.numbers(bands: 3))
     }
 }
 
@@ -95,33 +89,18 @@ enum DrawOverlay: RenditionStep {
 
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let request = plan.rendition.look.overlay, let overlay = plan.overlay else { return picture }
-        let place = OverlayPlace(
+        let place = PixelArea(
             of: overlay.namedSize,
-            on: PixelSize(picture.width, picture.height),
+            on: picture.size,
             request,
             margin: Int(plan.devicePixels(Double(request.margin)).rounded())
         )
-        guard let resized = overlay.resized(to: place.size) else { return nil }
-        return drawn(resized, opacity: request.opacity, at: place, on: picture)
-    }
-
-    /// Blends the overlay. Only the part under it is recomputed; every other pixel stays as it is.
-    private static func drawn(
-        _ overlay: borrowing VipsPicture,
-        opacity: Double,
-        at place: OverlayPlace,
-        on picture: consuming VipsPicture
-    ) -> VipsPicture? {
-        // Floating point: with 8-bit values the compositor truncates fractions.
-        guard let base = picture.colored(),
-            let part = base.cropped(
-                left: place.left,
-                top: place.top,
-                width: place.size.width,
-                height: place.size.height
-            ),
+        // Only the part under the overlay is recomputed; every other pixel stays as it is. In floating point: with 8-bit
+        // values the compositor truncates fractions.
+        guard let resized = overlay.resized(to: place.size), let base = picture.colored(),
+            let part = base.cropped(to: place),
             let under = part.cast(to: VIPS_FORMAT_FLOAT),
-            let over = overlay.scaled(by: [1, 1, 1, opacity], adding: [0, 0, 0, 0]),
+            let over = resized.scaled(by: [1, 1, 1, request.opacity], adding: [0, 0, 0, 0]),
             let composed = under.covered(by: over),
             let blended = composed.roundedToBytes(),
             let result = blended.bands(from: 0, count: base.bands)

@@ -58,13 +58,8 @@ enum ShrinkOnLoad: Hashable {
     /// JPEG and WebP keep a factor of two for the actual resize, because their decoders' shrink is a plain average. WebP's is
     /// sharp only over whole pixels, so both edges are divided without a rest. WebP with alpha is not shrunk, because its
     /// decoder would mix the colours of transparent pixels into visible ones.
-    init(
-        for format: PictureFormat,
-        from source: PixelSize,
-        measuredBy measure: Int,
-        to target: PixelSize,
-        hasAlpha: Bool
-    ) {
+    init(for format: PictureFormat, from header: borrowing VipsPicture, to target: PixelSize) {
+        let source = header.size
         let common = min(
             Double(source.width) / Double(target.width),
             Double(source.height) / Double(target.height)
@@ -73,11 +68,11 @@ enum ShrinkOnLoad: Hashable {
         case .jpeg where common >= 16: self = .divisor(8)
         case .jpeg where common >= 8: self = .divisor(4)
         case .jpeg where common >= 4: self = .divisor(2)
-        case .webp where !hasAlpha:
+        case .webp where !header.hasAlpha:
             let divisors = stride(from: Int(common / 2), to: 1, by: -1)
             let divisor = divisors.first { source.width.isMultiple(of: $0) && source.height.isMultiple(of: $0) }
             self = divisor.map { .scale(1 / Double($0)) } ?? .none
-        case .svg, .pdf: self = .scale(Double(measure) / common)
+        case .svg, .pdf: self = .scale(Double(header.measure) / common)
         case .initials where common != 1: self = .scale(1 / common)
         case .jpeg, .webp, .png, .gif, .tiff, .heif, .avif, .jxl, .initials, .video: self = .none
         }

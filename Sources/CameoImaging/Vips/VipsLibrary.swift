@@ -8,9 +8,8 @@ package enum VipsLibrary {
     /// Loads libvips and its modules and applies the settings that Cameo relies on: no operation cache, one thread per
     /// pipeline, untrusted loaders blocked, warnings dropped instead of written to standard error.
     ///
-    /// The exceptions among the untrusted loaders are SVG's and those of the optional formats that are allowed.
-    ///
-    /// - Returns: false if libvips could not be initialised.
+    /// The exceptions among the untrusted loaders are SVG's and those of the optional formats that are allowed. Returns false if
+    /// libvips could not be initialised.
     package static func start(allowing formats: Set<PictureFormat> = []) -> Bool {
         let started = vips_init("cameo-renderer") == 0
         guard started else { return false }
@@ -30,10 +29,8 @@ package enum VipsLibrary {
     }
 
     /// Runs work to its end in a thread that libvips starts: only in its own threads does libvips keep buffers of pixels
-    /// for their next use, which saves up to a tenth of the time of a picture.
-    ///
-    /// - Parameter work: what to do in that thread; the caller waits for it.
-    /// - Returns: false if no thread could be started; then nothing was done.
+    /// for their next use, which saves up to a tenth of the time of a picture. The caller waits. Returns false if no thread
+    /// could be started; then nothing was done.
     package static func run(_ work: () -> Void) -> Bool {
         withoutActuallyEscaping(work) { work in
             let box = Unmanaged.passRetained(Work(run: work))

@@ -12,14 +12,16 @@ extension VipsPicture {
 
     /// Converts to 8-bit sRGB, or to grey for grey pixels, and labels the result so. libvips converts a TIFF's
     /// `multiband` pixels by guessing their meaning but keeps that label, which later operations refuse.
-    func converted(toStandardOf colorBands: Int) -> VipsPicture? {
+    ///
+    /// - Throws: ``ImagingError/unsupportedPixels(_:)``
+    func convertedToStandard() throws(ImagingError) -> VipsPicture {
         let space = colorBands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
-        guard canBeConverted, let converted = converted(to: space) else { return nil }
-        guard converted.interpretation != space else { return converted }
-        return converted.reinterpreted(as: space)
+        if vips_colourspace_issupported(image) != 0, let converted = converted(to: space) {
+            guard converted.interpretation != space else { return converted }
+            if let labelled = converted.reinterpreted(as: space) { return labelled }
+        }
+        throw .unsupportedPixels(pixelDescription)
     }
-
-    private var canBeConverted: Bool { vips_colourspace_issupported(image) != 0 }
 
     /// Converts to 8-bit sRGB by the embedded profile, or by libvips' own CMYK profile if there is none for CMYK.
     func convertedByProfile() -> VipsPicture? {
@@ -55,10 +57,9 @@ extension VipsPicture {
     /// Mirrors; reads pixels in any order.
     func flipped(_ direction: VipsDirection) -> VipsPicture? { VipsPicture { cameo_vips_flip(image, $0, direction) } }
 
-    func cropped(left: Int, top: Int, width: Int, height: Int) -> VipsPicture? {
-        VipsPicture {
-            cameo_vips_extract_area(image, $0, Int32(left), Int32(top), Int32(width), Int32(height))
-        }
+    func cropped(to area: PixelArea) -> VipsPicture? {
+        let (left, top, size) = (Int32(area.left), Int32(area.top), area.size)
+        return VipsPicture { cameo_vips_extract_area(image, $0, left, top, Int32(size.width), Int32(size.height)) }
     }
 
     /// Crops to the most interesting part; reads pixels in any order.
@@ -92,19 +93,10 @@ extension VipsPicture {
     }
 
     /// Places the picture on a plain background that has a value for every band.
-    func embedded(left: Int, top: Int, width: Int, height: Int, background: [Double]) -> VipsPicture? {
-        VipsPicture {
-            cameo_vips_embed(
-                image,
-                $0,
-                Int32(left),
-                Int32(top),
-                Int32(width),
-                Int32(height),
-                background,
-                Int32(background.count)
-            )
-        }
+    func embedded(at place: Placement, in size: PixelSize, background: [Double]) -> VipsPicture? {
+        let (left, top, width, height) = (Int32(place.left), Int32(place.top), Int32(size.width), Int32(size.height))
+        let count = Int32(background.count)
+        return VipsPicture { cameo_vips_embed(image, $0, left, top, width, height, background, count) }
     }
 
     /// Blends the picture over a colour that has a value for every band but alpha, and removes the alpha.

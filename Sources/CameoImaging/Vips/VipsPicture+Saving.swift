@@ -22,9 +22,7 @@ enum VipsSaver: Hashable {
 }
 
 extension VipsPicture {
-    /// The encoded picture.
-    ///
-    /// - Returns: nil if the encoder failed.
+    /// The encoded picture; nil if the encoder failed.
     func encoded(by saver: VipsSaver) -> Data? {
         let image = image
         switch saver {
@@ -48,7 +46,8 @@ extension VipsPicture {
         case .nearLosslessWebP(let quality, let effort):
             return saved { cameo_vips_webpsave_near_lossless(image, $0, $1, Int32(quality), Int32(effort)) }
         case .avif(let quality, let effort, let chroma):
-            return saved { cameo_vips_avifsave(image, $0, $1, Int32(quality), Int32(effort), chroma.saverOption) }
+            let subsampling = chroma == .quarter ? VIPS_FOREIGN_SUBSAMPLE_ON : VIPS_FOREIGN_SUBSAMPLE_OFF
+            return saved { cameo_vips_avifsave(image, $0, $1, Int32(quality), Int32(effort), subsampling) }
         case .losslessAVIF(let effort):
             return losslessAVIF(effort: effort)
         case .gif(let effort):
@@ -91,15 +90,6 @@ extension VipsPicture {
             vips_image_set_int(copy, "page-height", Int32(height / animation.frames))
             vips_image_set_array_int(copy, "delay", delays, Int32(delays.count))
             vips_image_set_int(copy, "loop", Int32(clamping: animation.loop))
-        }
-    }
-}
-
-extension Rendition.Encoding.ChromaSubsampling {
-    fileprivate var saverOption: VipsForeignSubsample {
-        switch self {
-        case .full: VIPS_FOREIGN_SUBSAMPLE_OFF
-        case .quarter: VIPS_FOREIGN_SUBSAMPLE_ON
         }
     }
 }

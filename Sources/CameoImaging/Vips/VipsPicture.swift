@@ -10,9 +10,7 @@ internal import Foundation
 struct VipsPicture: ~Copyable {
     let image: UnsafeMutablePointer<VipsImage>
 
-    /// Adopts the reference that `operation` stores.
-    ///
-    /// - Returns: nil if the operation failed; ``VipsLibrary/takeErrorText()`` may explain why.
+    /// Adopts the reference that `operation` stores. Nil if it failed; ``VipsLibrary/takeErrorText()`` may explain why.
     init?(_ operation: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32) {
         var result: UnsafeMutablePointer<VipsImage>?
         guard operation(&result) == 0, let image = result else {
@@ -112,6 +110,7 @@ extension VipsPicture {
     var width: Int { Int(vips_image_get_width(image)) }
     /// The height in pixels.
     var height: Int { Int(vips_image_get_height(image)) }
+    var size: PixelSize { PixelSize(width, height) }
     var bands: Int { Int(vips_image_get_bands(image)) }
     var hasAlpha: Bool { vips_image_hasalpha(image) != 0 }
     var colorBands: Int { hasAlpha ? bands - 1 : bands }
@@ -147,9 +146,7 @@ extension VipsPicture {
 }
 
 extension VipsPicture {
-    /// The picture as a JPEG file without metadata.
-    ///
-    /// - Returns: nil if it could not be computed, or if libjpeg refused it.
+    /// The picture as a JPEG file without metadata; nil if it could not be computed, or if libjpeg refused it.
     func jpeg(quality: Int, chroma: Rendition.Encoding.ChromaSubsampling, isProgressive: Bool) -> Data? {
         guard let pixels = materialized(), let start = vips_image_get_data(pixels.image) else { return nil }
         var bytes: UnsafeMutablePointer<UInt8>?
@@ -182,16 +179,8 @@ extension VipsPicture {
 
     /// Replaces every value by the table entry at that index, of its own band if the table has several.
     func mapped(throughNumbers table: [Float], bands: Int = 1) -> VipsPicture? {
-        let copy = table.withUnsafeBytes {
-            vips_image_new_from_memory_copy(
-                $0.baseAddress,
-                $0.count,
-                Int32(table.count / bands),
-                1,
-                Int32(bands),
-                VIPS_FORMAT_FLOAT
-            )
-        }
+        let size = PixelSize(table.count / bands, 1)
+        let copy = table.withUnsafeBytes { Self.image(copying: $0, size, bands: bands, VIPS_FORMAT_FLOAT) }
         guard let table = VipsPicture(adopting: copy) else { return nil }
         return mapped(through: table)
     }
@@ -268,18 +257,19 @@ extension VipsPicture {
 extension VipsPicture {
     /// A picture copied from 8-bit values, row by row, pixel by pixel, band by band.
     init?(bytes: [UInt8], size: PixelSize, bands: Int, space: VipsInterpretation) {
-        let copy = bytes.withUnsafeBytes {
-            vips_image_new_from_memory_copy(
-                $0.baseAddress,
-                $0.count,
-                Int32(size.width),
-                Int32(size.height),
-                Int32(bands),
-                VIPS_FORMAT_UCHAR
-            )
-        }
+        let copy = bytes.withUnsafeBytes { Self.image(copying: $0, size, bands: bands, VIPS_FORMAT_UCHAR) }
         guard let plain = VipsPicture(adopting: copy), let picture = plain.reinterpreted(as: space) else { return nil }
         self = picture
+    }
+
+    private static func image(
+        copying bytes: UnsafeRawBufferPointer,
+        _ size: PixelSize,
+        bands: Int,
+        _ format: VipsBandFormat
+    ) -> UnsafeMutablePointer<VipsImage>? {
+        let (start, width, height) = (bytes.baseAddress, Int32(size.width), Int32(size.height))
+        return vips_image_new_from_memory_copy(start, bytes.count, width, height, Int32(bands), format)
     }
 
     /// One band of zeros; it takes no memory.
@@ -288,9 +278,7 @@ extension VipsPicture {
     }
 
     /// Calls `body` with all pixels, computed if necessary: row by row, pixel by pixel, band by band. The picture must
-    /// have 8-bit values.
-    ///
-    /// - Returns: nil if a pixel could not be computed.
+    /// have 8-bit values. Nil if a pixel could not be computed.
     func withPixels<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
         guard let pixels = materialized(), let start = vips_image_get_data(pixels.image) else { return nil }
         let bytes = UnsafeRawBufferPointer(start: start, count: width * height * bands)
@@ -335,16 +323,13 @@ extension VipsPicture {
         return copied { vips_image_remove($0, MetadataField.profile.rawValue) }
     }
 
-    /// Whether the profile is one of pixels like these. One of RGB describes grey as well.
+    /// Whether the profile is one of pixels like these, by its header (ICC.1:2022, 7.2). One of RGB describes grey as well.
     var hasFittingProfile: Bool {
         let spaces = isCMYK ? ["CMYK"] : colorBands < 3 ? ["GRAY", "RGB "] : ["RGB ", "Lab "]
-        let profile = ByteReader((metadata(.profile) ?? Data()).prefix(Self.profileHeader))
-        guard let kind = profile.name(at: 12), let space = profile.name(at: 16) else { return false }
+        guard let profile = metadata(.profile), let kind = profile.name(at: 12), let space = profile.name(at: 16)
+        else { return false }
         return ["scnr", "mntr", "prtr", "spac"].contains(kind) && spaces.contains(space)
     }
-
-    /// The bytes of a profile's header (ICC.1:2022, 7.2).
-    private static let profileHeader = 128
 
     func metadata(_ field: MetadataField) -> Data? {
         if field == .exif, let bytes = blob(Self.unreadEXIF) { return bytes }
