@@ -1,6 +1,9 @@
 package import CameoModel
 package import CameoStore
 
+/// The command that corrects what a check has found, for messages.
+package let repairCommand = "`cameo-admin check --repair`"
+
 /// What a scan of all blobs has found.
 package struct BlobSurvey: Sendable {
     package fileprivate(set) var count = 0
@@ -8,6 +11,19 @@ package struct BlobSurvey: Sendable {
     package fileprivate(set) var damaged: [BlobDigest] = []
     /// Blobs that could not be read, with the reasons.
     package fileprivate(set) var unreadable: [String] = []
+
+    /// The finding of a check. `repair` says what the command does before it removes thumbnails.
+    package func finding(_ repair: String = repairCommand) -> CheckFinding {
+        CheckFinding(
+            "blobs",
+            damaged.map { "\($0) is missing or damaged" } + unreadable,
+            ok: "all \(count) match their digests",
+            advice: """
+                Damaged bytes are never served. \(repair) removes thumbnails with damaged bytes, which are made again on request; \
+                blobs that a program stored directly are only in a backup
+                """
+        )
+    }
 }
 
 extension QueueStore {
@@ -96,17 +112,17 @@ extension QueueTransaction {
     /// Makes such jobs available again, and returns their number.
     package func releaseUnknown() throws -> Int {
         let tasks = try tasks("WHERE state = 2 AND id IN (\(withoutWorker)) ORDER BY id", [])
-        try release(tasks, as: .interrupted)
+        for task in tasks { try release(task, as: .interrupted) }
         return tasks.count
     }
 
-    package func checkAttempts(repairedBy command: String) throws -> CheckFinding {
+    package func checkAttempts() throws -> CheckFinding {
         CheckFinding(
             "attempts",
             try column(withoutWorker).map { (id: Int64) in "job \(id) runs for an unknown worker" },
             ok: "every running job has a worker",
             advice:
-                "Another program changed the tables; \(command) makes such jobs available again, as the next worker does"
+                "Another program changed the tables; \(repairCommand) makes such jobs available again, as the next worker does"
         )
     }
 
@@ -130,7 +146,7 @@ extension QueueTransaction {
         """
     }
 
-    package func checkHooks(repairedBy command: String) throws -> CheckFinding {
+    package func checkHooks() throws -> CheckFinding {
         let deliveries: [Int64] = try column(deliveriesWithoutWorker)
         let jobs: [Int64] = try column(wronglyMarked) + column("SELECT DISTINCT job_hook.job_id \(untold)")
         return CheckFinding(
@@ -138,7 +154,7 @@ extension QueueTransaction {
             deliveries.map { "delivery \($0) runs for an unknown worker" }
                 + jobs.map { "the end of job \($0) would not reach its hooks" },
             ok: "every end of a job reaches its hooks",
-            advice: "Another program changed the tables; \(command) corrects the rows"
+            advice: "Another program changed the tables; \(repairCommand) corrects the rows"
         )
     }
 
@@ -151,6 +167,22 @@ extension QueueTransaction {
             """
         return try execute("UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(deliveriesWithoutWorker))")
             + execute("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))") + execute(delivered, [now])
+    }
+
+    /// Removes a damaged blob with its thumbnails and cached originals, which can be made or fetched again. A blob that a
+    /// program stored, or that a job needs by its digest, cannot; its row stays, and with it the finding.
+    package func removeDamaged(_ digest: BlobDigest) throws -> (thumbnails: Int, isGone: Bool) {
+        try execute("DELETE FROM source WHERE blob = ?1 AND NOT pinned", [digest.hex])
+        let thumbnails = try execute("DELETE FROM thumbnail WHERE blob = ?1", [digest.hex])
+        let blobs = try execute(
+            """
+            DELETE FROM blob WHERE digest = ?1 AND NOT pinned
+              AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
+              AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
+            """,
+            [digest.hex]
+        )
+        return (thumbnails, blobs == 1)
     }
 
     /// The counts that are kept of all rows, as they should be: `name` and `actual`.

@@ -2,17 +2,6 @@ package import CameoModel
 package import CameoStore
 internal import Foundation
 
-/// How a job ends.
-package struct End: Sendable {
-    package let state: JobState
-    package var failure: JobFailure?
-    package var supersededBy: Int64?
-
-    package init(_ state: JobState, failure: JobFailure? = nil, supersededBy: Int64? = nil) {
-        (self.state, self.failure, self.supersededBy) = (state, failure, supersededBy)
-    }
-}
-
 extension LostJob {
     /// A job that ends because another program has deleted its row.
     package init(deleted id: Int64, from queue: String, attempt: Int) {
@@ -30,65 +19,74 @@ extension QueueTransaction {
         if job.isHooked, end.supersededBy == nil { try deliver(end, of: job.id) }
     }
 
-    /// Ends an attempt without thumbnails.
+    /// Makes a running job, whose claim has been taken, wait for another attempt.
     ///
-    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
-    package func settle(_ claim: Claim, as end: AttemptEnd, timings: AttemptTimings) throws -> Settlement {
-        var task = try take(claim)
-        switch end {
-        case .retry(let failure, let time):
-            guard try close(task, as: .retryable, failure: failure, timings: timings) else { return .asAsked }
-            fail(failure.code, .retriedFailures)
-            (task.due, task.failed) = (time.milliseconds, task.tries)
-            return try backOff(task)
-        case .discard(let failure): return try discard(task, failure, timings)
-        case .release:
-            guard try close(task, as: .released) else { return .asAsked }
-            return try giveBack(task, deaths: 0)
-        case .postpone(let time): return try postpone(task, until: time)
-        case .leave(let unable, let time):
-            guard let worker = task.worker else { throw StoreError.leaseLost(jobID: task.id) }
-            try add(unable.lack, of: worker)
-            guard let failure = unable.failure(on: try hosts(of: task, besides: worker, lacking: unable.lack)) else {
-                return try postpone(task, until: time)
-            }
-            _ = try discard(task, failure, timings)
-            // A request may name any folder: only of those that some host has, it is kept who lacks them.
-            if case .files = unable.lack {
-                try execute("DELETE FROM worker_lack WHERE lack = ?1", [unable.lack.description])
-            }
-            return .discarded(failure)
-        }
+    /// - Returns: its end, if another job superseded it.
+    func retry(_ task: TaskRow, _ failure: JobFailure, at time: Date, _ timings: AttemptTimings) throws -> End? {
+        guard try close(task, as: .retryable, failure: failure, timings: timings) else { return nil }
+        fail(failure.code, .retriedFailures)
+        var task = task
+        (task.due, task.failed) = (time.milliseconds, task.tries)
+        return try backOff(task)
     }
 
-    private func discard(_ task: TaskRow, _ failure: JobFailure, _ timings: AttemptTimings) throws -> Settlement {
-        guard try close(task, as: .discarded, failure: failure, timings: timings) else { return .asAsked }
+    func discard(_ task: TaskRow, _ failure: JobFailure, _ timings: AttemptTimings) throws {
+        guard try close(task, as: .discarded, failure: failure, timings: timings) else { return }
         try end(task, from: .running, End(.discarded, failure: failure))
-        return .asAsked
     }
 
-    private func backOff(_ task: TaskRow) throws -> Settlement {
+    private func backOff(_ task: TaskRow) throws -> End? {
         var task = task
         (task.state, task.token, task.worker) = (.retryable, nil, nil)
-        return Settlement(try letWait(task, from: .running))
+        return try letWait(task, from: .running)
     }
 
     /// Makes a running job wait until a time as if it had not been claimed.
-    private func postpone(_ task: TaskRow, until time: Date) throws -> Settlement {
+    ///
+    /// - Returns: its end, if another job superseded it.
+    func postpone(_ task: TaskRow, until time: Date) throws -> End? {
         var task = task
         (task.due, task.attempt, task.tries) = (time.milliseconds, max(0, task.attempt - 1), task.tries - 1)
         return try backOff(task)
     }
 
+    /// Leaves a running job to others until a time, or discards it if none can do it.
+    ///
+    /// - Returns: its end, if it does not wait.
+    func leave(_ task: TaskRow, _ unable: HostUnable, until time: Date, _ timings: AttemptTimings) throws -> End? {
+        guard let worker = task.worker else { throw StoreError.leaseLost(jobID: task.id) }
+        try add(unable.lack, of: worker)
+        guard let failure = unable.failure(on: try hosts(of: task, besides: worker, lacking: unable.lack)) else {
+            return try postpone(task, until: time)
+        }
+        try discard(task, failure, timings)
+        // A request may name any folder: only of those that some host has, it is kept who lacks them.
+        if case .files = unable.lack {
+            try execute("DELETE FROM worker_lack WHERE lack = ?1", [unable.lack.description])
+        }
+        return End(.discarded, failure: failure)
+    }
+
     /// Releases a running job to wait again without counting the attempt. `deaths` is the number of worker deaths to
     /// add.
-    package func giveBack(_ task: TaskRow, deaths: Int) throws -> Settlement {
+    ///
+    /// - Returns: its end, if another job superseded it.
+    package func giveBack(_ task: TaskRow, deaths: Int) throws -> End? {
         loseClaim(of: task)
         var waiting = task
         (waiting.state, waiting.token, waiting.worker) = (.available, nil, nil)
         waiting.attempt = max(0, task.attempt - 1)
         waiting.crashCount += deaths
-        return Settlement(try letWait(waiting, from: .running))
+        return try letWait(waiting, from: .running)
+    }
+
+    /// Makes a running job available again, without counting its attempt.
+    ///
+    /// - Returns: its end, if another job superseded it.
+    @discardableResult
+    package func release(_ task: TaskRow, as outcome: JobAttempt.Outcome) throws -> End? {
+        guard try close(task, as: outcome) else { return nil }
+        return try giveBack(task, deaths: 0)
     }
 
     /// The hosts of the live workers that take jobs of a task's queue, and of one more, and whether they lack something.
@@ -127,27 +125,39 @@ extension QueueTransaction {
         try tasks("\(dialect.indexed(by: "task_running")) WHERE state = 2 AND worker = ?1 ORDER BY id", [worker])
     }
 
-    /// Makes running jobs available again, without counting their attempts.
-    package func release(_ tasks: [TaskRow], as outcome: JobAttempt.Outcome) throws {
-        for task in tasks where try close(task, as: outcome) { _ = try giveBack(task, deaths: 0) }
+    /// The claims that a worker holds.
+    package func claims(of worker: String) throws -> Set<Claim> {
+        let look = "SELECT id, token FROM task \(dialect.indexed(by: "task_running")) WHERE state = 2 AND worker = ?1"
+        return Set(try query(look, [worker]).map { try Claim(jobID: $0[0], token: $0[1]) })
     }
 
     /// Removes a worker, and makes what it has claimed wait again.
     package func deregister(_ worker: String) throws {
-        try release(try runningTasks(of: worker), as: .released)
+        for task in try runningTasks(of: worker) { try release(task, as: .released) }
         try releaseDeliveries(of: worker)
         try execute("DELETE FROM worker WHERE id = ?1", [worker])
     }
 
-    /// Takes a job from a worker that was lost, and makes it wait again or discards it after too many deaths.
-    package func rescue(_ task: TaskRow, deaths: Int, into report: inout RescueReport) throws {
-        guard try close(task, as: .interrupted) else { return }
-        guard task.crashCount + deaths < ClaimKind.discardAfterCrashes else {
-            var dead = task
-            dead.crashCount += deaths
-            return try discardLost(dead, into: &report)
+    /// Makes the jobs and deliveries of a lost worker wait again, and removes it if it is dead; jobs are discarded after too
+    /// many deaths. They are not to blame for a worker that is only silent: it may be cut off, or frozen by suspend or a
+    /// debugger.
+    ///
+    /// - Returns: the jobs that it was running.
+    @discardableResult
+    package func rescueJobs(of worker: String, isDead: Bool, into report: inout RescueReport) throws -> [TaskRow] {
+        report.workers.append(worker)
+        let (running, deaths) = (try runningTasks(of: worker), isDead ? 1 : 0)
+        for var task in running where try close(task, as: .interrupted) {
+            if task.crashCount + deaths >= ClaimKind.discardAfterCrashes {
+                task.crashCount += deaths
+                try discardLost(task, into: &report)
+            } else if try giveBack(task, deaths: deaths) == nil {
+                report.rescued += 1
+            }
         }
-        if try giveBack(task, deaths: deaths) == .asAsked { report.rescued += 1 }
+        try releaseDeliveries(of: worker)
+        if isDead { try execute("DELETE FROM worker WHERE id = ?1", [worker]) }
+        return running
     }
 
     /// Discards a job whose workers died too often.

@@ -53,9 +53,7 @@ extension QueueTransaction {
         )
         if count > 0 { wakeWorkers() }
     }
-}
 
-extension QueueTransaction {
     /// Those of the hooks for which a delivery is due.
     package func due(_ room: [String: Int]) throws -> [String: Int] {
         try room.filter { hook, limit in
@@ -151,6 +149,19 @@ extension QueueStore {
         }
     }
 
+    package func hooks(failures limit: Int) async throws(StoreError) -> [HookReport] {
+        // Apart, because it counts every delivery that is kept.
+        try await readApart { db in
+            let names: [String] = try db.column(
+                """
+                SELECT hook FROM (\(db.namesOfDeliveries)) AS names UNION SELECT hook FROM worker_hook
+                UNION SELECT hook FROM queue WHERE hook IS NOT NULL ORDER BY hook
+                """
+            )
+            return try names.map { try db.report($0, failures: limit) }
+        }
+    }
+
     package func retryDeliveries(_ choice: DeliveryChoice) async throws(StoreError) -> Int {
         try await commit(.new) { db in
             let condition: (sql: String, values: [(any SQLBindable)?]) =
@@ -170,17 +181,6 @@ extension QueueStore {
 }
 
 extension QueueTransaction {
-    /// Every hook that a worker knows, a queue names or a delivery is for, with its last failures.
-    package func hooks(failures limit: Int) throws -> [HookReport] {
-        let names: [String] = try column(
-            """
-            SELECT hook FROM (\(namesOfDeliveries)) AS names UNION SELECT hook FROM worker_hook
-            UNION SELECT hook FROM queue WHERE hook IS NOT NULL ORDER BY hook
-            """
-        )
-        return try names.map { try report($0, failures: limit) }
-    }
-
     /// The distinct names in the table of deliveries, found by one step in the index for each.
     package var namesOfDeliveries: String {
         """
@@ -192,7 +192,7 @@ extension QueueTransaction {
         """
     }
 
-    private func report(_ hook: String, failures limit: Int) throws -> HookReport {
+    fileprivate func report(_ hook: String, failures limit: Int) throws -> HookReport {
         var counts = [0, 0, 0, 0]
         for row in try query("SELECT status, count(*) AS jobs FROM delivery WHERE hook = ?1 GROUP BY status", [hook]) {
             let status: Int = try row["status"]

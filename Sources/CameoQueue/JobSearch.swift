@@ -1,5 +1,5 @@
 internal import CameoModel
-package import CameoStore
+internal import CameoStore
 internal import Foundation
 
 // DESIGN. Jobs are in three tables: unfinished jobs in `task`, ended ones in `outcome`, and unaccepted ones in `job`
@@ -8,8 +8,8 @@ internal import Foundation
 // values and has statistics; SQLite is told the index of a failure code, and of a queue or state that has few jobs
 // according to the counters. A time of creation becomes an id: ids ascend with time, almost (a transaction commits later
 // than it takes its ids, and a clock may be set back).
-package struct JobSearch: Sendable {
-    package enum Order: String, Sendable {
+struct JobSearch: Sendable {
+    enum Order: String, Sendable {
         case newest = "DESC"
         case oldest = "ASC"
     }
@@ -17,22 +17,24 @@ package struct JobSearch: Sendable {
     /// The number of jobs of a queue or state below which an index is used and its rows are sorted.
     private static let few = 5_000
 
-    private let filter: JobFilter
-    private var after: Int64
-
-    /// Searches jobs with ids above `after`.
-    package init(_ filter: JobFilter, after: Int64 = 0) {
-        self.filter = filter
-        self.after = after
-    }
+    let filter: JobFilter
+    /// Only jobs with ids above this are searched.
+    var after: Int64 = 0
 
     /// The matching ids in order, up to the filter's limit.
-    package func ids(order: Order, _ db: some QueueTransaction) throws -> [Int64] {
+    func ids(order: Order, _ db: some QueueTransaction) throws -> [Int64] {
         var search = self
         if let time = filter.createdSince {
             search.after = max(after, try Self.lastID(before: time.milliseconds, db))
         }
-        return try search.idsAfter(order, db)
+        // A queue is searched by its number, for whose frequency a planner may have statistics.
+        var queue: Int64?
+        if let name = filter.queue { queue = try db.value("SELECT id FROM queue WHERE name = ?1", [name]) ?? 0 }
+        // A job that ended between two of these queries is in both.
+        let ids = try Set(
+            search.tasks(queue, order, db) + search.outcomes(queue, order, db) + search.arrivals(order, db)
+        )
+        return Array((order == .newest ? ids.sorted(by: >) : ids.sorted()).prefix(filter.limit))
     }
 
     /// The id up to which all jobs were created before a time, by bisection: times have no index.
@@ -50,15 +52,6 @@ package struct JobSearch: Sendable {
             if try newest["created_at"] < time { low = middle } else { high = id - 1 }
         }
         return low
-    }
-
-    private func idsAfter(_ order: Order, _ db: some QueueTransaction) throws -> [Int64] {
-        // A queue is searched by its number, for whose frequency a planner may have statistics.
-        var queue: Int64?
-        if let name = filter.queue { queue = try db.value("SELECT id FROM queue WHERE name = ?1", [name]) ?? 0 }
-        // A job that ended between two of these queries is in both.
-        let ids = try Set(tasks(queue, order, db) + outcomes(queue, order, db) + arrivals(order, db))
-        return Array((order == .newest ? ids.sorted(by: >) : ids.sorted()).prefix(filter.limit))
     }
 
     private func asks(for states: [JobState]) -> Bool {

@@ -127,9 +127,7 @@ extension QueueTransaction {
         )
         return ended + [last]
     }
-}
 
-extension QueueTransaction {
     package func changes(since cursor: Int64, limit: Int) throws -> [JobChange] {
         // The names of batches have no line feeds.
         try query(
@@ -156,10 +154,6 @@ extension QueueTransaction {
                 batches: try (row["batches"] as String?)?.split(separator: "\n").map(String.init)
             )
         }
-    }
-
-    package func lastChange() throws -> Int64 {
-        try value("SELECT \(dialect.isSQLite ? "max(seq) FROM change" : "last FROM feed")") ?? 0
     }
 }
 

@@ -14,14 +14,14 @@ package struct SourcePage: Sendable {
 
     private struct Thumbnail: Sendable {
         let source: ExactText
-        let id: ThumbnailID
-        let rendition: String
-        let rendererVersion: String
+        /// Taken for intact.
+        var stored: KnownSource.StoredThumbnail
         let createdAt: Int64
         let blob: Blob
     }
 
-    /// The thumbnails of the page's sources, those of one source together.
+    private var names: [String] = []
+    /// The thumbnails of these sources.
     private var rows: [Thumbnail] = []
     /// The sources that name bytes of this store that it does not have.
     private var gone: Set<ExactText> = []
@@ -51,7 +51,7 @@ package struct SourcePage: Sendable {
                 : "left(source, 512) >= left(\(first)::text, 512) AND left(source, 512) <= left(\(last)::text, 512) AND"
         }("?1", "?2")
         let index = db.dialect.indexed(by: "thumbnail_source")
-        let names: [String] = try db.column(
+        names = try db.column(
             """
             SELECT source FROM thumbnail \(index)
             WHERE \(beginnings) source \(cursor == nil ? ">=" : ">") ?1 AND source < ?2
@@ -82,9 +82,12 @@ package struct SourcePage: Sendable {
             }
             return Thumbnail(
                 source: ExactText(try row["source"]),
-                id: id,
-                rendition: try row["rendition"],
-                rendererVersion: try row["renderer_version"],
+                stored: KnownSource.StoredThumbnail(
+                    id: id,
+                    rendition: try row["rendition"],
+                    rendererVersion: try row["renderer_version"],
+                    isIntact: true
+                ),
                 createdAt: try row["created_at"],
                 blob: Blob(digest: digest, size: try row["size"], isOutside: try row["is_outside"])
             )
@@ -106,27 +109,14 @@ package struct SourcePage: Sendable {
 
     /// The page, of which some blobs have turned out to be damaged.
     package func page(damaged: Set<BlobDigest>) -> KnownSourcePage {
-        var (sources, start) = ([KnownSource](), rows.startIndex)
-        while start < rows.endIndex {
-            let source = rows[start].source
-            let end = rows[start...].firstIndex { $0.source != source } ?? rows.endIndex
-            let some = rows[start..<end]
-            start = end
-            if let since, some.contains(where: { $0.createdAt < since }) { continue }
-            sources.append(
-                KnownSource(
-                    source: source.text,
-                    isGone: gone.contains(source),
-                    thumbnails: some.map { row in
-                        KnownSource.StoredThumbnail(
-                            id: row.id,
-                            rendition: row.rendition,
-                            rendererVersion: row.rendererVersion,
-                            isIntact: !damaged.contains(row.blob.digest)
-                        )
-                    }
-                )
-            )
+        var rows = rows
+        for index in rows.indices { rows[index].stored.isIntact = !damaged.contains(rows[index].blob.digest) }
+        let stored = Dictionary(grouping: rows, by: \.source)
+        let sources = names.compactMap { name -> KnownSource? in
+            let source = ExactText(name)
+            guard let some = stored[source] else { return nil }
+            if let since, some.contains(where: { $0.createdAt < since }) { return nil }
+            return KnownSource(source: name, isGone: gone.contains(source), thumbnails: some.map(\.stored))
         }
         return KnownSourcePage(sources: sources, next: next, newestVideoVersion: newestVideoVersion)
     }

@@ -97,10 +97,9 @@ extension QueueTransaction {
     package func forget(_ state: JobState, in queue: Int64) {
         ledger.queues[queue, default: Ledger.Counts()].changes[state.code] -= 1
     }
-}
 
-// Names, which are found or created. Who looks one up to insert a row that has its number keeps it from being removed.
-extension QueueTransaction {
+    // Names, which are found or created. Who looks one up to insert a row that has its number keeps it from being removed.
+
     package func queue(_ name: String) throws -> Int64 {
         if let id = ledger.queueIDs[name] { return id }
         try holdNames()

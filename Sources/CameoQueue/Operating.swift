@@ -2,67 +2,55 @@ package import CameoModel
 package import CameoStore
 package import Foundation
 
-/// What is known of an accepted job, locked until the end of the transaction.
-private enum JobRow {
-    case unfinished(TaskRow)
-    case ended(JobState)
-}
-
 // What an operator does to one job.
 extension QueueTransaction {
+    /// The task of a job that has not ended, and the state, locked until the end of the transaction.
+    ///
     /// - Throws: ``StoreError/noSuchJob(_:)``
-    private func find(_ id: Int64) throws -> JobRow {
+    private func find(_ id: Int64) throws -> (task: TaskRow?, state: JobState) {
         // Between two statements another transaction may end the job or retry it. One that retries a job just ended would
         // have to commit between each two of these.
         for _ in 0..<3 {
-            if let task = try task(id) { return .unfinished(task) }
+            if let task = try task(id) { return (task, task.state) }
             let code: Int? = try value("SELECT state FROM outcome WHERE id = ?1 \(dialect.locking)", [id])
-            if let code { return .ended(try JobState(code: code)) }
+            if let code { return (nil, try JobState(code: code)) }
         }
         throw StoreError.noSuchJob(id)
     }
 
     /// - Returns: the state before; that of a job that has ended stays.
     package func cancel(_ id: Int64) throws -> JobState {
-        switch try find(id) {
-        case .ended(let state): return state
-        case .unfinished(let task):
-            let failure = try previousFailure(of: task)
-            if task.state == .running, try !close(task, as: .cancelled) { return task.state }
-            try end(task, from: task.state, End(.cancelled, failure: failure))
-            return task.state
-        }
+        let (found, state) = try find(id)
+        guard let task = found else { return state }
+        let failure = try previousFailure(of: task)
+        if state == .running, try !close(task, as: .cancelled) { return state }
+        try end(task, from: state, End(.cancelled, failure: failure))
+        return state
     }
 
     /// Makes a job run now that waits for later, or that has ended.
     package func retry(_ id: Int64) throws -> (before: JobState, supersededBy: Int64?) {
-        switch try find(id) {
-        case .unfinished(var task):
-            let before = task.state
+        let (found, before) = try find(id)
+        if var task = found {
             guard before != .available, before != .running else { return (before, nil) }
             (task.state, task.due, task.attempt, task.crashCount, task.failed) = (.available, now, 0, 0, nil)
-            return (before, try letWait(task, from: before))
-        case .ended(let before):
-            // A refused request would be refused again, unless this version accepts more than the one that refused it.
-            guard let task = try newTask(ofEnded: id) else { return (before, nil) }
-            try removeOutcome(of: id)
-            forget(before, in: task.queue)
-            return (before, try letWait(task, from: nil))
+            return (before, try letWait(task, from: before)?.supersededBy)
         }
+        // A refused request would be refused again, unless this version accepts more than the one that refused it.
+        guard let task = try newTask(ofEnded: id) else { return (before, nil) }
+        try removeOutcome(of: id)
+        forget(before, in: task.queue)
+        return (before, try letWait(task, from: nil)?.supersededBy)
     }
 
     /// Makes a waiting job wait until a time, and returns the state before; a running or ended job is left alone.
     package func snooze(_ id: Int64, until time: Date) throws -> JobState {
-        switch try find(id) {
-        case .ended(let state): return state
-        case .unfinished(let task):
-            guard task.state != .running else { return task.state }
-            var snoozed = task
-            (snoozed.state, snoozed.due) = (.scheduled, time.milliseconds)
-            try update(snoozed)
-            move(snoozed, from: task.state, to: .scheduled)
-            return task.state
-        }
+        let (found, state) = try find(id)
+        guard var task = found, state != .running else { return state }
+        (task.state, task.due) = (.scheduled, time.milliseconds)
+        try update(task)
+        move(task, from: state, to: .scheduled)
+        return state
     }
 
     /// Changes those of the jobs that are still in one of the states, all if there are none, and returns their number.
@@ -70,10 +58,7 @@ extension QueueTransaction {
         try ids.reduce(0) { changed, id in
             let state: JobState
             do {
-                switch try find(id) {
-                case .unfinished(let task): state = task.state
-                case .ended(let end): state = end
-                }
+                state = try find(id).state
             } catch StoreError.noSuchJob {
                 // Retention has removed the job in the meantime.
                 return changed

@@ -115,11 +115,11 @@ extension QueueStore {
     }
 
     package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
-        try await read { db in try db.jobs(try JobSearch(filter).ids(order: .newest, db)) }
+        try await read { db in try db.jobs(try JobSearch(filter: filter).ids(order: .newest, db)) }
     }
 
     package func count(_ filter: JobFilter) async throws(StoreError) -> Int {
-        try await read { db in try JobSearch(filter).ids(order: .newest, db).count }
+        try await read { db in try JobSearch(filter: filter).ids(order: .newest, db).count }
     }
 
     package func places(of ids: [Int64]) async throws(StoreError) -> [Int64: JobPlace] {
@@ -128,10 +128,6 @@ extension QueueStore {
 
     package func queues() async throws(StoreError) -> [StatusReport.Queue] {
         try await read { db in try db.queues() }
-    }
-
-    package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Int {
-        try await read { db in try db.unfinishedJobs(queues: queues, background: background) }
     }
 
     package func status() async throws(StoreError) -> StatusReport {
@@ -151,16 +147,18 @@ extension QueueStore {
 
     package func lastChange() async throws(StoreError) -> Int64 {
         try await numberChanges()
-        return try await read { db in try db.lastChange() }
-    }
-
-    package func batch(_ name: String) async throws(StoreError) -> BatchReport {
-        try await read { db in try db.batchReport(name) }
+        return try await read { db in
+            try db.value("SELECT \(db.dialect.isSQLite ? "max(seq) FROM change" : "last FROM feed")") ?? 0
+        }
     }
 
     package func batches(before cursor: Int64?, limit: Int) async throws(StoreError) -> BatchPage {
         // Counting large batches takes long.
         try await readApart { db in try db.batches(before: cursor, limit: limit) }
+    }
+
+    package func batch(_ name: String) async throws(StoreError) -> BatchReport {
+        try await read { db in try db.batchReport(name) }
     }
 
     package func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail {
@@ -184,18 +182,8 @@ extension QueueStore {
         return page.page(damaged: try await damaged(page.blobs.map(\.digest)))
     }
 
-    package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
-        try await read { db in try db.concurrencyLimits() }
-    }
+    // MARK: - Operating
 
-    package func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit {
-        try await read { db in try db.concurrencyLimit(of: key) }
-    }
-}
-
-// MARK: - Operating
-
-extension QueueStore {
     package func cancel(_ id: Int64) async throws(StoreError) -> JobState {
         try await accept(through: id)
         return try await commit(.new) { db in try db.cancel(id) }
@@ -228,7 +216,7 @@ extension QueueStore {
             var page = filter
             page.limit = min(500, filter.limit - progress.changed)
             page.before = min(filter.before ?? .max, newest + 1)
-            let search = JobSearch(page, after: last)
+            let search = JobSearch(filter: page, after: last)
             let ids = try await read { db in try search.ids(order: .oldest, db) }
             guard let end = ids.last else { break }
             last = end
@@ -256,11 +244,9 @@ extension QueueStore {
             if let removed { return removed }
         }
     }
-}
 
-// MARK: - Working
+    // MARK: - Working
 
-extension QueueStore {
     /// Accepts all jobs that other programs have inserted.
     package func acceptAll() async throws(StoreError) { while try await acceptPage() {} }
 
@@ -271,12 +257,37 @@ extension QueueStore {
 
     package func takeRefused() -> [LostJob] { acceptances.takeRefused() }
 
-    package func settle(
-        _ claim: Claim,
-        as end: AttemptEnd,
-        timings: AttemptTimings
-    ) async throws(StoreError) -> Settlement {
-        try await commit(holding: claim) { db in try db.settle(claim, as: end, timings: timings) }
+    @discardableResult
+    package func settle(_ claim: Claim, as end: AttemptEnd, timings: AttemptTimings) async throws(StoreError) -> End? {
+        switch end {
+        case .complete(.kept(let thumbnails, let seen)):
+            try await complete(claim, keeping: thumbnails, seen: seen, timings: timings)
+            return nil
+        case .complete(.rendered(let thumbnails, let provenance)):
+            let started = ContinuousClock.now
+            var prepared: [PreparedThumbnail] = []
+            for thumbnail in thumbnails {
+                let (bytes, type) = (thumbnail.encoded.bytes, thumbnail.encoded.format.mediaType)
+                let blob = try await prepare(bytes, digest: SHA256.digest(of: bytes), mediaType: type)
+                prepared.append(PreparedThumbnail(thumbnail: thumbnail, blob: blob))
+            }
+            try await complete(claim, storing: prepared, from: provenance) {
+                var measured = timings
+                measured.storeMilliseconds = started.duration(to: .now).milliseconds
+                return measured
+            }
+            return nil
+        case .retry(let failure, let time):
+            return try await commit(holding: claim) { db in try db.retry(db.take(claim), failure, at: time, timings) }
+        case .discard(let failure):
+            try await commit(holding: claim) { db in try db.discard(db.take(claim), failure, timings) }
+            return nil
+        case .release: return try await commit(holding: claim) { db in try db.release(db.take(claim), as: .released) }
+        case .postpone(let time), .rest(let time):
+            return try await commit(holding: claim) { db in try db.postpone(db.take(claim), until: time) }
+        case .leave(let unable, let time):
+            return try await commit(holding: claim) { db in try db.leave(db.take(claim), unable, until: time, timings) }
+        }
     }
 
     package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool {
@@ -295,26 +306,6 @@ extension QueueStore {
         }
     }
 
-    package func complete(_ claim: Claim, with product: JobProduct, timings: AttemptTimings) async throws(StoreError) {
-        switch product {
-        case .kept(let thumbnails, let seen):
-            try await complete(claim, keeping: thumbnails, seen: seen, timings: timings)
-        case .rendered(let thumbnails, let provenance):
-            let started = ContinuousClock.now
-            var prepared: [PreparedThumbnail] = []
-            for thumbnail in thumbnails {
-                let (bytes, type) = (thumbnail.encoded.bytes, thumbnail.encoded.format.mediaType)
-                let blob = try await prepare(bytes, digest: SHA256.digest(of: bytes), mediaType: type)
-                prepared.append(PreparedThumbnail(thumbnail: thumbnail, blob: blob))
-            }
-            try await complete(claim, storing: prepared, from: provenance) {
-                var measured = timings
-                measured.storeMilliseconds = started.duration(to: .now).milliseconds
-                return measured
-            }
-        }
-    }
-
     package func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
         try await read { db in
             try db.poisonJob(among: queues, background, attemptedBefore: db.now - poisonPatience) != nil
@@ -322,7 +313,9 @@ extension QueueStore {
     }
 
     package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
-        let ingredients = request.sourceThumbnails
+        let ingredients = ([request.source] + request.overlaySources).compactMap { text -> ThumbnailID? in
+            if case .thumbnail(let id) = CameoURI(text) { id } else { nil }
+        }
         return try await commit(holding: claim) { db in
             let task = try db.task(of: claim)
             try db.noteUse(of: ingredients)
@@ -373,24 +366,10 @@ extension QueueStore {
         }
     }
 
-    package func hooks(failures limit: Int) async throws(StoreError) -> [HookReport] {
-        // Apart, because it counts every delivery that is kept.
-        try await readApart { db in try db.hooks(failures: limit) }
-    }
-
 }
 
 /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
 private let poisonPatience: Int64 = 60_000
-
-extension ThumbnailRequest {
-    fileprivate var sourceThumbnails: [ThumbnailID] {
-        ([source] + overlaySources).compactMap { text in
-            guard case .thumbnail(let id) = CameoURI(text) else { return nil }
-            return id
-        }
-    }
-}
 
 // MARK: - Requests
 
@@ -545,27 +524,27 @@ extension QueueStore {
     }
 
     package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
-        let row = try await row(of: digest)
-        guard let data = row.data else { return try await outsideData(of: digest, size: row.size) }
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
-        return data
+        let (data, size) = try await row(of: digest)
+        return if let data { data } else { try await outsideData(of: digest, size: size) }
     }
 
     package func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes {
-        let row = try await row(of: digest)
-        guard let data = row.data else { return try await outsideBytes(of: digest, size: row.size) }
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
-        return .inMemory(data)
+        let (data, size) = try await row(of: digest)
+        return if let data { .inMemory(data) } else { try await outsideBytes(of: digest, size: size) }
     }
 
-    /// The bytes of a blob, or its size if they are not in its row.
+    /// The size of a blob, and its bytes, verified, if they are in its row.
     private func row(of digest: BlobDigest) async throws(StoreError) -> (data: Data?, size: Int) {
-        try await read { db in
+        let row: (data: Data?, size: Int) = try await read { db in
             guard let row = try db.row("SELECT data, size FROM blob WHERE digest = ?1", [digest.hex]) else {
                 throw StoreError.notFound(uri: CameoURI.blob(digest).text)
             }
             return (try row[0], try row[1])
         }
+        if let data = row.data, SHA256.digest(of: data) != digest {
+            throw .damagedBlob(digest: digest.description)
+        }
+        return row
     }
 
     /// Those of the blobs whose bytes do not exist or do not match their digest.

@@ -22,6 +22,10 @@ package protocol QueueTransaction: AnyObject {
     /// Runs a statement for its effect, and returns the number of rows that it inserted, updated or deleted.
     @discardableResult
     func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int
+    /// Runs a body whose error undoes what it did, and nothing else.
+    func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value
+    /// What an error says that concerns the values of one row rather than the database; nil for another error.
+    func objection(_ error: any Error) -> String?
     /// Whether there are jobs that other programs have inserted and that were not accepted yet.
     func hasArrivals() throws -> Bool
     /// Writes the history that was recorded and not written yet, so that a statement can read it.
@@ -65,10 +69,6 @@ package protocol QueueTransaction: AnyObject {
     func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest]
     /// Records that thumbnails were used, unless a use was recorded within the last hour.
     func noteUse(of thumbnails: [ThumbnailID]) throws
-    /// The number of the next fetch.
-    func nextSourceSeen() throws -> Int64
-    /// Adds to a count that is kept of all rows.
-    func add(_ count: Int, toTotal name: String) throws
     /// Opens or closes what a changed limit or rate opens or closes, where that is stored.
     func settle(_ table: LimitedTable, _ id: Int64) throws
 

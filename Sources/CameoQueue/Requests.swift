@@ -74,8 +74,11 @@ extension QueueTransaction {
     ///
     /// - Throws: `InvalidRequest` for an upload that does not exist.
     package func newTask(_ new: NewJob, as id: Int64, createdAt: Int64) throws -> NewTask {
-        guard try hasUpload(new, id) else {
-            throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+        if let upload = new.upload {
+            let isOwn = "SELECT EXISTS (SELECT 1 FROM upload WHERE id = ?1 AND job_id = ?2)"
+            guard try value(isOwn, [upload, id]) == true else {
+                throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+            }
         }
         let request = new.request
         let queue = try queue(request.queue)
@@ -100,12 +103,6 @@ extension QueueTransaction {
         return NewTask(new: new, task: task)
     }
 
-    /// Whether the upload that a request names, if any, belongs to this job.
-    private func hasUpload(_ new: NewJob, _ job: Int64) throws -> Bool {
-        guard let upload = new.upload else { return true }
-        return try value("SELECT EXISTS (SELECT 1 FROM upload WHERE id = ?1 AND job_id = ?2)", [upload, job]) ?? false
-    }
-
     /// Records that a job needs a blob or thumbnail.
     package func need(_ ingredient: String, for job: Int64) throws {
         try execute("INSERT INTO ingredient(name, job_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING", [ingredient, job])
@@ -114,14 +111,14 @@ extension QueueTransaction {
     /// Merges a request into the job that waits for the same thumbnails.
     package func join(_ new: CheckedRequest, _ duplicate: TaskRow) throws -> TaskRow {
         let request = new.job.request
-        let joining = Joining(
+        let joined = try join(
+            duplicate,
             priority: request.priority,
             due: max(now, request.runAt?.milliseconds ?? now),
             refresh: request.refresh,
             batches: request.batch.map { [$0] } ?? [],
             isHooked: request.hook != nil
         )
-        let joined = try join(duplicate, joining)
         if let hook = request.hook { try note(hook: hook, for: joined.id) }
         return joined
     }
@@ -202,6 +199,23 @@ extension QueueTransaction {
         try record([entry])
         try end(entry.task, from: nil, End(.completed))
         return id
+    }
+
+    /// Accepts or refuses one row. An error of the row ends only this row.
+    ///
+    /// - Returns: the job, if it was refused.
+    /// - Throws: errors that concern the store as a whole.
+    package func accept(_ arrival: Arrival, by enter: (NewJob) throws -> Void) throws -> LostJob? {
+        do {
+            let new = try arrival.reading.get()
+            try inSavepoint { try enter(new) }
+            return nil
+        } catch let error as InvalidRequest {
+            return try refuse(arrival.id, error)
+        } catch {
+            guard let reason = objection(error) else { throw error }
+            return try refuse(arrival.id, "the store cannot keep the request: \(reason)")
+        }
     }
 
     package func refuse(_ id: Int64, _ error: InvalidRequest) throws -> LostJob {

@@ -18,6 +18,17 @@ private let evictionStep = 16
 private let useInterval: Int64 = 60_000
 
 extension QueueTransaction {
+    /// The number of a fetch that begins now: higher than those of all that have begun.
+    package func nextSourceSeen() throws -> Int64 {
+        let next: Int64? = try value(
+            dialect.isSQLite
+                ? "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
+                : "SELECT nextval('source_seen')"
+        )
+        guard let next else { throw StoreError.failed("the sequence source_seen is missing") }
+        return next
+    }
+
     /// Keeps an answer in place of an older one, and removes a failure remembered under its key.
     package func keep(_ source: CachedSource, _ blob: PreparedBlob, budget: Int?) throws -> KeptSource {
         try blob.insert(self)
@@ -104,8 +115,11 @@ extension QueueTransaction {
             bytes += try row["size"]
         }
         if count > 0 {
-            try add(count, toTotal: "sources_evicted")
-            try add(bytes, toTotal: "source_bytes_evicted")
+            let addition =
+                dialect.isSQLite
+                ? "UPDATE total SET value = value + ?2 WHERE name = ?1" : "INSERT INTO total_delta VALUES (?1, ?2)"
+            try execute(addition, ["sources_evicted", count])
+            try execute(addition, ["source_bytes_evicted", bytes])
         }
         return total - bytes <= budget || candidates.isEmpty
     }
@@ -140,9 +154,7 @@ extension QueueTransaction {
             bytes: sizes.reduce(0, +)
         )
     }
-}
 
-extension QueueTransaction {
     /// Selects the answers of a key by what follows FROM, the newest first.
     func sources(_ rest: String, _ key: SourceKey) throws -> [CachedSource] {
         try query(

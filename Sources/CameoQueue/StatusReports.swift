@@ -7,42 +7,13 @@ internal import Foundation
 // job. The numbers of the change feed have no gaps, so that the changes of a period are counted by the numbers at its two
 // ends; which of them are ends of jobs is counted if they are few, and otherwise estimated by samples.
 
-/// The jobs that ended in the last minutes.
-private struct RecentEnds {
-    /// The most changes of a period that are all counted: they are neighbours on a few pages.
-    private static let counted: Int64 = 3_000
-    /// The samples of more changes, each on a page of its own. A third of a busy store's changes are ends of jobs, so that
-    /// their estimate has a standard error of 6 %.
-    private static let samples: Int64 = 500
-    /// The longest time between two changes that counts as work, in milliseconds.
-    private static let longestGap: Int64 = 30_000
-
-    let minutes: Int
-    private(set) var completed = 0
-    private(set) var discarded = 0
-    /// The time in seconds in which there was work: workers that have just begun, or have been idle, have had less.
-    private(set) var seconds = 1.0
-
-    init(minutes: Int, isWorking: Bool, _ db: some QueueTransaction) throws {
-        self.minutes = minutes
-        guard let numbers = try db.numbersOfChanges(since: db.now - Int64(minutes) * 60_000) else { return }
-        let span = numbers.upperBound - numbers.lowerBound + 1
-        let picks = span <= Self.counted ? span : Self.samples
-        var worked: Int64 = 0
-        var latest: Int64?
-        let sample = [picks, numbers.lowerBound, span, Self.longestGap]
-        for row in try db.query(db.dialect.sampleOfChanges, sample) {
-            let count = Int((Double(try row["jobs"] as Int64) * Double(span) / Double(picks)).rounded())
-            let state = try JobState(code: row["state"])
-            if state == .completed { completed = count }
-            if state == .discarded { discarded = count }
-            worked += try row["worked"]
-            latest = max(latest ?? .min, try row["latest"])
-        }
-        if isWorking { worked += min(max(0, db.now - (latest ?? db.now)), Self.longestGap) }
-        seconds = min(Double(minutes) * 60, max(1, Double(worked) / 1_000))
-    }
-}
+/// The most changes of a period that are all counted: they are neighbours on a few pages.
+private let countedChanges: Int64 = 3_000
+/// The samples of more changes, each on a page of its own. A third of a busy store's changes are ends of jobs, so that their
+/// estimate has a standard error of 6 %.
+private let sampledChanges: Int64 = 500
+/// The longest time between two changes that counts as work, in milliseconds.
+private let longestGap: Int64 = 30_000
 
 extension QueueTransaction {
     /// Every queue, sorted by name, and what its jobs wait for.
@@ -53,7 +24,7 @@ extension QueueTransaction {
         return queues.map { $0.waiting(for: workers, now: Date(milliseconds: now)) }
     }
 
-    private func queuesAlone() throws -> [StatusReport.Queue] {
+    fileprivate func queuesAlone() throws -> [StatusReport.Queue] {
         var arrivals = try arrivals()
         let states = JobState.allCases
         let rows = try query(
@@ -139,17 +110,6 @@ extension QueueTransaction {
         return Standstill.all(of: try rows.map { try ($0["name"], $0["paused"]) }, workers: try workers(only: nil))
     }
 
-    /// The number of jobs that are available, retryable or running, for which a drain has to wait.
-    package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) throws -> Int {
-        let wanted = queues.map { Set($0.map(ExactText.init)) }
-        return try queuesAlone()
-            .filter { queue in
-                !queue.paused && (wanted?.contains(ExactText(queue.name)) ?? true)
-                    && (background == .included || !queue.isBackground)
-            }
-            .reduce(0) { $0 + $1.unfinished }
-    }
-
     /// The counts that are kept of all rows.
     package func totals() throws -> [String: Int] {
         try query("SELECT name, value FROM \(dialect.totals)")
@@ -161,7 +121,7 @@ extension QueueTransaction {
         let workers = try workers(only: nil)
         let queues = try queuesAlone().map { $0.waiting(for: workers, now: date) }
         let isWorking = queues.contains { ($0.jobs[.running] ?? 0) > 0 }
-        let periods = try [1, 5, 15].map { try RecentEnds(minutes: $0, isWorking: isWorking, self) }
+        let periods = try [1, 5, 15].map { try recentEnds(minutes: $0, isWorking: isWorking) }
         let totals = try totals()
         var jobs: [JobState: Int] = [:]
         for state in JobState.allCases { jobs[state] = queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) } }
@@ -180,23 +140,45 @@ extension QueueTransaction {
                 evicted: totals["sources_evicted"] ?? 0,
                 evictedBytes: totals["source_bytes_evicted"] ?? 0
             ),
-            throughput: periods.map {
-                StatusReport.Throughput(
-                    minutes: $0.minutes,
-                    completed: $0.completed,
-                    discarded: $0.discarded,
-                    seconds: $0.seconds
-                )
-            },
+            throughput: periods,
             stages: try stages(),
             failures: try failures(),
             etaSeconds: eta(queues, workers, periods[1])
         )
     }
 
+    /// The jobs that ended in the last minutes, and how long there was work: workers that have just begun, or have been idle,
+    /// have had less.
+    private func recentEnds(minutes: Int, isWorking: Bool) throws -> StatusReport.Throughput {
+        guard let numbers = try numbersOfChanges(since: now - Int64(minutes) * 60_000) else {
+            return StatusReport.Throughput(minutes: minutes, completed: 0, discarded: 0, seconds: 1)
+        }
+        let span = numbers.upperBound - numbers.lowerBound + 1
+        let picks = span <= countedChanges ? span : sampledChanges
+        var ended: [JobState: Int] = [:]
+        var worked: Int64 = 0
+        var latest: Int64?
+        for row in try query(dialect.sampleOfChanges, [picks, numbers.lowerBound, span, longestGap]) {
+            let count = (Double(try row["jobs"] as Int64) * Double(span) / Double(picks)).rounded()
+            ended[try JobState(code: row["state"])] = Int(count)
+            worked += try row["worked"]
+            latest = max(latest ?? .min, try row["latest"])
+        }
+        if isWorking { worked += min(max(0, now - (latest ?? now)), longestGap) }
+        return StatusReport.Throughput(
+            minutes: minutes,
+            completed: ended[.completed] ?? 0,
+            discarded: ended[.discarded] ?? 0,
+            seconds: min(Double(minutes) * 60, max(1, Double(worked) / 1_000))
+        )
+    }
+
     /// How long the jobs that wait will take; nil if nothing tells.
-    private func eta(_ queues: [StatusReport.Queue], _ workers: [StatusReport.Worker], _ recent: RecentEnds) -> Double?
-    {
+    private func eta(
+        _ queues: [StatusReport.Queue],
+        _ workers: [StatusReport.Worker],
+        _ recent: StatusReport.Throughput
+    ) -> Double? {
         let open = queues.filter { queue in
             !queue.paused && queue.opensAt == nil && workers.contains { $0.takesJobs(of: queue.name) }
         }
@@ -326,6 +308,16 @@ extension QueueTransaction {
 }
 
 extension QueueStore {
+    package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Int {
+        let wanted = queues.map { Set($0.map(ExactText.init)) }
+        return try await read { db in try db.queuesAlone() }
+            .filter { queue in
+                !queue.paused && (wanted?.contains(ExactText(queue.name)) ?? true)
+                    && (background == .included || !queue.isBackground)
+            }
+            .reduce(0) { $0 + $1.unfinished }
+    }
+
     /// One that was told to stop at once is not told to finish first.
     package func stopWorker(_ id: String, _ stop: WorkerStop) async throws(StoreError) -> StatusReport.Worker {
         try await commit(.new) { db in

@@ -3,26 +3,23 @@ package import CameoStore
 package import Foundation
 
 extension QueueTransaction {
-    private var columns: String {
-        """
-        thumbnail.id AS id, thumbnail.blob AS blob, thumbnail.source_digest AS source_digest, format, width, height,
-          updated_at, has_alpha, frames, thumb_hash, blur_hash, dominant_color, source_format, source_width,
-          source_height, source_pages, source_has_alpha, is_truncated, source_video, source_omitted, blob.size AS size,
-          storyboard
-        """
-    }
-
-    /// Finds a thumbnail; nil if it has not been made.
-    package func thumbnail(_ id: ThumbnailID) throws -> Thumbnail? {
-        try row(
+    /// The thumbnails whose id meets a condition on `?1`.
+    private func thumbnails(whoseID condition: String, _ value: some SQLBindable) throws -> [Thumbnail] {
+        try query(
             """
-            SELECT \(columns) FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob
-            WHERE thumbnail.id = ?1
+            SELECT thumbnail.id AS id, thumbnail.blob AS blob, thumbnail.source_digest AS source_digest, format, width, height,
+              updated_at, has_alpha, frames, thumb_hash, blur_hash, dominant_color, source_format, source_width,
+              source_height, source_pages, source_has_alpha, is_truncated, source_video, source_omitted, blob.size AS size,
+              storyboard
+            FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE thumbnail.id \(condition)
             """,
-            [id.text]
+            [value]
         )
         .map { try Thumbnail($0) }
     }
+
+    /// Finds a thumbnail; nil if it has not been made.
+    package func thumbnail(_ id: ThumbnailID) throws -> Thumbnail? { try thumbnails(whoseID: "= ?1", id.text).first }
 
     /// What a thumbnail's name refers to; nil if it has not been made.
     package func content(of id: ThumbnailID) throws -> StoredContent? {
@@ -37,17 +34,8 @@ extension QueueTransaction {
         guard ids.count > 1 else {
             return try ids.first.flatMap { try thumbnail($0) }.map { [$0.id: $0] } ?? [:]
         }
-        let rows = try query(
-            """
-            SELECT \(columns) FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob
-            WHERE thumbnail.id \(dialect.isIn("?1", .texts))
-            """,
-            [ids.map(\.text)]
-        )
-        return try rows.reduce(into: [:]) { thumbnails, row in
-            let thumbnail = try Thumbnail(row)
-            thumbnails[thumbnail.id] = thumbnail
-        }
+        return try thumbnails(whoseID: dialect.isIn("?1", .texts), ids.map(\.text))
+            .reduce(into: [:]) { found, thumbnail in found[thumbnail.id] = thumbnail }
     }
 
     /// The ids of those of these thumbnails that the store has.
@@ -278,6 +266,13 @@ package struct PreparedBlob: Sendable {
     /// Gives the bytes an unreferenced row, so that collection finds them. An existing row is left unchanged.
     package func leave(_ db: some QueueTransaction) throws {
         try insert(db, "NOTHING")
+        try db.noteOrphan(digest)
+    }
+
+    /// Inserts the row before the bytes are in their place outside of the database. An existing row becomes young, and keeps
+    /// what it has: it may be referenced, and the bytes may never come.
+    package func announce(_ db: some QueueTransaction) throws {
+        try insert(db, "UPDATE SET created_at = excluded.created_at")
         try db.noteOrphan(digest)
     }
 

@@ -1,17 +1,6 @@
 package import CameoModel
 package import CameoStore
 
-/// What a job or request contributes when it joins another job.
-struct Joining {
-    let priority: Int
-    /// When to run; nil for a job that only waits for its back-off.
-    let due: Int64?
-    let refresh: Refresh
-    let batches: [String]
-    /// Whether a hook waits for the end.
-    let isHooked: Bool
-}
-
 // DESIGN. At most one waiting job exists per unique key, enforced by the partial unique index `task_unique`. A new
 // request with that key joins the job, which changes its task but never its request. A job that has to wait again while
 // another is waiting under its key ends `cancelled`, superseded by the other. If another transaction inserts a job of the
@@ -62,16 +51,24 @@ extension QueueTransaction {
     }
 
     /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,
-    /// and all batches; the caller notes the hooks. A back-off is kept, because it protects the source.
+    /// and all batches; the caller notes the hooks. A back-off is kept, because it protects the source. `due` is nil of a job
+    /// that only waits for its back-off.
     ///
     /// - Returns: the updated job.
     @discardableResult
-    func join(_ task: TaskRow, _ joining: Joining) throws -> TaskRow {
+    func join(
+        _ task: TaskRow,
+        priority: Int,
+        due: Int64?,
+        refresh: Refresh,
+        batches: [String],
+        isHooked: Bool
+    ) throws -> TaskRow {
         var raised = task
-        raised.priority = max(task.priority, joining.priority)
-        raised.refresh = task.refresh.joined(with: joining.refresh)
-        if task.state != .retryable, let due = joining.due { raised.due = min(task.due, due) }
-        raised.isHooked = task.isHooked || joining.isHooked
+        raised.priority = max(task.priority, priority)
+        raised.refresh = task.refresh.joined(with: refresh)
+        if task.state != .retryable, let due { raised.due = min(task.due, due) }
+        raised.isHooked = task.isHooked || isHooked
         raised.fetchAfter = try value("SELECT \(dialect.lastFetch)") ?? 0
         if task.state == .scheduled, raised.due <= now { raised.state = .available }
         try update(raised)
@@ -80,7 +77,7 @@ extension QueueTransaction {
         } else if raised.state == .available {
             raise(raised)
         }
-        try enter(joining.batches, task.id)
+        try enter(batches, task.id)
         return raised
     }
 
@@ -97,11 +94,11 @@ extension QueueTransaction {
     /// Makes a job wait in the state of its task, or ends it if another job with its key is waiting. `before` is its
     /// previous state; nil if it has no task yet.
     ///
-    /// - Returns: the job that superseded it, if any.
-    package func letWait(_ task: TaskRow, from before: JobState?) throws -> Int64? {
+    /// - Returns: its end, if another superseded it.
+    @discardableResult
+    package func letWait(_ task: TaskRow, from before: JobState?) throws -> End? {
         if let duplicate = try waitingJob(for: task.uniqueKey), duplicate.id != task.id {
-            try supersede(task, from: before, by: duplicate)
-            return duplicate.id
+            return try supersede(task, from: before, by: duplicate)
         }
         if before == nil { try insert(task) } else { try update(task) }
         move(task, from: before, to: task.state)
@@ -109,19 +106,19 @@ extension QueueTransaction {
     }
 
     /// Ends a job in favour of another, into which it is merged.
-    private func supersede(_ task: TaskRow, from before: JobState?, by duplicate: TaskRow) throws {
+    private func supersede(_ task: TaskRow, from before: JobState?, by duplicate: TaskRow) throws -> End {
         let batches: [String] = try column(
             "SELECT name FROM batch_job JOIN batch ON batch.id = batch_job.batch WHERE job_id = ?1 ORDER BY name",
             [task.id]
         )
-        let joining = Joining(
+        try join(
+            duplicate,
             priority: task.priority,
             due: task.state == .retryable ? nil : task.due,
             refresh: task.refresh,
             batches: batches,
             isHooked: task.isHooked
         )
-        try join(duplicate, joining)
         if task.isHooked { try inheritHooks(from: task.id, by: duplicate.id) }
         // The batches count the job that does the work, not the superseded one.
         try execute("DELETE FROM batch_job WHERE job_id = ?1", [task.id])
@@ -130,6 +127,8 @@ extension QueueTransaction {
             at: .request,
             "job \(duplicate.id) was already waiting for the same thumbnails"
         )
-        try end(task, from: before, End(.cancelled, failure: failure, supersededBy: duplicate.id))
+        let superseded = End(.cancelled, failure: failure, supersededBy: duplicate.id)
+        try end(task, from: before, superseded)
+        return superseded
     }
 }

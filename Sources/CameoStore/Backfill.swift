@@ -42,7 +42,9 @@ package struct Backfill: Sendable {
         unlisted: Unlisted = .kept,
         report: (BackfillCounts) -> Void = { _ in }
     ) async throws -> BackfillCounts {
-        try await makeQueue()
+        // A queue that an operator has already made is left as it is.
+        let hasQueue = try await store.queues().contains { $0.name == Self.queue }
+        if !hasQueue { try await store.setBackground(true, queue: Self.queue, unknown: .created) }
         var (requests, removals, done) = ([ThumbnailRequest](), [ThumbnailID](), BackfillCounts())
         var counts = try await walk(report) { source, verdict in
             if !verdict.renditions.isEmpty { requests.append(Self.request(source, verdict.renditions)) }
@@ -54,12 +56,6 @@ package struct Backfill: Sendable {
         try await remove(&removals, &done)
         counts += done
         return counts
-    }
-
-    /// A queue that an operator has already made is left as it is.
-    private func makeQueue() async throws(StoreError) {
-        let isThere = try await store.queues().contains { $0.name == Self.queue }
-        if !isThere { try await store.setBackground(true, queue: Self.queue, unknown: .created) }
     }
 
     private func walk(
@@ -139,8 +135,6 @@ package struct BackfillCounts: Hashable, Sendable {
     package var unlisted = 0
     /// Those of them that were removed.
     package var removed = 0
-
-    package init() {}
 
     package static func += (total: inout BackfillCounts, more: BackfillCounts) {
         total.sources += more.sources

@@ -127,7 +127,7 @@ package struct KnownSource: Hashable, Sendable {
         package let rendition: String
         package let rendererVersion: String
         /// Whether its bytes are there.
-        package let isIntact: Bool
+        package var isIntact: Bool
 
         package init(id: ThumbnailID, rendition: String, rendererVersion: String, isIntact: Bool) {
             self.id = id

@@ -1,6 +1,6 @@
 package import CameoFetch
 package import CameoModel
-internal import CameoStore
+package import CameoStore
 internal import Synchronization
 
 /// Stops a running job: anybody may ask, and the task that runs the job is cancelled.
@@ -73,20 +73,10 @@ final class JobControl: Sendable {
 package struct JobOutcome: Sendable {
     /// How an attempt ended.
     package enum Kind: Sendable {
-        case completed(thumbnails: Int)
-        /// The job completed without rendering: its thumbnails existed already, made of the same bytes.
-        case unchanged(thumbnails: Int)
+        /// The store recorded the end; if the job waits until a time, so long.
+        case recorded(AttemptEnd, wait: Duration = .zero)
         /// The job was cancelled instead of waiting again: another job was already waiting for the same thumbnails.
         case superseded(by: Int64)
-        case retried(JobFailure, after: Duration)
-        case discarded(JobFailure)
-        /// The job was given back and the attempt does not count: at shutdown, while the store was in trouble, or because
-        /// a thumbnail that was to be kept had been removed.
-        case released
-        /// The job waits as if it had never been claimed: too many others already wait for its host.
-        case postponed(Duration)
-        /// The job waits as if it had never been claimed: this host cannot do it, and another worker's may.
-        case left(HostUnable, for: Duration)
         /// The job was cancelled, or another worker has it: nothing was recorded.
         case leaseLost
         /// The store refused to record the outcome. The next worker will run the job again.
@@ -112,7 +102,7 @@ extension JobOutcome {
             source: job.source,
             queue: job.queue,
             attempt: job.attempt,
-            kind: .discarded(job.failure),
+            kind: .recorded(.discard(job.failure)),
             timings: AttemptTimings(),
             arrival: nil
         )

@@ -1,31 +1,16 @@
 internal import CameoFetch
 internal import CameoModel
 internal import CameoStore
+internal import Foundation
 
 // DESIGN. A mistake in a settlement loses a job, repeats it for ever, or charges it for somebody else's trouble. So every
 // decision is made here, from values alone: the result of an attempt decides the first write, and the store's refusal of a
 // write decides the next action. `Settler` carries the actions out, in the worker's only retry loop.
 
-/// What the store is asked to record at the end of an attempt.
-enum SettlementWrite: Sendable {
-    /// The thumbnails, together with the completion of the job.
-    case complete(JobProduct)
-    /// A failure; `RetryPolicy` decides between retry and discard.
-    case fail(JobFailure)
-    /// The job is given back, and the attempt does not count.
-    case release
-    /// The job is given back and rests for a while, because the store refuses for good what comes of it.
-    case rest(Duration)
-    /// The job waits for a place at its host, as if it had never been claimed.
-    case postpone(Duration)
-    /// The job waits for a worker whose host can do it, if there is one.
-    case leave(HostUnable)
-}
-
 /// The next step of a settlement.
 enum SettlementAction: Sendable {
     /// Makes a write after a pause. `refusals` is how often in a row the store has refused this very write.
-    case write(SettlementWrite, after: Duration = .zero, refusals: Int = 0)
+    case write(AttemptEnd, after: Duration = .zero, refusals: Int = 0)
     /// Ends although nothing was recorded.
     case end(JobOutcome.Kind)
 }
@@ -36,9 +21,15 @@ struct SettlementRules: Sendable {
     let drains: Bool
     /// How long a worker that is about to end repeats a write.
     let patience: Duration
+    /// The end of the attempt, from which waits count.
+    let endedAt: Date
+    /// A random number in 0…1.
+    let chance: Double
+    /// How long the job waits after a failure for its next attempt; nil: it gets none.
+    let delay: @Sendable (JobFailure) -> Duration?
 
-    /// Long enough that a bucket that refuses everything costs each picture two attempts a minute.
-    private static let rest = Duration.seconds(30)
+    /// In seconds: long enough that a bucket that refuses everything costs each picture two attempts a minute.
+    private static let rest: TimeInterval = 30
     private static let pauses = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
 
     /// Whether the worker is about to end. A service that goes on waits for its store as long as it takes.
@@ -62,19 +53,19 @@ struct SettlementRules: Sendable {
         case (.failure(let failure as JobFailure), _) where failure.isShortage && !drains:
             .write(.release, after: isStopping ? .zero : .seconds(1))
         case (.failure(let failure as JobFailure), _):
-            .write(failure.lack.map { .leave(HostUnable($0, for: source, ending: failure)) } ?? .fail(failure))
-        case (.failure(let unable as HostUnable), _): .write(.leave(unable))
+            failure.lack.map { leave(HostUnable($0, for: source, ending: failure)) } ?? fail(failure)
+        case (.failure(let unable as HostUnable), _): leave(unable)
         case (.failure(let error as InvalidRequest), _):
-            Self.fail(.requestInvalid, .request, "the request is invalid: \(error)")
+            fail(.requestInvalid, .request, "the request is invalid: \(error)")
         case (.failure, .timedOut):
-            Self.fail(.jobTimedOut, .worker, "the attempt took longer than its time limit (source \(source))")
+            fail(.jobTimedOut, .worker, "the attempt took longer than its time limit (source \(source))")
         case (.failure, .claimLost): .end(.leaseLost)
         case (.failure, .shutdown): .write(.release)
-        case (.failure(let busy as HostBusy), nil): .write(.postpone(busy.delay))
+        case (.failure(let busy as HostBusy), nil): .write(.postpone(until: endedAt + busy.delay.seconds))
         case (.failure(let error as StoreError), nil): action(without: error)
         // Nobody stopped the job, so the whole worker is being cancelled.
         case (.failure(is CancellationError), nil): .write(.release)
-        case (.failure(let error), nil): Self.fail(.storeFailed, .worker, "unexpected error: \(error)")
+        case (.failure(let error), nil): fail(.storeFailed, .worker, "unexpected error: \(error)")
         }
     }
 
@@ -83,7 +74,7 @@ struct SettlementRules: Sendable {
     /// room for others that it may take.
     func action(
         after error: StoreError,
-        of write: SettlementWrite,
+        of write: AttemptEnd,
         refusals: Int,
         lasting: Duration
     ) -> SettlementAction {
@@ -93,7 +84,7 @@ struct SettlementRules: Sendable {
         case (.leaseLost, _): .end(.leaseLost)
         // A thumbnail that was to be kept has been removed since: the next attempt finds it missing, and makes it.
         case (.notFound, .complete(.kept)): .write(.release)
-        case (.refused, .complete), (.notFound, .complete): .write(.fail(JobFailure(error)))
+        case (.refused, .complete), (.notFound, .complete): fail(JobFailure(error))
         case (.denied, .complete): refusals >= 3 ? action(without: error) : again
         case (_, .complete): isEnding && refusals >= 3 ? action(without: error) : again
         case (.refused(let reason), _): .end(.unrecorded(reason: reason))
@@ -107,17 +98,25 @@ struct SettlementRules: Sendable {
         switch error {
         case .leaseLost: return .end(.leaseLost)
         case .denied where !isStopping:
-            return drains ? .end(.unrecorded(reason: error.description)) : .write(.rest(Self.rest))
+            return drains ? .end(.unrecorded(reason: error.description)) : .write(.rest(until: endedAt + Self.rest))
         case .full, .busy, .readOnly, .unreachable, .denied, .cannotOpen:
             if isStopping { return .write(.release) }
-            return drains ? .write(.fail(JobFailure(error))) : .write(.release, after: .seconds(1))
-        default: return .write(.fail(JobFailure(error)))
+            return drains ? fail(JobFailure(error)) : .write(.release, after: .seconds(1))
+        default: return fail(JobFailure(error))
         }
     }
 
-    private static func fail(_ code: JobFailure.Code, _ stage: JobFailure.Stage, _ message: String) -> SettlementAction
-    {
-        .write(.fail(JobFailure(code, at: stage, message)))
+    private func fail(_ code: JobFailure.Code, _ stage: JobFailure.Stage, _ message: String) -> SettlementAction {
+        fail(JobFailure(code, at: stage, message))
+    }
+
+    private func fail(_ failure: JobFailure) -> SettlementAction {
+        .write(delay(failure).map { AttemptEnd.retry(failure, at: endedAt + $0.seconds) } ?? .discard(failure))
+    }
+
+    private func leave(_ unable: HostUnable) -> SettlementAction {
+        // At no fixed pace, or this worker would find the same jobs first each time.
+        .write(.leave(unable, until: endedAt + 0.5 + chance))
     }
 }
 

@@ -19,7 +19,7 @@ struct Settler: Sendable {
         stoppedFor reason: JobControl.StopReason?
     ) async -> JobOutcome.Kind {
         let (endedAt, chance, time) = (store.clock.now(), configuration.random(), configuration.time)
-        var action = rules.action(
+        var action = rules(endedAt, chance).action(
             for: result,
             stoppedFor: reason,
             source: progress.source.map(SourceName.of) ?? "unknown",
@@ -40,14 +40,14 @@ struct Settler: Sendable {
         while true {
             switch action {
             case .end(let outcome): return outcome
-            case .write(let write, let pause, let refusals):
+            case .write(let write, let pause, let before):
                 await time.pause(pause)
-                if refusals == 0 { begun = time.now() }
+                if before == 0 { begun = time.now() }
                 do throws(StoreError) {
-                    return try await perform(write, endedAt, chance)
+                    return try await record(write, endedAt)
                 } catch {
-                    let lasting = begun.duration(to: time.now())
-                    action = rules.action(after: error, of: write, refusals: refusals + 1, lasting: lasting)
+                    let (rules, lasting) = (rules(endedAt, chance), begun.duration(to: time.now()))
+                    action = rules.action(after: error, of: write, refusals: before + 1, lasting: lasting)
                     phase.refusedEnd(of: job.claim, error.description)
                     note(error, before: action)
                     warn(of: error, before: action)
@@ -56,53 +56,35 @@ struct Settler: Sendable {
         }
     }
 
-    private var rules: SettlementRules {
-        SettlementRules(isStopping: phase.isStopping, drains: configuration.drains, patience: configuration.patience)
+    private func rules(_ endedAt: Date, _ chance: Double) -> SettlementRules {
+        SettlementRules(
+            isStopping: phase.isStopping,
+            drains: configuration.drains,
+            patience: configuration.patience,
+            endedAt: endedAt,
+            chance: chance,
+            delay: { failure in
+                configuration.retryPolicy.adjusted(to: progress.retry).delay(
+                    afterAttempt: job.attempt,
+                    of: job.maxAttempts,
+                    failure: failure,
+                    previous: job.previousFailure,
+                    chance: chance
+                )
+            }
+        )
     }
 
-    private func perform(
-        _ write: SettlementWrite,
-        _ endedAt: Date,
-        _ chance: Double
-    ) async throws(StoreError) -> JobOutcome.Kind {
-        switch write {
-        case .complete(let product):
-            let begun = configuration.time.now()
-            try await store.complete(job.claim, with: product, timings: progress.timings)
+    private func record(_ end: AttemptEnd, _ endedAt: Date) async throws(StoreError) -> JobOutcome.Kind {
+        let begun = configuration.time.now()
+        let other = try await store.settle(job.claim, as: end, timings: progress.timings)
+        if case .complete = end {
             progress.timings.storeMilliseconds = begun.duration(to: configuration.time.now()).milliseconds
-            switch product {
-            case .rendered(let thumbnails, _): return .completed(thumbnails: thumbnails.count)
-            case .kept(let thumbnails, _): return .unchanged(thumbnails: thumbnails.count)
-            }
-        case .fail(let failure):
-            let delay = configuration.retryPolicy.adjusted(to: progress.retry).delay(
-                afterAttempt: job.attempt,
-                of: job.maxAttempts,
-                failure: failure,
-                previous: job.previousFailure,
-                chance: chance
-            )
-            guard let delay else {
-                return try await end(as: .discard(failure), .discarded(failure))
-            }
-            return try await end(as: .retry(failure, at: endedAt + delay.seconds), .retried(failure, after: delay))
-        case .release: return try await end(as: .release, .released)
-        case .rest(let delay): return try await end(as: .postpone(until: endedAt + delay.seconds), .released)
-        case .postpone(let delay):
-            return try await end(as: .postpone(until: endedAt + delay.seconds), .postponed(delay))
-        case .leave(let unable):
-            // At no fixed pace, or this worker would find the same jobs first each time.
-            let delay = Duration.seconds(0.5 + chance)
-            return try await end(as: .leave(unable, until: endedAt + delay.seconds), .left(unable, for: delay))
         }
-    }
-
-    private func end(as end: AttemptEnd, _ outcome: JobOutcome.Kind) async throws(StoreError) -> JobOutcome.Kind {
-        switch try await store.settle(job.claim, as: end, timings: progress.timings) {
-        case .asAsked: outcome
-        case .superseded(let duplicate): .superseded(by: duplicate)
-        case .discarded(let failure): .discarded(failure)
-        }
+        if let duplicate = other?.supersededBy { return .superseded(by: duplicate) }
+        if let failure = other?.failure { return .recorded(.discard(failure)) }
+        let wait = end.time.map { Duration.milliseconds(($0.timeIntervalSince(endedAt) * 1_000).rounded()) }
+        return .recorded(end, wait: wait ?? .zero)
     }
 
     /// Notes that the attempt ends because the store refuses for good what came of it.

@@ -58,8 +58,8 @@ extension StoreCounters {
             (.render, timings.renderMilliseconds), (.store, timings.storeMilliseconds),
         ]
         for case (let stage, let time?) in durations { add(milliseconds: time, to: stage) }
-        if case .completed(let thumbnails) = outcome.kind {
-            add(thumbnails, to: .thumbnails)
+        if case .recorded(.complete(.rendered(let thumbnails, _)), _) = outcome.kind {
+            add(thumbnails.count, to: .thumbnails)
             add(timings.outputBytes ?? 0, to: .thumbnailBytes)
         }
     }
@@ -69,13 +69,13 @@ extension JobOutcome.Kind {
     /// The label of ``StoreCounters/Family/attempts``.
     fileprivate var counted: String {
         switch self {
-        case .completed: "completed"
-        case .unchanged: "unchanged"
+        case .recorded(.complete(.rendered), _): "completed"
+        case .recorded(.complete(.kept), _): "unchanged"
+        case .recorded(.retry, _): "retried"
+        case .recorded(.discard, _): "discarded"
+        case .recorded(.release, _), .recorded(.rest, _): "released"
+        case .recorded(.postpone, _), .recorded(.leave, _): "postponed"
         case .superseded: "superseded"
-        case .retried: "retried"
-        case .discarded: "discarded"
-        case .released: "released"
-        case .postponed, .left: "postponed"
         case .leaseLost: "lost"
         case .unrecorded: "unrecorded"
         }
@@ -101,31 +101,29 @@ extension Worker {
             if let value { metadata[key] = .stringConvertible(value) }
         }
         switch outcome.kind {
-        case .completed(let thumbnails):
-            metadata["thumbnails"] = .stringConvertible(thumbnails)
-            logger.info("completed", metadata: metadata)
-        case .unchanged(let thumbnails):
-            metadata["thumbnails"] = .stringConvertible(thumbnails)
-            logger.info("completed, unchanged", metadata: metadata)
+        case .recorded(.complete(let product), _):
+            metadata["thumbnails"] = .stringConvertible(product.count)
+            let isKept = if case .kept = product { true } else { false }
+            logger.info(isKept ? "completed, unchanged" : "completed", metadata: metadata)
         case .superseded(let duplicate):
             metadata["superseded_by"] = .stringConvertible(duplicate)
             logger.info("superseded by a waiting job for the same thumbnails", metadata: metadata)
-        case .retried(let failure, let delay):
+        case .recorded(.retry(let failure, _), let wait):
             metadata["code"] = "\(failure.code.rawValue)"
             metadata["reason"] = "\(failure.message)"
-            metadata["retry_in_ms"] = .stringConvertible(delay.milliseconds)
+            metadata["retry_in_ms"] = .stringConvertible(wait.milliseconds)
             logger.warning("will retry", metadata: metadata)
-        case .discarded(let failure):
+        case .recorded(.discard(let failure), _):
             metadata["code"] = "\(failure.code.rawValue)"
             metadata["reason"] = "\(failure.message)"
             logger.error("discarded", metadata: metadata)
-        case .released:
+        case .recorded(.release, _), .recorded(.rest, _):
             logger.info("released", metadata: metadata)
-        case .postponed(let delay):
-            metadata["retry_in_ms"] = .stringConvertible(delay.milliseconds)
+        case .recorded(.postpone, let wait):
+            metadata["retry_in_ms"] = .stringConvertible(wait.milliseconds)
             logger.info("postponed: its host is busy", metadata: metadata)
-        case .left(let unable, let delay):
-            metadata["retry_in_ms"] = .stringConvertible(delay.milliseconds)
+        case .recorded(.leave(let unable, _), let wait):
+            metadata["retry_in_ms"] = .stringConvertible(wait.milliseconds)
             logger.warning("left to another worker: this host cannot \(unable.lack.activity)", metadata: metadata)
         case .leaseLost:
             logger.warning("dropped: the job is no longer this worker's", metadata: metadata)

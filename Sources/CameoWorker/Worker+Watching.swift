@@ -98,7 +98,7 @@ extension Worker {
     private func sweep(_ strays: inout StrayClaims) async throws -> Date? {
         let held = running.tokens
         let sweep = try await store.sweep(for: id)
-        if !sweep.isInPlace {
+        if !store.isInPlace {
             phase.hasLostStore = true
             wake.yield()
         }

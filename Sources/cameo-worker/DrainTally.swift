@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoReport
+internal import CameoStore
 internal import CameoWorker
 internal import CommandSupport
 internal import Foundation
@@ -34,12 +35,12 @@ final class DrainTally: Sendable {
     func note(_ outcome: JobOutcome) {
         state.withLock { state in
             switch outcome.kind {
-            case .completed(let thumbnails), .unchanged(let thumbnails):
+            case .recorded(.complete(let product), _):
                 state.completed += 1
-                state.thumbnails += thumbnails
-            case .discarded: state.discarded += 1
-            case .retried: state.retried += 1
-            case .released, .postponed, .left, .leaseLost, .superseded: break
+                state.thumbnails += product.count
+            case .recorded(.discard, _): state.discarded += 1
+            case .recorded(.retry, _): state.retried += 1
+            case .recorded, .leaseLost, .superseded: break
             case .unrecorded(let reason): state.unrecorded.append(reason)
             }
             let done = state.completed + state.discarded

@@ -66,7 +66,7 @@ struct Furnishing {
         )
         var timings = AttemptTimings()
         (timings.fetchMilliseconds, timings.outputBytes) = (7, bytes.count)
-        try await store.complete(job.claim, with: .rendered(thumbnails, provenance), timings: timings)
+        try await store.settle(job.claim, as: .complete(.rendered(thumbnails, provenance)), timings: timings)
     }
 
     private func settings() async throws {

@@ -70,7 +70,7 @@ struct ImportedStoreTests {
         let request = try await store.absorbUpload(upload)
         #expect(request.source == CameoURI.blob(SHA256.digest(of: Data([1, 2]))).text)
         let product = try Fixture.product(of: job, bytes: "made", seen: try await store.nextSourceSeen())
-        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         #expect(try await store.job(urgent).state == .completed)
         #expect(
             try await store.data(of: .thumbnail(try job.parsedRequest().thumbnailIDs()[0])) == Data("made".utf8)

@@ -36,7 +36,7 @@ struct AttemptTests {
         #expect(try await fixture.sql("SELECT number FROM outcome") == "2")
         _ = try await store.retry(id)
         #expect(try await fixture.sql("SELECT count(*) FROM earlier_attempt") == "2")
-        try await store.complete(try await claim(), with: .kept([], nil), timings: timings(3))
+        try await store.settle(try await claim(), as: .complete(.kept([], nil)), timings: timings(3))
         #expect(try await fixture.sql("SELECT count(*) FROM earlier_attempt") == "2")
         let attempts = try #require(try await store.job(id).attempts)
         #expect(attempts.map(\.number) == [1, 2, 3])
@@ -73,7 +73,7 @@ struct AttemptTests {
                 let again = AttemptEnd.retry(Self.failure, at: Date(milliseconds: 0))
                 _ = try await store.settle(try await claim(), as: again, timings: timings(1))
             }
-            try await store.complete(try await claim(), with: .kept([], nil), timings: timings(2))
+            try await store.settle(try await claim(), as: .complete(.kept([], nil)), timings: timings(2))
         }
         // These have only earlier ones, and none.
         try await fixture.enqueue(2)

@@ -132,7 +132,7 @@ struct BlobCollectionTests {
         _ = try await store.enqueue(StoreFixture.request(), data: bytes)
         let job = try #require(try await store.claim(limit: 1, for: "w1").first)
         let product = JobProduct.rendered(try StoreFixture.rendered(job, bytes: bytes), try StoreFixture.provenance())
-        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         let (hex, next) = (SHA256.digest(of: bytes).hex, try await store.store(other, mediaType: nil).hex)
         try await sql(
             """
@@ -185,7 +185,7 @@ struct BlobCollectionTests {
         let bytes = StoreFixture.bytes("a")
         try await keep(bytes)
         let product = JobProduct.rendered(try StoreFixture.rendered(job, bytes: bytes), try StoreFixture.provenance())
-        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         _ = try await store.forgetSource(StoreFixture.uri, .originals)
         #expect(try await collect().count == 0)
         _ = try await store.forgetSource("file:///pictures/a.jpg", .originalsAndThumbnails)

@@ -43,7 +43,7 @@ struct CheckTests {
         let bytes = Data("\(source)\(String(repeating: "x", count: 200_000))".utf8)
         let rendered = try StoreFixture.rendered(job, bytes: bytes)
         let product = JobProduct.rendered(rendered, try StoreFixture.provenance(of: source))
-        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         return (try receipt.jobID, SHA256.digest(of: bytes))
     }
 

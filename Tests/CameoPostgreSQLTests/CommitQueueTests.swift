@@ -195,7 +195,7 @@ struct CommitQueueTests {
                         let bytes = Data("\(round) \(number)".utf8)
                         let provenance = try StoreFixture.provenance(seen: Int64(round), version: "test-\(round)")
                         let product = JobProduct.rendered(try StoreFixture.rendered(job, bytes: bytes), provenance)
-                        try await stores[index % 2].complete(job.claim, with: product, timings: AttemptTimings())
+                        try await stores[index % 2].settle(job.claim, as: .complete(product), timings: AttemptTimings())
                     }
                 }
                 try await group.waitForAll()

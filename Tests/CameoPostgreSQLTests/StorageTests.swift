@@ -43,7 +43,7 @@ struct StorageTests {
             try StoreFixture.rendered(job, bytes: bytes),
             try StoreFixture.provenance(seen: seen, source: source)
         )
-        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
     }
 
     private func claimOne() async throws -> ClaimedJob {

@@ -38,7 +38,7 @@ struct ReportBench {
         let waiting = try await enqueue(source, batch: batch, rendition: rendition)
         let job = try #require(try await store.claim(limit: 1, kind: .usual, queues: nil, for: "w1").first)
         let product = try Fixture.product(of: job, bytes: bytes)
-        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         return try await store.job(waiting.id)
     }
 }

@@ -78,6 +78,6 @@ extension SQLiteStore {
         from provenance: Provenance,
         timings: AttemptTimings
     ) async throws(StoreError) {
-        try await complete(claim, with: .rendered(thumbnails, provenance), timings: timings)
+        try await settle(claim, as: .complete(.rendered(thumbnails, provenance)), timings: timings)
     }
 }

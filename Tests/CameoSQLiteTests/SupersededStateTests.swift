@@ -19,12 +19,12 @@ struct SupersededStateTests {
         let claimed = try await fixture.store.claim(limit: 1, for: "w1")
         let second = try #require(try await fixture.store.enqueue([request])[0].id)
         let failure = JobFailure(.sourceTimeout, at: .fetch, "too slow", isRetryable: true)
-        let settlement = try await fixture.store.fail(
+        let end = try await fixture.store.fail(
             claimed[0].claim,
             with: failure,
             retryAt: Date.distantFuture
         )
-        #expect(settlement == .superseded(by: second))
+        #expect(end?.supersededBy == second)
         #expect(try await fixture.store.job(first).state == .cancelled)
         #expect(try await fixture.store.jobInPlace(of: first) == fixture.store.job(second))
         #expect(try await fixture.store.jobInPlace(of: second).id == second)

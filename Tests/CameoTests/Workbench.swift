@@ -152,7 +152,7 @@ struct Workbench {
             picture: PictureFacts(format: .png, width: 640, height: 480, pages: 1, hasAlpha: false),
             isTruncated: false
         )
-        try await store.complete(job.claim, with: .rendered(rendered, provenance), timings: AttemptTimings())
+        try await store.settle(job.claim, as: .complete(.rendered(rendered, provenance)), timings: AttemptTimings())
     }
 
     /// The first bytes of a WebP file, its own number, and bytes that tell their place.

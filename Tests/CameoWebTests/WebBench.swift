@@ -133,7 +133,7 @@ final class WebBench: Sendable {
                 picture: PictureFacts(format: .png, width: 640, height: 480, pages: 1, hasAlpha: false),
                 isTruncated: false
             )
-            try await store.complete(job.claim, with: .rendered(rendered, provenance), timings: AttemptTimings())
+            try await store.settle(job.claim, as: .complete(.rendered(rendered, provenance)), timings: AttemptTimings())
         }
     }
 

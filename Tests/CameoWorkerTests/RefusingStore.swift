@@ -34,17 +34,14 @@ final class RefusingStore: WorkerStore {
         if let refusal { throw refusal }
     }
 
-    func complete(_ claim: Claim, with product: JobProduct, timings: AttemptTimings) async throws(StoreError) {
-        try pass("complete")
-        try await store.complete(claim, with: product, timings: timings)
-    }
-
-    func settle(_ claim: Claim, as end: AttemptEnd, timings: AttemptTimings) async throws(StoreError) -> Settlement {
+    @discardableResult
+    func settle(_ claim: Claim, as end: AttemptEnd, timings: AttemptTimings) async throws(StoreError) -> End? {
         switch end {
+        case .complete: try pass("complete")
         case .retry: try pass("retry")
         case .discard: try pass("discard")
         case .release: try pass("release")
-        case .postpone: try pass("postpone")
+        case .postpone, .rest: try pass("postpone")
         case .leave: try pass("leave")
         }
         return try await store.settle(claim, as: end, timings: timings)

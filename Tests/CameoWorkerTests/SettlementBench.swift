@@ -84,14 +84,14 @@ extension JobOutcome.Kind {
     /// The outcome in words, as tests name it.
     var summary: String {
         switch self {
-        case .completed(let thumbnails): "completed \(thumbnails)"
-        case .unchanged(let thumbnails): "unchanged \(thumbnails)"
+        case .recorded(.complete(.rendered(let thumbnails, _)), _): "completed \(thumbnails.count)"
+        case .recorded(.complete(.kept(let thumbnails, _)), _): "unchanged \(thumbnails.count)"
         case .superseded(let duplicate): "superseded by \(duplicate)"
-        case .retried(let failure, let delay): "retried \(failure.code.rawValue) after \(delay)"
-        case .discarded(let failure): "discarded \(failure.code.rawValue)"
-        case .released: "released"
-        case .postponed(let delay): "postponed for \(delay)"
-        case .left(let unable, let delay): "left for \(delay): \(unable.lack)"
+        case .recorded(.retry(let failure, _), let wait): "retried \(failure.code.rawValue) after \(wait)"
+        case .recorded(.discard(let failure), _): "discarded \(failure.code.rawValue)"
+        case .recorded(.release, _), .recorded(.rest, _): "released"
+        case .recorded(.postpone, let wait): "postponed for \(wait)"
+        case .recorded(.leave(let unable, _), let wait): "left for \(wait): \(unable.lack)"
         case .leaseLost: "lease lost"
         case .unrecorded(let reason): "unrecorded: \(reason)"
         }

@@ -10,11 +10,16 @@ extension SettlementRulesTests {
     enum Plan: CaseIterable {
         case service, drain, stoppingService, stoppingDrain
 
+        static let endedAt = Date(timeIntervalSince1970: 0)
+
         var rules: SettlementRules {
             SettlementRules(
                 isStopping: self == .stoppingService || self == .stoppingDrain,
                 drains: self == .drain || self == .stoppingDrain,
-                patience: .seconds(30)
+                patience: .seconds(30),
+                endedAt: Self.endedAt,
+                chance: 0.5,
+                delay: { _ in nil }
             )
         }
     }
@@ -74,16 +79,17 @@ extension Result<JobProduct, any Error> {
     }
 }
 
-extension SettlementWrite {
-    /// The write in words, as tables name it.
+extension AttemptEnd {
+    /// The write in words, as tables name it: whether a failure is retried is decided elsewhere.
     var summary: String {
         switch self {
         case .complete: "complete"
-        case .fail(let failure): "fail \(failure.code.rawValue)\(failure.isRetryable ? "" : " for good")"
+        case .retry(let failure, _), .discard(let failure):
+            "fail \(failure.code.rawValue)\(failure.isRetryable ? "" : " for good")"
         case .release: "release"
-        case .rest(let delay): "rest for \(delay)"
-        case .postpone(let delay): "postpone for \(delay)"
-        case .leave(let unable): "leave: \(unable.lack)"
+        case .rest(let time): "rest for \(time.timeIntervalSince1970) seconds"
+        case .postpone(let time): "postpone for \(time.timeIntervalSince1970) seconds"
+        case .leave(let unable, _): "leave: \(unable.lack)"
         }
     }
 }
@@ -100,7 +106,7 @@ extension SettlementAction {
     }
 
     var failure: JobFailure? {
-        guard case .write(.fail(let failure), _, _) = self else { return nil }
+        guard case .write(.discard(let failure), _, _) = self else { return nil }
         return failure
     }
 }

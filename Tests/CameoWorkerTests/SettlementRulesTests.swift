@@ -180,7 +180,7 @@ struct SettlementRulesTests {
 
     /// A write that the store refused, how often and for how long, and what the next action must be.
     struct Refusal: CustomTestStringConvertible, Sendable {
-        let write: SettlementWrite
+        let write: AttemptEnd
         let error: StoreError
         var workers = Plan.allCases
         var refusals = 1
@@ -254,8 +254,8 @@ struct SettlementRulesTests {
     func aResultIsRepeatedUntilTheStoreTakesIt(row: Refusal) { expect(row) }
 
     /// All writes without thumbnails follow the same rules.
-    @Test(arguments: [SettlementWrite.fail(Failures.slow), .release, .postpone(.seconds(3))])
-    func otherWritesAreRepeatedUntilThePatienceOfAnEndingWorkerIsOver(write: SettlementWrite) {
+    @Test(arguments: [AttemptEnd.discard(Failures.slow), .release, .postpone(until: Plan.endedAt + 3)])
+    func otherWritesAreRepeatedUntilThePatienceOfAnEndingWorkerIsOver(write: AttemptEnd) {
         let ending: [Plan] = [.drain, .stoppingService, .stoppingDrain]
         let rows: [Refusal] = [
             .init(write: write, error: .leaseLost(jobID: 1), action: "end: lease lost"),

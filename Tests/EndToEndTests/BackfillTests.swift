@@ -158,7 +158,7 @@ extension EndToEnd {
                             isTruncated: false
                         )
                         let product = JobProduct.rendered(thumbnails, provenance)
-                        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+                        try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
                     }
                 }
                 try await group.waitForAll()

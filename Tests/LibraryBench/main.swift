@@ -64,7 +64,7 @@ func complete(_ job: ClaimedJob, in store: any Store) async throws {
         picture: PictureFacts(format: .jpeg, width: 4_000, height: 3_000, pages: 1, hasAlpha: false),
         isTruncated: false
     )
-    try await store.complete(job.claim, with: .rendered(rendered, provenance), timings: AttemptTimings())
+    try await store.settle(job.claim, as: .complete(.rendered(rendered, provenance)), timings: AttemptTimings())
 }
 
 func read(memory: Int) async throws {

@@ -111,7 +111,7 @@ struct QueueBench: Sendable {
             for job in jobs {
                 group.addTask {
                     let product = try thumbnail?.product(of: job) ?? .kept([], nil)
-                    try await store.complete(job.claim, with: product, timings: AttemptTimings())
+                    try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
                 }
             }
             try await group.waitForAll()

@@ -173,9 +173,9 @@ extension ConformanceCase {
         bytes: String = "thumbnail",
         from provenance: Provenance
     ) async throws {
-        try await fixture.store.complete(
+        try await fixture.store.settle(
             job.claim,
-            with: .rendered(try Fixture.rendered(job, bytes: Data(bytes.utf8)), provenance),
+            as: .complete(.rendered(try Fixture.rendered(job, bytes: Data(bytes.utf8)), provenance)),
             timings: AttemptTimings()
         )
     }

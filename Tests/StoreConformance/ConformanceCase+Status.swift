@@ -13,7 +13,7 @@ extension ConformanceCase {
             let jobs = try await fixture.claim(4)
             var timings = AttemptTimings()
             (timings.fetchMilliseconds, timings.renderMilliseconds) = (10, 30)
-            try await fixture.store.complete(jobs[0].claim, with: Fixture.product(of: jobs[0]), timings: timings)
+            try await fixture.store.settle(jobs[0].claim, as: .complete(Fixture.product(of: jobs[0])), timings: timings)
             let later = fixture.clock.now + 60
             let failed = AttemptEnd.retry(Fixture.failure, at: later)
             _ = try await fixture.store.settle(jobs[1].claim, as: failed, timings: timings)

@@ -72,7 +72,7 @@ package struct Fixture: StoreSteps {
 
     func complete(_ job: ClaimedJob, bytes: String = "thumbnail", seen: Int64 = 1) async throws {
         let product = try Self.product(of: job, bytes: bytes, seen: seen)
-        try await store.complete(job.claim, with: product, timings: AttemptTimings())
+        try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
     }
 
     func state(of id: Int64) async throws -> JobState { try await store.job(id).state }

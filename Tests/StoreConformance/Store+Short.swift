@@ -35,24 +35,24 @@ extension WorkerStore {
 
     package func complete(_ job: ClaimedJob) async throws {
         let product = try JobProduct.rendered(Fixture.rendered(job), Fixture.provenance())
-        try await complete(job.claim, with: product, timings: AttemptTimings())
+        try await settle(job.claim, as: .complete(product), timings: AttemptTimings())
     }
 
     package func complete(_ claim: Claim, keeping thumbnails: [ThumbnailID] = [], seen: Revalidation? = nil)
         async throws
     {
-        try await complete(claim, with: .kept(thumbnails, seen), timings: AttemptTimings())
+        try await settle(claim, as: .complete(.kept(thumbnails, seen)), timings: AttemptTimings())
     }
 
     /// The job is retried at `retryAt`, or discarded if that is nil.
     @discardableResult
-    package func fail(_ claim: Claim, with failure: JobFailure, retryAt: Date? = nil) async throws -> Settlement {
+    package func fail(_ claim: Claim, with failure: JobFailure, retryAt: Date? = nil) async throws -> End? {
         let end = retryAt.map { AttemptEnd.retry(failure, at: $0) } ?? .discard(failure)
         return try await settle(claim, as: end, timings: AttemptTimings())
     }
 
     @discardableResult
-    package func release(_ claim: Claim) async throws -> Settlement {
+    package func release(_ claim: Claim) async throws -> End? {
         try await settle(claim, as: .release, timings: AttemptTimings())
     }
 

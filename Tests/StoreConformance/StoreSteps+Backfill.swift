@@ -33,7 +33,7 @@ extension StoreSteps {
                 isTruncated: false
             )
             let product = JobProduct.rendered(try Self.rendered(job, bytes: bytes), provenance)
-            try await faces.complete(job.claim, with: product, timings: AttemptTimings())
+            try await faces.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         }
     }
 

@@ -23,7 +23,7 @@ extension StoreSteps {
         guard let job = try await faces.claim(limit: 1, for: "w1").first else { throw StoreError.failed("not claimed") }
         let rendered = try Self.rendered(job, bytes: Data("thumbnail of \(source)".utf8))
         let product = JobProduct.rendered(rendered, try Self.provenance())
-        try await faces.complete(job.claim, with: product, timings: AttemptTimings())
+        try await faces.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         return try request.thumbnailIDs()[0]
     }
 

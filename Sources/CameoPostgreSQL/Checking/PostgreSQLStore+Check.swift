@@ -7,7 +7,6 @@ internal import Foundation
 // are sound is the server's business: its indexes are checked by its extension amcheck, where the database has it. All rows are compared in one snapshot, in which every
 // transaction is whole, so that nothing has to stop meanwhile.
 extension PostgreSQLStore {
-    static let repairCommand = "`cameo-admin check --repair`"
     private static let byAnother = "Another program changed the tables"
     /// How long a comparison of all rows may take, in milliseconds: less than a silent server's connection lasts.
     private static let patience = 85_000
@@ -20,7 +19,7 @@ extension PostgreSQLStore {
             return [
                 try Self.references(db), try Self.counters(db), try Self.limits(db),
                 try Self.sequences(db), try Self.places(db),
-                try db.checkAttempts(repairedBy: Self.repairCommand), try db.checkHooks(repairedBy: Self.repairCommand),
+                try db.checkAttempts(), try db.checkHooks(),
                 try self.guests(db),
             ]
         }
@@ -45,7 +44,7 @@ extension PostgreSQLStore {
             "database",
             (indexes ?? []).map(\.fault),
             ok: "PostgreSQL \(names[0]), data checksums \(names[1]); \(rest)",
-            advice: "\(Self.repairCommand) rebuilds such indexes; `pg_amcheck` says whether tables are damaged too"
+            advice: "\(repairCommand) rebuilds such indexes; `pg_amcheck` says whether tables are damaged too"
         )
     }
 

@@ -109,8 +109,6 @@ extension PostgreSQLStore {
         return count + heads
     }
 
-    /// Removes a damaged blob with its thumbnails and cached originals, which can be made or fetched again. A blob that a
-    /// program stored, or that a job needs by its digest, cannot; its row stays, and with it the finding.
     func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
         // What the parts of the held transaction tell one another.
         let verdict = Mutex((isDamaged: false, thumbnails: 0, isGone: false))
@@ -122,19 +120,8 @@ extension PostgreSQLStore {
             verdict.withLock { $0.isDamaged = !isWhole }
         } finally: { db, _ in
             guard verdict.withLock({ $0.isDamaged }) else { return }
-            let counts = try db.execute([
-                .init("DELETE FROM source WHERE blob = $1 AND NOT pinned", [digest.hex]),
-                .init("DELETE FROM thumbnail WHERE blob = $1", [digest.hex]),
-                .init(
-                    """
-                    DELETE FROM blob WHERE digest = $1 AND NOT pinned
-                      AND NOT EXISTS (SELECT 1 FROM source WHERE blob = $1)
-                      AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = $1)
-                    """,
-                    [digest.hex]
-                ),
-            ])
-            verdict.withLock { $0 = (true, counts[1], counts[2] == 1) }
+            let removed = try db.removeDamaged(digest)
+            verdict.withLock { $0 = (true, removed.thumbnails, removed.isGone) }
         }
         return verdict.withLock { ($0.thumbnails, $0.isGone) }
     }

@@ -120,9 +120,11 @@ enum RowFaults {
     // MARK: - Counts
 
     private static let states = JobState.allCases.map(\.rawValue)
+    /// The columns of the counts of a queue.
+    static let columns = states + JobState.ends.map { "ever_\($0.rawValue)" }
 
     /// The actual counts of each queue's jobs, a column per state.
-    private static let actualJobs = """
+    static let actualJobs = """
         SELECT queue.id AS queue, queue.name, \(
             JobState.allCases.map { "count(*) FILTER (WHERE place.state = \($0.code)) AS \($0.rawValue)" }
                 .joined(separator: ", "))
@@ -163,11 +165,9 @@ enum RowFaults {
     static func recount(_ db: PostgreSQLTransaction) throws -> Int {
         let wrong: Int = try db.value("SELECT count(*) FROM (\(wrongCounts(db))) AS wrong") ?? 0
         guard wrong > 0 else { return 0 }
-        let ends = JobState.ends.map(\.rawValue)
-        let columns = states + ends.map { "ever_\($0)" }
         let differences =
             states.map { "actual.\($0) - queue_total.\($0)" }
-            + ends.map { "greatest(0, actual.\($0) - queue_total.ever_\($0))" }
+            + JobState.ends.map { "greatest(0, actual.\($0.rawValue) - queue_total.ever_\($0.rawValue))" }
         try db.execute([
             .init("INSERT INTO queue_count(queue) SELECT id FROM queue ON CONFLICT DO NOTHING"),
             .init(

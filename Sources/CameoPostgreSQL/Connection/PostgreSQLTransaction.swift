@@ -84,8 +84,7 @@ package final class PostgreSQLTransaction: QueueTransaction {
         return try execute("INSERT INTO total VALUES ($1, 0) ON CONFLICT DO NOTHING", [lock.rawValue]) == 1
     }
 
-    /// Runs a body whose error undoes what it did, and nothing else.
-    func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
+    package func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
         savepoints += 1
         let (name, before) = ("s\(savepoints)", (ledger, unwritten))
         try execute("SAVEPOINT \(name)")
@@ -99,10 +98,6 @@ package final class PostgreSQLTransaction: QueueTransaction {
             (ledger, unwritten) = before
             throw error
         }
-    }
-
-    package func add(_ count: Int, toTotal name: String) throws {
-        try execute("INSERT INTO total_delta VALUES ($1, $2)", [name, count])
     }
 
     /// What is closed is computed by claims.

@@ -139,16 +139,7 @@ struct SQLArray: SQLBindable {
     }
 
     init(_ numbers: some Sequence<Int64?>) {
-        self.init(items: numbers) { number, list in
-            let start = list.endIndex
-            var rest = number.magnitude
-            repeat {
-                list.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-                rest /= 10
-            } while rest > 0
-            if number < 0 { list.append(UInt8(ascii: "-")) }
-            list[start...].reverse()
-        }
+        self.init(items: numbers) { number, list in list += String(number).utf8 }
     }
 
     init(_ numbers: some Sequence<Int>) { self.init(numbers.map(Int64.init)) }

@@ -79,14 +79,8 @@ extension PostgreSQLStore: ExportableStore {
     }
 
     private static let counts = """
-        UPDATE queue_count SET \(JobState.allCases.map { "\($0.rawValue) = coalesce(counted.\($0.rawValue), 0)" }
-            .joined(separator: ", "))
-        FROM queue LEFT JOIN (
-          SELECT queue, \(JobState.allCases.map { "count(*) FILTER (WHERE state = \($0.code)) AS \($0.rawValue)" }
-            .joined(separator: ", "))
-          FROM (SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) AS jobs GROUP BY queue
-        ) AS counted ON counted.queue = queue.id
-        WHERE queue_count.queue = queue.id
+        UPDATE queue_count SET \(JobState.allCases.map { "\($0.rawValue) = actual.\($0.rawValue)" }.joined(separator: ", "))
+        FROM (\(RowFaults.actualJobs)) AS actual WHERE actual.queue = queue_count.queue
         """
 
     private static let heads = """

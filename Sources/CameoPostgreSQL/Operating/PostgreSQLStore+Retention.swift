@@ -171,19 +171,11 @@ enum Partitions {
     /// How long the change of a table waits for its lock.
     private static let patience = "500ms"
 
-    /// A change of a table's partitions. The week is its number since 1970.
-    struct Change: Sendable {
-        /// What makes the partition, or drops it if it is empty.
-        let function: String
-        let table: String
-        let week: Int64
-    }
-
-    /// The changes that are due: this week and the next ones need partitions, past ones only while they have rows. Each is
-    /// for a transaction of its own, so that none holds the locks of another.
-    static func changes(now: Int64, _ db: PostgreSQLTransaction) throws -> [Change] {
+    /// The statements that make or drop partitions: this week and the next ones need them, past ones only while they have
+    /// rows. Each is for a transaction of its own, so that none holds the locks of another.
+    static func changes(now: Int64, _ db: PostgreSQLTransaction) throws -> [Connection.Statement] {
         let current = now / week
-        return try tables.flatMap { table in
+        return try tables.flatMap { table -> [Connection.Statement] in
             let known: Set<String> = try Set(
                 db.column(
                     "SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = $1::regclass",
@@ -192,17 +184,17 @@ enum Partitions {
             )
             let missing = (current...(current + ahead)).filter { !known.contains("\(table)_w\($0)") }
             let empty: [Int64] = try db.column("SELECT empty_partitions($1, $2)", [table, current])
-            return missing.map { Change(function: "make_partition", table: table, week: $0) }
-                + empty.map { Change(function: "drop_partition", table: table, week: $0) }
+            return missing.map { Connection.Statement("SELECT make_partition($1, $2)", [table, $0]) }
+                + empty.map { Connection.Statement("SELECT drop_partition($1, $2)", [table, $0]) }
         }
     }
 
     /// Makes a change, unless its lock is not to be had: then the next maintenance tries again.
-    static func perform(_ change: Change, _ db: PostgreSQLTransaction) throws {
+    static func perform(_ change: Connection.Statement, _ db: PostgreSQLTransaction) throws {
         do {
             try db.inSavepoint {
                 try db.execute("SELECT set_config('lock_timeout', '\(patience)', true)")
-                try db.execute("SELECT \(change.function)($1, $2)", [change.table, change.week])
+                try db.execute(change.sql, change.values)
             }
         } catch let error as DatabaseError where error.isUnavailableLock {}
     }

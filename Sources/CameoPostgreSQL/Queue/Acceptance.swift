@@ -10,14 +10,6 @@ internal import Foundation
 // gets a savepoint, so that an error of one row does not stop another. Beside jobs that can be claimed, a process spends a
 // tenth of its time on this, so that many rows slow nobody down.
 
-/// What a transaction accepted.
-struct Acceptance: Sendable {
-    /// The number of rows that were dealt with.
-    var count = 0
-    /// The jobs that were refused.
-    var refused: [LostJob] = []
-}
-
 extension PostgreSQLStore {
     /// Accepts the rows of a page.
     ///
@@ -34,8 +26,9 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLTransaction {
-    func accept(_ page: [Arrival]) throws -> Acceptance {
-        guard !page.isEmpty else { return Acceptance() }
+    /// - Returns: the number of rows that were dealt with, and the jobs that were refused.
+    func accept(_ page: [Arrival]) throws -> (count: Int, refused: [LostJob]) {
+        guard !page.isEmpty else { return (0, []) }
         let taken = try query(
             """
             WITH mine AS (SELECT id FROM arrival WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
@@ -44,18 +37,18 @@ extension PostgreSQLTransaction {
             [SQLArray(page.map(\.id))]
         )
         let mine = Set(try taken.filter { try !$0[1] }.map { try $0[0] as Int64 })
-        var acceptance = Acceptance(count: taken.count)
+        var refused: [LostJob] = []
         let rows = page.filter { mine.contains($0.id) }
         do {
             try flush()
             try inSavepoint { try accept(together: rows) }
             for row in rows {
-                if case .failure(let error) = row.reading { acceptance.refused.append(try refuse(row.id, error)) }
+                if case .failure(let error) = row.reading { refused.append(try refuse(row.id, error)) }
             }
-        } catch  where concernsOneRow(error) {
-            acceptance.refused = try rows.compactMap { try accept($0) }
+        } catch  where error is InvalidRequest || objection(error) != nil {
+            refused = try rows.compactMap { row in try accept(row) { _ in try accept(together: [row]) } }
         }
-        return acceptance
+        return (taken.count, refused)
     }
 
     /// Whether an arrival is in the queue or has ended. A restore enters jobs as if they were new.
@@ -63,8 +56,8 @@ extension PostgreSQLTransaction {
         EXISTS (SELECT 1 FROM task WHERE task.id = arrival.id) OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = arrival.id)
         """
 
-    private func concernsOneRow(_ error: any Error) -> Bool {
-        error is InvalidRequest || (error as? DatabaseError)?.concernsOneRow ?? false
+    package func objection(_ error: any Error) -> String? {
+        (error as? DatabaseError).flatMap { $0.concernsOneRow ? $0.message : nil }
     }
 
     private func accept(together rows: [Arrival]) throws {
@@ -76,26 +69,11 @@ extension PostgreSQLTransaction {
         let waiting = try insert(entries)
         try record(entries)
         // Those whose thumbnails another job is waiting for.
-        for entry in entries where !waiting.contains(entry.task.id) { _ = try letWait(entry.task, from: nil) }
+        for entry in entries where !waiting.contains(entry.task.id) { try letWait(entry.task, from: nil) }
         // The ledger is part of the savepoint.
         try flush()
     }
 
-    /// Accepts or refuses one row. An error of the row ends only this row.
-    ///
-    /// - Returns: the job, if it was refused.
-    /// - Throws: errors that concern the store as a whole.
-    private func accept(_ arrival: Arrival) throws -> LostJob? {
-        do {
-            try inSavepoint { try accept(together: [arrival]) }
-            if case .failure(let error) = arrival.reading { throw error }
-            return nil
-        } catch let error as InvalidRequest {
-            return try refuse(arrival.id, error)
-        } catch let error as DatabaseError where error.concernsOneRow {
-            return try refuse(arrival.id, "the store cannot keep the request: \(error.message)")
-        }
-    }
 }
 
 extension Arrival {

@@ -94,7 +94,8 @@ struct ClaimRun {
             guard room > 0 else { continue }
             let taken = try take(room, from: lane, upTo: bound)
             try note(taken, of: lane)
-            guard bound < .max, taken < room, let head = try head(of: lane, beyond: bound) else { continue }
+            let look = "SELECT min(rank) FROM task WHERE lane = $1 AND state = 1 AND crash_count < 3 AND rank > $2"
+            guard bound < .max, taken < room, let head: Int64 = try db.value(look, [lane.lane, bound]) else { continue }
             (lane.head, lane.beyond) = (head, bound)
             open.insert(lane, at: open.firstIndex { OpenLane.precedes(lane, $0) } ?? open.endIndex)
         }
@@ -171,21 +172,13 @@ struct ClaimRun {
         return head.map { $0 > lane.head } ?? true
     }
 
-    private func head(of lane: OpenLane, beyond bound: Int64) throws -> Int64? {
-        try db.value(
-            "SELECT min(rank) FROM task WHERE lane = $1 AND state = 1 AND crash_count < 3 AND rank > $2",
-            [lane.lane, bound]
-        )
-    }
-
     /// Makes jobs available whose time has come.
     static func promoteDueJobs(_ db: PostgreSQLTransaction) throws {
-        for row in try db.query("SELECT \(promoted), before FROM promote_due($1, $2) AS task", [db.now, promotions]) {
+        let promotion = "SELECT \(TaskRow.columns), before FROM promote_due($1, $2) AS task"
+        for row in try db.query(promotion, [db.now, promotions]) {
             db.move(try TaskRow(row), from: try JobState(code: try row[20]), to: .available)
         }
     }
-
-    private static let promoted = TaskRow.columns
 
     // MARK: - Poison jobs
 
@@ -239,7 +232,9 @@ struct ClaimRun {
         let (failures, uploads) = (try db.lastFailures(of: tasks), try db.uploads(of: tasks))
         for task in tasks {
             guard let request = task.request, let createdAt = task.createdAt else {
-                try forget(task, from: origin)
+                try db.execute("DELETE FROM task WHERE id = $1", [task.id])
+                db.move(origin.job(task.id), from: .available, to: nil)
+                lost.append(LostJob(deleted: task.id, from: origin.queueName, attempt: task.attempt - 1))
                 continue
             }
             db.move(origin.job(task.id), from: .available, to: .running)
@@ -267,12 +262,6 @@ struct ClaimRun {
                 )
             )
         }
-    }
-
-    private mutating func forget(_ task: ClaimedTask, from origin: Origin) throws {
-        try db.execute("DELETE FROM task WHERE id = $1", [task.id])
-        db.move(origin.job(task.id), from: .available, to: nil)
-        lost.append(LostJob(deleted: task.id, from: origin.queueName, attempt: task.attempt - 1))
     }
 }
 

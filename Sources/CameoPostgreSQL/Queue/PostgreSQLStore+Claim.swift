@@ -30,7 +30,7 @@ extension PostgreSQLStore {
             let arrivals = page
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let claimed = try await submit(to: claims, .claim, nil, after: arrivals.isEmpty ? look : nil) {
-                db -> (accepted: Acceptance, jobs: [ClaimedJob])? in
+                db -> (count: Int, refused: [LostJob], jobs: [ClaimedJob])? in
                 let accepted = try acceptances.measuring(arrivals.count) { try db.accept(arrivals) }
                 // What was accepted is in its lane.
                 try db.flush()
@@ -38,15 +38,15 @@ extension PostgreSQLStore {
                 // Rows that SQL inserted may come before those that wait.
                 if !looks, outlook.hasArrivals, !acceptances.isResting { return nil }
                 let (jobs, lost) = try db.claim(request, outlook)
-                return (Acceptance(count: accepted.count, refused: accepted.refused + lost), jobs)
+                return (accepted.count, accepted.refused + lost, jobs)
             }
             lastClaimFoundJobs.store(claimed.map { !$0.jobs.isEmpty } ?? false, ordering: .relaxed)
-            guard let (accepted, jobs) = claimed else { continue }
-            acceptances.note(accepted.refused)
+            guard let (count, refused, jobs) = claimed else { continue }
+            acceptances.note(refused)
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
             pages += 1
             guard jobs.isEmpty, pages < Arrival.pagesPerClaim,
-                !looks || accepted.count > 0 || (hasArrivals && !isIdle)
+                !looks || count > 0 || (hasArrivals && !isIdle)
             else { return jobs }
             if hasArrivals { isIdle = true }
         }

@@ -23,15 +23,9 @@ extension PostgreSQLStore {
 // DESIGN. Requests are entered together: one statement finds the jobs that wait for the same thumbnails, and one of each
 // table inserts the new ones. A request whose key another process enters at the same moment loses in the index, and joins
 // the other's job: an id was issued in vain. Advisory locks by key would save that, and let strangers stop everybody.
-//
-// COPY was measured in the place of the INSERTs and not kept: of a thousand requests, the server spends a third of its
-// time on `task`, whose six indexes cost most and which needs ON CONFLICT, and a quarter on `job`, half of that in the
-// checks of the JSON. COPY saves neither; it took 5 % off `job` and a sixth off `accepted`, 4 % of the whole. A bare COPY
-// into a table without these is five times as fast.
 extension PostgreSQLTransaction {
     package func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {
-        var run = EnqueueRun(self)
-        try run.findWaiting(for: new)
+        var run = try EnqueueRun(self, for: new)
         for (index, draft) in new.enumerated() {
             try run.enter(draft, at: index, answer: try made.answer(to: draft, at: index, self))
         }
@@ -47,11 +41,8 @@ private struct EnqueueRun {
     private var pendingKeys: Set<String> = []
     private var receipts: [Int: EnqueueReceipt] = [:]
 
-    init(_ db: PostgreSQLTransaction) {
+    init(_ db: PostgreSQLTransaction, for new: [CheckedRequest]) throws {
         self.db = db
-    }
-
-    mutating func findWaiting(for new: [CheckedRequest]) throws {
         let keys = Set(new.map(\.key.text)).sorted()
         let tasks = try db.tasks("WHERE unique_key = ANY($1::text[]) AND state <> 2 ORDER BY id", [SQLArray(keys)])
         for task in tasks { if let key = task.uniqueKey { waiting[key] = task } }

@@ -73,11 +73,10 @@ extension PostgreSQLTransaction {
         unwritten.completions.append((claim, timings()))
         try enter(End(.completed), of: QueuedJob(task), from: .running)
     }
-}
 
-// DESIGN. Few of the jobs that are claimed have failed before or come with their picture. What these have is read by
-// statements of their own, which others need not pay for.
-extension PostgreSQLTransaction {
+    // DESIGN. Few of the jobs that are claimed have failed before or come with their picture. What these have is read by
+    // statements of their own, which others need not pay for.
+
     /// The last failures of jobs that have failed, by job.
     func lastFailures(of tasks: [ClaimedTask]) throws -> [Int64: JobFailure] {
         let failed = tasks.filter { $0.failed != nil }

@@ -51,16 +51,14 @@ extension PostgreSQLStore {
     }
 
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
-        let (url, identity) = (url, identity)
+        let url = url
         let (sweep, hasOldChanges) = try await read { db in
-            let held = try db.query("SELECT id, token FROM task WHERE state = 2 AND worker = $1", [worker])
             let sweep = WorkerSweep(
                 stop: try db.stopRequest(for: worker),
                 refusal: Schema.refusal(of: db.version, url),
-                claims: Set(try held.map { Claim(jobID: try $0[0], token: try $0[1]) }),
+                claims: try db.claims(of: worker),
                 due: try db.nextDueTime().map(Date.init(milliseconds:)),
-                hasLostWorkers: try !db.lostWorkers(except: worker).isEmpty,
-                isInPlace: identity.isInPlace
+                hasLostWorkers: try !db.lostWorkers(except: worker).isEmpty
             )
             return (sweep, try ChangeFeed.hasNewChanges(enteredBy: db.now - ChangeFeed.rest, db))
         }
@@ -154,10 +152,7 @@ extension PostgreSQLTransaction {
     }
 
     func rescueJobs(of lost: LostWorker, into report: inout RescueReport) throws {
-        report.workers.append(lost.id)
-        let running = try runningTasks(of: lost.id)
-        for task in running { try rescue(task, deaths: lost.isDead ? 1 : 0, into: &report) }
-        try releaseDeliveries(of: lost.id)
+        let running = try rescueJobs(of: lost.id, isDead: lost.isDead, into: &report)
         guard lost.isDead else {
             try execute(
                 "UPDATE worker SET suspects = suspects || $1::bigint[] WHERE id = $2",
@@ -166,7 +161,6 @@ extension PostgreSQLTransaction {
             return
         }
         try blame(lost.suspects, into: &report)
-        try execute("DELETE FROM worker WHERE id = $1", [lost.id])
     }
 
     /// Adds a death to jobs that were released when it was not known yet. Jobs that have ended since are left alone.

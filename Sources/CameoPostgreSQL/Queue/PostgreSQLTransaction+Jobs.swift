@@ -44,16 +44,6 @@ extension PostgreSQLTransaction {
         try query("SELECT \(TaskRow.columns) FROM task \(rest)\(isWriting ? " FOR UPDATE OF task" : "")", values)
             .map { try TaskRow($0) }
     }
-}
-
-extension PostgreSQLTransaction {
-    /// The number of a fetch that begins now: higher than those of all that have begun.
-    package func nextSourceSeen() throws -> Int64 {
-        guard let number: Int64 = try value("SELECT nextval('source_seen')") else {
-            throw StoreError.failed("no number of a fetch")
-        }
-        return number
-    }
 
     package func rename(_ claim: Claim, to key: String?) throws {
         try execute("UPDATE task SET unique_key = $1 WHERE id = $2", [key, claim.jobID])
@@ -63,16 +53,11 @@ extension PostgreSQLTransaction {
     package func lock(_ receipt: FirstReceipt) throws {
         try execute(Schema.lockingReceipt("$1", "$2"), [receipt.key.text, receipt.request])
     }
-}
 
-extension PostgreSQLTransaction {
     /// Moves changes of counts into the rows that they change, unless another transaction is doing so.
     func foldCounts() throws {
         guard try tryLock(.fold) else { return }
-        let columns = [
-            "scheduled", "available", "running", "retryable", "completed", "discarded", "cancelled", "ever_completed",
-            "ever_discarded", "ever_cancelled",
-        ]
+        let columns = RowFaults.columns
         try execute([
             .init(
                 """

@@ -77,9 +77,6 @@ extension PostgreSQLStore {
     /// A URI's name in the tables: it may be too long for an index.
     static func partialName(of uri: String) -> String { SHA256.digest(of: Data(uri.utf8)).hex }
 
-}
-
-extension PostgreSQLStore {
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
         try await commit { db in
             try db.execute("DELETE FROM partial WHERE uri = $1", [Self.partialName(of: uri)])

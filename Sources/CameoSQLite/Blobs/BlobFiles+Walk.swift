@@ -31,11 +31,39 @@ extension LostBlobs {
 extension BlobFiles {
     /// The prefixes of the blob folders, and unexpected entries in `blobs/` and `blobs/tmp`.
     func folders() async throws(StoreError) -> (prefixes: [String], unexpected: [UnexpectedEntry]) {
-        try await perform { [self] _ in listFolders() }
+        try await perform { [self] _ in
+            var (prefixes, unexpected) = ([String](), [UnexpectedEntry]())
+            let entries = list("blobs", &unexpected)
+            for entry in entries {
+                switch entry.kind {
+                case .folder where entry.name == "tmp": break
+                case .folder where Self.isPrefix(entry.name): prefixes.append(entry.name)
+                case .file where entry.name == Self.ownerMark: break
+                default: unexpected.append(Self.unexpected(entry, in: "blobs"))
+                }
+            }
+            if entries.contains(FolderEntry(name: "tmp", kind: .folder)) {
+                unexpected += list("blobs/tmp", &unexpected)
+                    .filter { $0.kind != .file || !StoreDirectory.isUnfinishedBlob($0.name) }
+                    .map { Self.unexpected($0, in: "blobs/tmp") }
+            }
+            return (prefixes, unexpected)
+        }
     }
 
     func folder(_ prefix: String) async throws(StoreError) -> BlobFolder {
-        try await perform { [self] _ in listFolder(prefix) }
+        try await perform { [self] _ in
+            let path = "blobs/\(prefix)"
+            var (digests, unexpected) = ([BlobDigest](), [UnexpectedEntry]())
+            for entry in list(path, &unexpected) {
+                if entry.kind == .file, let digest = BlobDigest(hex: prefix + entry.name) {
+                    digests.append(digest)
+                } else {
+                    unexpected.append(Self.unexpected(entry, in: path))
+                }
+            }
+            return BlobFolder(prefix: prefix, digests: digests, unexpected: unexpected)
+        }
     }
 
     /// The lost blob whose bytes a misplaced file contains. Reads the file only if its name matches a lost blob.
@@ -67,38 +95,6 @@ extension BlobFiles {
         try move("\(directory.path)/\(path)", to: directory.blobFile(digest))
     }
 
-    private func listFolders() -> (prefixes: [String], unexpected: [UnexpectedEntry]) {
-        var (prefixes, unexpected) = ([String](), [UnexpectedEntry]())
-        let entries = list("blobs", &unexpected)
-        for entry in entries {
-            switch entry.kind {
-            case .folder where entry.name == "tmp": break
-            case .folder where Self.isPrefix(entry.name): prefixes.append(entry.name)
-            case .file where entry.name == Self.ownerMark: break
-            default: unexpected.append(Self.unexpected(entry, in: "blobs"))
-            }
-        }
-        if entries.contains(FolderEntry(name: "tmp", kind: .folder)) {
-            unexpected += list("blobs/tmp", &unexpected)
-                .filter { $0.kind != .file || !StoreDirectory.isUnfinishedBlob($0.name) }
-                .map { Self.unexpected($0, in: "blobs/tmp") }
-        }
-        return (prefixes, unexpected)
-    }
-
-    private func listFolder(_ prefix: String) -> BlobFolder {
-        let path = "blobs/\(prefix)"
-        var (digests, unexpected) = ([BlobDigest](), [UnexpectedEntry]())
-        for entry in list(path, &unexpected) {
-            if entry.kind == .file, let digest = BlobDigest(hex: prefix + entry.name) {
-                digests.append(digest)
-            } else {
-                unexpected.append(Self.unexpected(entry, in: path))
-            }
-        }
-        return BlobFolder(prefix: prefix, digests: digests, unexpected: unexpected)
-    }
-
     /// The path of a blob within the store's folder.
     static func path(of digest: BlobDigest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
 
@@ -121,8 +117,7 @@ extension BlobFiles {
     }
 
     private static func owner(of path: String) -> UInt32? {
-        var status = stat()
-        return lstat(path, &status) == 0 ? status.st_uid : nil
+        StoreAccess.status(of: path, followingLinks: false)?.st_uid
     }
 
     private static func unexpected(_ entry: FolderEntry, in folder: String) -> UnexpectedEntry {
@@ -189,9 +184,7 @@ extension BlobFiles {
             moved.add(digest)
             return true
         }
-        var status = stat()
-        guard stat(aside, &status) == 0 else { throw Errno() }
-        guard times.contains(status.modifiedAt) else {
+        guard times.contains(try FilePaths.status(of: Array(aside.utf8)).modifiedAt) else {
             try putBack(digest, moved)
             return false
         }

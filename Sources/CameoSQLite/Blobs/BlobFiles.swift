@@ -148,7 +148,9 @@ final class BlobFiles: Sendable {
         let temporary = directory.unfinishedBlob()
         let destination = directory.blobFile(digest)
         do {
-            try Self.writeAndSync(data, to: temporary)
+            let file = try StoreAccess.open(temporary, O_WRONLY | O_CREAT | O_EXCL)
+            try data.withUnsafeBytes { try file.write($0) }
+            guard fsync(file.descriptor) == 0 else { throw Errno() }
             try move(temporary, to: destination)
         } catch {
             unlink(temporary)
@@ -169,18 +171,11 @@ final class BlobFiles: Sendable {
         guard cameo_sync_directory(folder) == 0 else { throw Errno() }
     }
 
-    private static func writeAndSync(_ data: Data, to path: String) throws {
-        let file = try StoreAccess.open(path, O_WRONLY | O_CREAT | O_EXCL)
-        try data.withUnsafeBytes { try file.write($0) }
-        guard fsync(file.descriptor) == 0 else { throw Errno() }
-    }
-}
+    // DESIGN. `blobs/` may be a link, to a folder on another disk. A copy of the store's folder then has a link to the same
+    // files, and its retention or repair would remove what the original needs. So a linked folder has the mark of one store:
+    // where its database is, and which file that is. A moved store is known by the file, one restored in its place by the
+    // path; a copy is neither. It reads there, keeps new bytes in its own rows, and removes nothing.
 
-// DESIGN. `blobs/` may be a link, to a folder on another disk. A copy of the store's folder then has a link to the same
-// files, and its retention or repair would remove what the original needs. So a linked folder has the mark of one store:
-// where its database is, and which file that is. A moved store is known by the file, one restored in its place by the
-// path; a copy is neither. It reads there, keeps new bytes in its own rows, and removes nothing.
-extension BlobFiles {
     static let ownerMark = "cameo-owner"
 
     /// Whose the files are, if `blobs/` is a link and they are another store's. Leaves this store's mark where there is
@@ -193,8 +188,7 @@ extension BlobFiles {
     }
 
     var isLinked: Bool {
-        var status = stat()
-        return lstat(directory.blobs, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        StoreAccess.status(of: directory.blobs, followingLinks: false).map { $0.st_mode & S_IFMT == S_IFLNK } ?? false
     }
 
     /// Leaves this store's mark in place of any other.
@@ -224,8 +218,7 @@ extension BlobFiles {
     private var placePrefix: String { "store \(directory.path), " }
 
     private var fileSuffix: String {
-        var status = stat()
-        stat(directory.database, &status)
+        let status = StoreAccess.status(of: directory.database) ?? stat()
         return "file \(status.st_dev):\(status.st_ino)"
     }
 }
@@ -260,9 +253,9 @@ struct FolderEntry: Hashable, Sendable {
 
     /// Asks the file itself, because some file systems (XFS without `ftype`) do not record types in directories.
     private static func ask(_ path: String) -> Kind {
-        var status = stat()
+        guard let status = StoreAccess.status(of: path, followingLinks: false) else { return .special }
         // As `IFTODT`, which is a macro.
-        return lstat(path, &status) == 0 ? kind(Int(status.st_mode & S_IFMT) >> 12, path) : .special
+        return kind(Int(status.st_mode & S_IFMT) >> 12, path)
     }
 }
 

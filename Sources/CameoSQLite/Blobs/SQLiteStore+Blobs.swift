@@ -13,9 +13,7 @@ extension SQLiteStore {
     ) async throws(StoreError) -> TemporaryURL? { nil }
 
     package func temporaryURLOrigin(at endpoint: Endpoint?) -> String? { nil }
-}
 
-extension SQLiteStore {
     package func outsideData(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
         let data = try await files.read(digest)
         guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
@@ -25,9 +23,7 @@ extension SQLiteStore {
     package func outsideBytes(of digest: BlobDigest, size: Int) async throws(StoreError) -> BlobBytes {
         .file(try await files.file(of: digest, size: size), count: size)
     }
-}
 
-extension SQLiteStore {
     /// Digests that have a file in a folder but no row that references the file.
     func orphanedFiles(in folder: BlobFolder) async throws(StoreError) -> [BlobDigest] {
         guard !folder.digests.isEmpty else { return [] }

@@ -172,7 +172,8 @@ final class CommitQueue: Sendable {
             try db.cachedStatement(sql: "COMMIT").execute()
             for answer in answers { answer() }
         } catch {
-            Self.rollBack(db)
+            // After some errors SQLite has already rolled back, which is the only reason for a rollback to fail.
+            if db.isInsideTransaction { try? db.rollback() }
             throw error
         }
     }
@@ -195,11 +196,6 @@ final class CommitQueue: Sendable {
     /// Whether an error concerns the transaction rather than the operation that raised it.
     private static func concernsTransaction(_ error: any Error) -> Bool {
         [.SQLITE_BUSY, .SQLITE_FULL].contains((error as? DatabaseError)?.resultCode)
-    }
-
-    /// After some errors SQLite has already rolled back, which is the only reason for a rollback to fail.
-    private static func rollBack(_ db: Database) {
-        if db.isInsideTransaction { try? db.rollback() }
     }
 }
 

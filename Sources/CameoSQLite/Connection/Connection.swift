@@ -42,13 +42,9 @@ enum Connection {
             }
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA mmap_size = 0")
         }
-        switch access {
-        case .readWrite, .readOnly:
-            return try DatabaseQueue(path: path, configuration: configuration)
-        case .immutable:
-            let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
-            return try DatabaseQueue(path: "file:\(escaped)?immutable=1", configuration: configuration)
-        }
+        guard access == .immutable else { return try DatabaseQueue(path: path, configuration: configuration) }
+        let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+        return try DatabaseQueue(path: "file:\(escaped)?immutable=1", configuration: configuration)
     }
 }
 

@@ -49,10 +49,10 @@ final class FileLock: Sendable {
 }
 
 // DESIGN. Each available job wakes every worker that has room, but only one of them gets it. If all of them waited for the
-// write lock, the settlements of running jobs would stand behind claims that find nothing: among sixteen workers on a
-// busy machine no job moved for half a minute. So of the processes whose last claim found nothing, one at a time waits for
-// the lock to claim, and the others look meanwhile whether there is still something to claim. Where there are jobs for
-// all, nobody waits for the turn. The kernel releases that of a process that has died.
+// write lock, the settlements of running jobs would stand behind claims that find nothing. So of the processes whose last
+// claim found nothing, one at a time waits for the lock to claim, and the others look meanwhile whether there is still
+// something to claim. Where there are jobs for all, nobody waits for the turn. The kernel releases that of a process that
+// has died.
 
 /// The right to wait for the write lock in order to claim jobs after a claim that found none. One process at a time has it.
 final class ClaimTurn: Sendable {
@@ -123,15 +123,15 @@ final class Checkpointer: Sendable {
     }
 
     func checkpointIfLogIsLong(_ db: Database) {
-        let bytes = length(of: directory.writeAheadLog)
+        let bytes = StoreAccess.size(of: directory.writeAheadLog)
         guard bytes > Self.logLimitOfFullDisk, bytes > limit else { return }
-        let tries = [nextTry.load(ordering: .relaxed), length(of: directory.checkpointLock)]
+        let tries = [nextTry.load(ordering: .relaxed), StoreAccess.size(of: directory.checkpointLock)]
         let isAwaited = tries.contains { next in bytes <= next && bytes >= next - Self.logLimit }
         if !isAwaited { checkpoint(db) }
     }
 
     /// Whether the log is longer than writers let it become, because a reader was in the way.
-    var isLogLong: Bool { length(of: directory.writeAheadLog) > Self.logLimit }
+    var isLogLong: Bool { StoreAccess.size(of: directory.writeAheadLog) > Self.logLimit }
 
     private var limit: Int {
         BlobFiles.freeBytes(of: directory) < BlobFiles.margin ? Self.logLimitOfFullDisk : Self.logLimit
@@ -147,14 +147,8 @@ final class Checkpointer: Sendable {
         let row = try? Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
         let isDone = row.map { ($0[0] as Int) == 0 } ?? false
         let isRead = row.map { !isDone && ($0[2] as Int) < ($0[1] as Int) } ?? false
-        let next = isDone ? 0 : length(of: directory.writeAheadLog) + Self.logLimit
+        let next = isDone ? 0 : StoreAccess.size(of: directory.writeAheadLog) + Self.logLimit
         nextTry.store(next, ordering: .relaxed)
         if isDone || isRead { lock.setLength(next) }
-    }
-
-    /// Uses stat, which unlike open and close does not affect SQLite's locks.
-    private func length(of path: String) -> Int {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 }

@@ -9,8 +9,7 @@ internal import Synchronization
 // DESIGN. Waiting for other processes' commits costs nothing while there are none. inotify reports when any process
 // writes to the write-ahead log. The commit follows some milliseconds later, after its sync, so a few checks of `PRAGMA
 // data_version` follow at doubling intervals. After an event the watch pauses, so that a busy store costs few
-// checks: a worker's pause is two milliseconds, that of the web's events a quarter of a second. Measured: polling every
-// 10 ms took 3.6 % of a core; this takes 0.1 % and sees most commits within a millisecond. Callers also poll
+// checks: a worker's pause is two milliseconds, that of the web's events a quarter of a second. Callers also poll
 // occasionally, because events may be missing where the kernel has no watches left.
 //
 // @unchecked: `version` and `event` are used on `queue` only, and a dispatch source may be used from any thread.

@@ -133,11 +133,7 @@ package final class SQLiteStore: QueueStore {
     package var isReadOnly: Bool { writes == nil }
     package var isInPlace: Bool { Self.inode(of: directory.database) == inode }
 
-    /// Uses stat, which unlike open and close does not affect SQLite's locks.
-    private static func inode(of path: String) -> UInt64? {
-        var status = stat()
-        return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
-    }
+    private static func inode(of path: String) -> UInt64? { StoreAccess.status(of: path).map { UInt64($0.st_ino) } }
 
     package func close() {
         writer?.writeWithoutTransaction { db in checkpointer.checkpoint(db) }
@@ -145,10 +141,8 @@ package final class SQLiteStore: QueueStore {
 
     package func finish() async {
         await recordReadings()
-        guard let writer else { return }
-        await withCheckedContinuation { continuation in
-            writer.asyncWriteWithoutTransaction { _ in continuation.resume() }
-        }
+        // After all that waits for the connection.
+        try? await writeOutsideTransaction { _ in }
     }
 
     /// SQLite cannot create its shared memory file in a folder that is not writable. If the log is empty, reading the
@@ -161,9 +155,7 @@ package final class SQLiteStore: QueueStore {
         } catch let error as DatabaseError
             where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
         {
-            var status = stat()
-            let hasLog = stat(directory.writeAheadLog, &status) == 0 && status.st_size > 0
-            guard !hasLog else {
+            guard StoreAccess.size(of: directory.writeAheadLog) == 0 else {
                 let reason =
                     "its folder is not writable and its log is not empty; run `cameo-admin check` as a user who can write"
                 throw StoreError.cannotOpen(path: directory.path, reason: reason)

@@ -124,8 +124,7 @@ package final class SQLiteTransaction: QueueTransaction {
         try sqlite.execute(sql: sql, arguments: arguments)
     }
 
-    /// Runs a body whose error undoes what it did, and nothing else.
-    func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
+    package func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
         let before = ledger
         var result: Result<Value, any Error>?
         do {

@@ -54,7 +54,9 @@ package struct StoreDirectory: Hashable, Sendable {
         guard let real = realpath(absolute, nil) else { throw .cannotOpen(path: absolute, reason: "\(Errno())") }
         defer { free(real) }
         self.path = String(validatingCString: real) ?? absolute
-        try refuseNetworkFileSystem()
+        if let kind = Self.networkFileSystems[cameo_filesystem_type(self.path)] {
+            throw .networkFileSystem(path: self.path, kind: kind)
+        }
     }
 
     /// A folder that will become a store.
@@ -107,8 +109,7 @@ package struct StoreDirectory: Hashable, Sendable {
     ///
     /// - Throws: ``StoreError/damagedDatabase(path:)``
     func refuseEmptied() throws(StoreError) {
-        var status = stat()
-        guard stat(database, &status) == 0, status.st_size == 0, let emptied else { return }
+        guard StoreAccess.status(of: database)?.st_size == 0, let emptied else { return }
         throw emptied
     }
 
@@ -116,12 +117,6 @@ package struct StoreDirectory: Hashable, Sendable {
     private static let networkFileSystems: [Int64: String] = [
         0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2", 0x5346_414F: "AFS", 0x00C3_6400: "Ceph",
     ]
-
-    private func refuseNetworkFileSystem() throws(StoreError) {
-        if let kind = Self.networkFileSystems[cameo_filesystem_type(path)] {
-            throw .networkFileSystem(path: path, kind: kind)
-        }
-    }
 }
 
 // DESIGN. A store is private to its user: folders 0700, files 0600. To share one with a group, an operator creates its
@@ -133,9 +128,17 @@ enum StoreAccess {
     /// Whether the folder's contents are shared with its group. Only this exact mode counts, because nobody gets it by
     /// accident.
     static func isShared(_ folder: String) -> Bool {
-        var status = stat()
-        return stat(folder, &status) == 0 && status.st_mode & 0o7777 == 0o2770
+        status(of: folder).map { $0.st_mode & 0o7777 == 0o2770 } ?? false
     }
+
+    /// The status of a file, or of a symbolic link itself if links are not followed; nil if there is none. Unlike open and
+    /// close this does not affect SQLite's locks.
+    static func status(of path: String, followingLinks: Bool = true) -> stat? {
+        try? FilePaths.status(of: Array(path.utf8), followingLinks: followingLinks)
+    }
+
+    /// The size of a file in bytes; 0 if there is none.
+    static func size(of path: String) -> Int { Int(status(of: path)?.st_size ?? 0) }
 
     /// Opens a file of the store. A new file gets the access that its folder implies.
     static func open(_ path: String, _ flags: Int32) throws(Errno) -> OpenFile {
@@ -164,8 +167,7 @@ enum StoreAccess {
             if errno == EEXIST { return }
             throw Errno()
         }
-        var status = stat()
-        guard isShared, stat(path, &status) == 0, status.st_mode & mode != mode else { return }
+        guard isShared, let status = status(of: path), status.st_mode & mode != mode else { return }
         guard chmod(path, mode) == 0 else { throw Errno() }
     }
 }

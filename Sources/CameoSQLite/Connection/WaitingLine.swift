@@ -5,12 +5,11 @@ internal import Foundation
 internal import Synchronization
 
 // DESIGN. SQLite's write lock is not fair: the first to poll a free lock gets it, and the process that has just
-// released it polls first. Among many processes that is a lottery with a long tail: of 24 connections that commit for
-// 60 ms each without a pause, one waited 11.5 s where the mean was 1.4 s. So a waiting process shows how long it has
+// released it polls first, so that among many processes some wait for seconds. So a waiting process shows how long it has
 // waited, by a shared lock on a byte of `waiting.lock`; each byte represents twice the wait of the one before.
-// Processes that have waited less hold back, which cuts the longest wait of those 24 to 3.3 s. Locks are used because
-// the kernel releases those of dead processes. Each second has its own bytes, to which every running process moves on,
-// because a waiting process may be frozen. Foreign programs do not know the line and take part in the lottery.
+// Processes that have waited less hold back. Locks are used because the kernel releases those of dead processes. Each
+// second has its own bytes, to which every running process moves on, because a waiting process may be frozen. Foreign
+// programs do not know the line.
 final class WaitingLine: Sendable {
     /// The wait in milliseconds that earns the first place.
     private static let firstPlace: Int64 = 250

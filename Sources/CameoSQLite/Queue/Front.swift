@@ -75,7 +75,7 @@ struct Front {
             )
             let heads = try lanes.compactMap { try $0.integer(2) }
             guard let lane = lanes.first, heads[0] <= queue.head || rivals.count + lanes.count == 1 else {
-                try Lanes.settleHead(ofQueue: queue.id, db)
+                try db.settleHead(ofQueue: queue.id)
                 continue
             }
             let others = rivals.map(\.head) + heads.dropFirst()
@@ -96,16 +96,16 @@ struct Front {
     /// Updates the heads after jobs were claimed. If nothing else is open, the order does not depend on them, and they
     /// are not written before the lane is empty.
     func settle(taken: Int, of limit: Int, _ db: SQLiteTransaction) throws {
-        if bound != nil || taken < limit { try Lanes.settleHeads(of: lane, in: queue.id, db) }
+        if bound != nil || taken < limit { try db.settleHeads(ofLane: lane, in: queue.id) }
     }
 
     /// Closes a queue or lane that is marked open but has no room, because a clock that was set back opened an empty
     /// bucket or another program changed a count.
     func close(_ db: SQLiteTransaction) throws {
-        try Rates.spend(0, queue: queue.id, key: key, db)
-        try Queues.decide(queue.id, db)
-        if key != 0 { try Keys.decide(key, db) }
-        try Lanes.settleHead(ofQueue: queue.id, db)
+        try db.spend(0, queue: queue.id, key: key)
+        try db.decide(queue: queue.id)
+        if key != 0 { try db.decide(key: key) }
+        try db.settleHead(ofQueue: queue.id)
     }
 
     /// The first jobs of the lane, up to the bound.

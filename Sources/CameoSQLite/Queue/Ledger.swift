@@ -21,10 +21,13 @@ extension SQLiteTransaction {
                 [change.job, change.state.code, now]
             )
         }
-        for (key, change) in ledger.keys where change != 0 { try Keys.count(change, of: key, self) }
+        for (key, change) in ledger.keys where change != 0 {
+            try execute("UPDATE key SET running = running + ?1 WHERE id = ?2", [change, key])
+            try decide(key: key)
+        }
         for (queue, counts) in ledger.queues { try write(counts, of: queue) }
         try write(ledger.counters)
-        for (lane, head) in ledger.heads { try Lanes.lower(lane, of: head.queue, to: head.rank, self) }
+        for (lane, head) in ledger.heads { try lowerHead(ofLane: lane, in: head.queue, to: head.rank) }
     }
 
     private func write(_ counts: Ledger.Counts, of queue: Int64) throws {
@@ -39,7 +42,7 @@ extension SQLiteTransaction {
             """,
             counts.changes + counts.ends + [Int(queue)]
         )
-        if counts.changes[JobState.running.code] != 0 { try Queues.decide(queue, self) }
+        if counts.changes[JobState.running.code] != 0 { try decide(queue: queue) }
     }
 
     private func write(_ counted: StoreCounters) throws {

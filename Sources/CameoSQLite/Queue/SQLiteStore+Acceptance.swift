@@ -85,29 +85,13 @@ extension SQLiteStore {
         return Arrivals(rows: arrivals, last: last)
     }
 
-    /// Accepts or refuses one row. An error of the row ends only this row.
+    /// Accepts or refuses one row, unless another process has done so.
     ///
     /// - Returns: the job, if it was refused.
-    /// - Throws: errors that concern the store as a whole.
-    private static func accept(
-        _ arrival: Arrival,
-        _ db: SQLiteTransaction
-    ) throws -> LostJob? {
+    private static func accept(_ arrival: Arrival, _ db: SQLiteTransaction) throws -> LostJob? {
         let waits = "SELECT EXISTS (SELECT 1 FROM job WHERE \(waitsForAcceptance) AND id = ?1)"
         if try db.value(waits, [arrival.id]) == false { return nil }
-        do {
-            switch arrival.reading {
-            case .success(let new):
-                try db.inSavepoint { try db.accept(new, as: arrival.id, createdAt: arrival.createdAt) }
-            case .failure(let error): throw error
-            }
-            return nil
-        } catch let error as InvalidRequest {
-            return try db.refuse(arrival.id, error)
-        } catch let error as DatabaseError where error.concernsOneRow {
-            let reason = error.message ?? "\(error.extendedResultCode)"
-            return try db.refuse(arrival.id, "the store cannot keep the request: \(reason)")
-        }
+        return try db.accept(arrival) { new in try db.accept(new, as: arrival.id, createdAt: arrival.createdAt) }
     }
 }
 
@@ -118,13 +102,14 @@ extension SQLiteTransaction {
     func accept(_ new: NewJob, as id: Int64, createdAt: Int64) throws {
         let entry = try newTask(new, as: id, createdAt: createdAt)
         try record([entry])
-        _ = try letWait(entry.task, from: nil)
+        try letWait(entry.task, from: nil)
     }
-}
 
-extension DatabaseError {
-    /// Whether the error concerns one row rather than the file or disk.
-    var concernsOneRow: Bool {
-        [.SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE, .SQLITE_ERROR].contains(resultCode)
+    package func objection(_ error: any Error) -> String? {
+        let codes: [ResultCode] = [
+            .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE, .SQLITE_ERROR,
+        ]
+        guard let error = error as? DatabaseError, codes.contains(error.resultCode) else { return nil }
+        return error.message ?? "\(error.extendedResultCode)"
     }
 }

@@ -73,10 +73,10 @@ extension SQLiteStore {
         // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
         guard try db.stopRequest(for: request.worker) == nil else { return [] }
         try promoteDueJobs(db)
-        try Rates.open(db)
+        try db.openRates()
         if request.kind == .poison { return try claimPoisonJobs(request, &lost, db) }
         var (jobs, request) = ([ClaimedJob](), request)
-        var beginning = try Beginning(db)
+        var sourceSeen = try db.nextSourceSeen()
         while jobs.count < request.limit, let front = try Front.find(for: request, db) {
             let left = request.limit - jobs.count
             let allowed = front.queue.isBackground ? min(left, request.background) : left
@@ -89,25 +89,25 @@ extension SQLiteStore {
             if front.queue.isBackground { request.background -= tasks.count }
             for task in tasks {
                 let queue = (front.queue.name, front.queue.isBackground)
-                if let job = try take(task, &beginning, from: queue, for: request.worker, &lost, db) {
+                if let job = try take(task, &sourceSeen, from: queue, for: request.worker, &lost, db) {
                     jobs.append(job)
                 }
             }
             if front.isLimited {
-                try Rates.spend(tasks.count, queue: front.queue.id, key: front.key, db)
+                try db.spend(tasks.count, queue: front.queue.id, key: front.key)
                 try db.flush()
             }
             try front.settle(taken: tasks.count, of: room, db)
         }
         try db.flush()
-        try beginning.end(db)
+        try noteFetches(before: sourceSeen, db)
         return jobs
     }
 
     /// Whether a claim could find anything or enable a later one to. Checked before the write lock is taken.
     private static func mayClaim(_ request: ClaimRequest, _ db: SQLiteTransaction) throws -> Bool {
         if let due = try nextDueTime(db), due <= db.now { return true }
-        if try Rates.mayOpen(db) { return true }
+        if try db.value("SELECT \(db.dialect.mayOpen(at: "?1"))", [db.now]) == true { return true }
         if request.kind == .poison { return try db.poisonJob(among: request.queues, request.backgroundJobs) != nil }
         return try !Front.openQueues(for: request, db).isEmpty
     }
@@ -137,11 +137,11 @@ extension SQLiteStore {
         while jobs.count < request.limit,
             let next = try db.poisonJob(among: request.queues, request.backgroundJobs), let task = try db.task(next.job)
         {
-            var beginning = try Beginning(db)
-            try Rates.spend(1, queue: task.queue, key: task.key, db)
+            var sourceSeen = try db.nextSourceSeen()
+            try db.spend(1, queue: task.queue, key: task.key)
             let queue = (next.queueName, next.isBackground)
-            if let job = try take(task, &beginning, from: queue, for: request.worker, &lost, db) { jobs.append(job) }
-            try beginning.end(db)
+            if let job = try take(task, &sourceSeen, from: queue, for: request.worker, &lost, db) { jobs.append(job) }
+            try noteFetches(before: sourceSeen, db)
             try db.flush()
         }
         return jobs
@@ -149,29 +149,15 @@ extension SQLiteStore {
 
     // MARK: - Claiming one job
 
-    /// The values recorded when fetches begin; each claimed job gets its own `sourceSeen`.
-    private struct Beginning {
-        private var sourceSeen: Int64
-
-        init(_ db: SQLiteTransaction) throws {
-            sourceSeen = try db.nextSourceSeen()
-        }
-
-        /// Records which numbers were used; without a job, none is.
-        func end(_ db: SQLiteTransaction) throws {
-            try db.execute("UPDATE sequence SET value = ?1 WHERE name = 'source_seen'", [sourceSeen - 1])
-        }
-
-        mutating func next(of task: TaskRow) -> BegunFetch {
-            defer { sourceSeen += 1 }
-            return BegunFetch(sourceSeen: sourceSeen, after: task.fetchAfter, isFirstAttempt: task.tries == 0)
-        }
+    /// Records which numbers of fetches were used; without a job, none is.
+    private static func noteFetches(before sourceSeen: Int64, _ db: SQLiteTransaction) throws {
+        try db.execute("UPDATE sequence SET value = ?1 WHERE name = 'source_seen'", [sourceSeen - 1])
     }
 
-    /// Claims a job; nil if another program has deleted its row, with which it ends.
+    /// Claims a job, whose fetch has a number of its own; nil if another program has deleted its row, with which it ends.
     private static func take(
         _ task: TaskRow,
-        _ beginning: inout Beginning,
+        _ sourceSeen: inout Int64,
         from queue: (name: String, isBackground: Bool),
         for worker: String,
         _ lost: inout [LostJob],
@@ -192,6 +178,7 @@ extension SQLiteStore {
         )
         db.move(task, from: .available, to: .running)
         let uploaded = try task.upload.map { try pendingUpload($0, db) }
+        defer { sourceSeen += 1 }
         return ClaimedJob(
             claim: claim,
             request: try row[0],
@@ -206,7 +193,7 @@ extension SQLiteStore {
             uploadedBlob: uploaded?.blob,
             createdAt: Date(milliseconds: try row[1]),
             availableAt: Date(milliseconds: task.due),
-            begun: beginning.next(of: task)
+            begun: BegunFetch(sourceSeen: sourceSeen, after: task.fetchAfter, isFirstAttempt: task.tries == 0)
         )
     }
 

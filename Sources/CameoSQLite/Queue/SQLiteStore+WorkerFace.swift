@@ -6,24 +6,21 @@ package import Foundation
 // Calls of ``WorkerStore`` that combine several others.
 extension SQLiteStore {
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
-        let (directory, isInPlace) = (directory, isInPlace)
+        let directory = directory
         let sweep = try await read { db in
             WorkerSweep(
                 stop: try db.stopRequest(for: worker),
                 refusal: try Schema.refusal(by: db.sqlite, at: directory.path),
-                claims: try Self.claims(of: worker, db),
+                claims: try db.claims(of: worker),
                 due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),
-                hasLostWorkers: try !Self.lostWorkers(except: worker, db).isEmpty,
-                isInPlace: isInPlace
+                hasLostWorkers: try !Self.lostWorkers(except: worker, db).isEmpty
             )
         }
         // The claims run into the same trouble with the store, and report it.
         if sweep.refusal == nil, isInPlace { try? await acceptBesideWork() }
         return sweep
     }
-}
 
-extension SQLiteStore {
     package func complete(
         _ claim: Claim,
         storing thumbnails: [PreparedThumbnail],
@@ -40,24 +37,18 @@ extension SQLiteStore {
                 KillPoint.insideTransaction.pass()
             }
         } catch {
-            if case .leaseLost = error { await leaveToCollector(thumbnails.map(\.blob)) }
+            let written = thumbnails.map(\.blob).filter { $0.data == nil }
+            if case .leaseLost = error, !written.isEmpty {
+                // Gives rows to files that no job will reference, so that collection finds them; a check finds them too.
+                try? await commit(.begun) { db in
+                    for blob in written { try blob.leave(db) }
+                }
+            }
             throw error
         }
         KillPoint.afterCommit.pass()
     }
 
-    /// Gives rows to files that no job will reference, so that collection finds them. Best effort: a check finds them
-    /// too.
-    private func leaveToCollector(_ blobs: [PreparedBlob]) async {
-        let files = blobs.filter { $0.data == nil }
-        guard !files.isEmpty else { return }
-        try? await commit(.begun) { db in
-            for blob in files { try blob.leave(db) }
-        }
-    }
-}
-
-extension SQLiteStore {
     package func enqueue(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
         try await enqueueAccepted(new)
     }

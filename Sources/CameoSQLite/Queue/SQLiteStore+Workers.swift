@@ -32,7 +32,7 @@ extension SQLiteStore {
             try db.deregister(worker)
             db.add(counted)
         }
-        registration.removeFile()
+        unlink(registration.path)
         registrations.withLock { $0[worker] = nil }
     }
 
@@ -72,7 +72,9 @@ extension SQLiteStore {
             var report = RescueReport()
             for candidate in candidates {
                 // Before the lock was taken, the worker may have come back to life or been rescued by another process.
-                if let lost = try LostWorker.find(candidate.id, db) { try Self.rescueJobs(of: lost, into: &report, db) }
+                if let lost = try LostWorker.find(candidate.id, db) {
+                    try db.rescueJobs(of: lost.id, isDead: !lost.isRunning, into: &report)
+                }
             }
             return report
         }
@@ -91,25 +93,6 @@ extension SQLiteStore {
             """
         return try (db.column(ids) as [String]).filter { $0 != own }
             .compactMap { try LostWorker.find($0, db) }
-    }
-
-    static func claims(of worker: String, _ db: SQLiteTransaction) throws -> Set<Claim> {
-        let look = "SELECT id, token FROM task INDEXED BY task_running WHERE state = 2 AND worker = ?1"
-        return Set(try db.query(look, [worker]).map { try Claim(jobID: $0[0], token: $0[1]) })
-    }
-
-    private static func rescueJobs(
-        of lost: LostWorker,
-        into report: inout RescueReport,
-        _ db: SQLiteTransaction
-    ) throws {
-        report.workers.append(lost.id)
-        for task in try db.runningTasks(of: lost.id) {
-            // A silent worker may be frozen by suspend or a debugger; its jobs are not to blame.
-            try db.rescue(task, deaths: lost.isRunning ? 0 : 1, into: &report)
-        }
-        try db.releaseDeliveries(of: lost.id)
-        if !lost.isRunning { try db.execute("DELETE FROM worker WHERE id = ?1", [lost.id]) }
     }
 }
 
@@ -131,7 +114,7 @@ struct LostWorker: Sendable {
             [id]
         )
         if try !WorkerRegistration.isAlive(id, in: db.directory) {
-            let hasJobs = try !SQLiteStore.claims(of: id, db).isEmpty
+            let hasJobs = try !db.claims(of: id).isEmpty
             return row == nil && !hasJobs ? nil : LostWorker(id: id, isRunning: false)
         }
         guard let row else { return nil }
@@ -148,7 +131,7 @@ final class WorkerRegistration: Sendable {
     let worker: WorkerDescription
     let startedAt: Int64
     private let lock: OpenFile
-    private let path: String
+    let path: String
 
     /// Creates and locks the file before any row refers to it.
     ///
@@ -160,10 +143,6 @@ final class WorkerRegistration: Sendable {
         (self.worker, self.startedAt, self.path) = (worker, startedAt, path)
         lock = try StoreAccess.open(path, O_RDWR | O_CREAT | O_EXCL)
         guard cameo_ofd_lock(lock.descriptor) == 0 else { throw Errno() }
-    }
-
-    func removeFile() {
-        unlink(path)
     }
 
     /// Whether a process holds the lock of a worker, checked without taking it; false for an invalid id.

@@ -105,9 +105,7 @@ extension SQLiteTransaction {
             if let batch = new.request.batch { try enter([batch], task.id) }
         }
     }
-}
 
-extension SQLiteTransaction {
     /// Like a take: a claim is in its row alone.
     package func task(of claim: Claim) throws -> TaskRow { try take(claim) }
 

@@ -7,26 +7,20 @@ package import Foundation
 extension SQLiteStore {
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
         let forgotten = try await commit { db in try db.forgetSource(uri, extent) }
-        try await dropPartials(of: uri)
+        try await files.perform { directory in
+            for name in BlobFiles.partials(in: directory) where name.hasPrefix(StoreDirectory.partialName(of: uri)) {
+                unlink("\(directory.unfinishedBlobs)/\(name)")
+            }
+        }
         return forgotten
     }
 }
 
 extension SQLiteTransaction {
-    package func nextSourceSeen() throws -> Int64 {
-        let next: Int64? = try value("UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value")
-        guard let next else { throw StoreError.failed("the sequence source_seen is missing") }
-        return next
-    }
-
-    package func add(_ count: Int, toTotal name: String) throws {
-        try execute("UPDATE total SET value = value + ?2 WHERE name = ?1", [name, count])
-    }
-
     package func settle(_ table: LimitedTable, _ id: Int64) throws {
         switch table {
-        case .queue: try Queues.decide(id, self)
-        case .key: try Keys.decide(id, self)
+        case .queue: try decide(queue: id)
+        case .key: try decide(key: id)
         }
     }
 }
@@ -71,15 +65,6 @@ extension SQLiteStore {
     package func dropPartial(of key: SourceKey) async throws(StoreError) {
         try await files.perform { directory in _ = unlink(directory.partial(of: key)) }
     }
-
-    /// Removes what is kept for a URI, for all credentials.
-    func dropPartials(of uri: String) async throws(StoreError) {
-        try await files.perform { directory in
-            for name in BlobFiles.partials(in: directory) where name.hasPrefix(StoreDirectory.partialName(of: uri)) {
-                unlink("\(directory.unfinishedBlobs)/\(name)")
-            }
-        }
-    }
 }
 
 extension BlobFiles {
@@ -95,9 +80,8 @@ extension BlobFiles {
     fileprivate static func shrinkPartials(in directory: StoreDirectory, to limit: Int) {
         let found = partials(in: directory).compactMap { name -> (path: String, bytes: Int, changed: Int)? in
             let path = "\(directory.unfinishedBlobs)/\(name)"
-            var status = stat()
-            guard lstat(path, &status) == 0 else { return nil }
-            return (path, Int(status.st_size), Int(status.st_mtim.tv_sec))
+            let status = StoreAccess.status(of: path, followingLinks: false)
+            return status.map { (path: path, bytes: Int($0.st_size), changed: Int($0.st_mtim.tv_sec)) }
         }
         var total = found.reduce(0) { $0 + $1.bytes }
         for file in found.sorted(by: { $0.changed < $1.changed }) where total > limit {

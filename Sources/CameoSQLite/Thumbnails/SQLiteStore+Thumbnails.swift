@@ -49,15 +49,12 @@ extension SQLiteStore {
         )
         return true
     }
-}
 
-extension SQLiteStore {
     package func missing(_ blobs: Set<SourcePage.Blob>) async throws(StoreError) -> Set<BlobDigest> {
         guard !blobs.isEmpty else { return [] }
         return try await files.perform { directory in
             let missing = blobs.filter { blob in
-                var status = stat()
-                return stat(directory.blobFile(blob.digest), &status) != 0 || Int(status.st_size) != blob.size
+                StoreAccess.status(of: directory.blobFile(blob.digest)).map { Int($0.st_size) } != blob.size
             }
             return Set(missing.map(\.digest))
         }

@@ -73,8 +73,8 @@ extension SQLiteStore {
 
         let database = folder.database + ".partial"
         try await copyDatabase(to: database) { report(ByteProgress(done: $0, total: max(total, $0))) }
-        let content = try BackupContent(of: database, directory)
-        var (done, damaged) = (content.databaseBytes, [String]())
+        let content = try Self.prepare(copy: database, directory)
+        var (done, damaged) = (content.bytes, [String]())
         for digest in content.files {
             if let data = try await wholeBlob(digest) {
                 try await copies.copy(data, as: digest)
@@ -118,42 +118,40 @@ extension SQLiteStore {
             try copy.close()
         }
     }
-}
 
-/// A copied database, prepared to be opened elsewhere: it has no workers and no running jobs.
-private struct BackupContent {
-    let jobs: Int
-    let blobs: Int
-    let databaseBytes: Int
-    /// The blobs stored in files.
-    let files: [BlobDigest]
-
-    init(of path: String, _ directory: StoreDirectory) throws {
+    /// Prepares a copied database to be opened elsewhere: it gets no workers and no running jobs.
+    ///
+    /// - Returns: what it has, and the blobs that are in files.
+    private static func prepare(
+        copy path: String,
+        _ directory: StoreDirectory
+    ) throws -> (jobs: Int, blobs: Int, bytes: Int, files: [BlobDigest]) {
         let copy = try Connection.open(path, .readWrite)
-        (jobs, blobs, files) = try copy.writeWithoutTransaction { db in
+        let (jobs, blobs, files) = try copy.writeWithoutTransaction { db -> (Int, Int, [String]) in
             try db.inTransaction(.immediate) {
                 for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
                     let transaction = SQLiteTransaction(db, directory, clock: .system)
-                    try transaction.release(try transaction.runningTasks(of: worker), as: .released)
+                    for task in try transaction.runningTasks(of: worker) {
+                        try transaction.release(task, as: .released)
+                    }
                     try transaction.flush()
                 }
                 try db.execute(sql: "UPDATE delivery SET status = 0, worker = NULL WHERE status = 1")
                 try db.execute(sql: "DELETE FROM worker")
                 return .commit
             }
-            let files = try String.fetchAll(db, sql: "SELECT digest FROM blob WHERE data IS NULL")
             let counts = (
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM job") ?? 0,
-                try Int.fetchOne(db, sql: "SELECT count(*) FROM blob") ?? 0
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM blob") ?? 0,
+                try String.fetchAll(db, sql: "SELECT digest FROM blob WHERE data IS NULL")
             )
             // No other process uses this file, so its log can be emptied and removed.
             _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-            return (counts.0, counts.1, files.compactMap(BlobDigest.init(hex:)))
+            return counts
         }
         try copy.close()
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
-        var status = stat()
-        databaseBytes = stat(path, &status) == 0 ? Int(status.st_size) : 0
+        return (jobs, blobs, StoreAccess.size(of: path), files.compactMap(BlobDigest.init(hex:)))
     }
 }
 

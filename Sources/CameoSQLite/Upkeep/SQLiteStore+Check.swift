@@ -5,8 +5,6 @@ package import CameoStore
 internal import Foundation
 
 extension SQLiteStore {
-    static let repairCommand = "`cameo-admin check --repair`"
-
     /// Checks the machine's capabilities too.
     package func check(
         report: @Sendable (ByteProgress) -> Void = { _ in }
@@ -26,8 +24,7 @@ extension SQLiteStore {
             [
                 try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
                 try Self.requests(db),
-                try db.checkAttempts(repairedBy: Self.repairCommand),
-                try db.checkHooks(repairedBy: Self.repairCommand),
+                try db.checkAttempts(), try db.checkHooks(),
                 try Self.ownTables(db), try Self.guests(db),
             ]
         }
@@ -135,12 +132,11 @@ extension SQLiteStore {
             severity: .warning
         )
     }
-}
 
-// Checks that the group can use everything in a shared store (``StoreAccess``). Files may be inaccessible because a
-// program died between creating a file and opening it to the group, because they were copied in, or because the store
-// was private before.
-extension SQLiteStore {
+    // Checks that the group can use everything in a shared store (``StoreAccess``). Files may be inaccessible because a
+    // program died between creating a file and opening it to the group, because they were copied in, or because the store
+    // was private before.
+
     /// Checks access; no finding for a private store.
     func checkAccess() async throws(StoreError) -> [CheckFinding] {
         let closed = try await files.perform { directory in
@@ -163,8 +159,7 @@ extension SQLiteStore {
 
     /// - Throws: `Errno`
     private static func closedPaths(in directory: StoreDirectory) throws -> [String] {
-        var store = stat()
-        guard stat(directory.path, &store) == 0 else { throw Errno() }
+        let store = try FilePaths.status(of: Array(directory.path.utf8))
         let locks = [
             directory.checkpointLock, directory.waitingLine, directory.claimLock, directory.setUpLock,
             directory.maintenanceLock,
@@ -172,9 +167,8 @@ extension SQLiteStore {
         let database = ["", "-wal", "-shm"].map { directory.database + $0 }
         let folders = [directory.workers, directory.blobs].flatMap { [$0] + everything(in: $0) }
         return (database + locks + folders).filter { path in
-            var status = stat()
             // A file that does not exist, or no longer does, is not a problem here.
-            guard stat(path, &status) == 0 else { return false }
+            guard let status = StoreAccess.status(of: path) else { return false }
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             let needed: mode_t = isFolder ? 0o070 : 0o060
             return status.st_gid != store.st_gid || status.st_mode & needed != needed

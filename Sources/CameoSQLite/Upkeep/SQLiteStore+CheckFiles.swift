@@ -6,16 +6,7 @@ internal import CameoStore
 extension SQLiteStore {
     func checkBlobs(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
         let survey = try await survey(readers: 1, report)
-        let problems = survey.damaged.map { "\($0) is missing or damaged" } + survey.unreadable
-        let blobs = CheckFinding(
-            "blobs",
-            problems,
-            ok: "all \(survey.count) match their digests",
-            advice: """
-                Damaged bytes are never served. \(Self.repairCommand) restores files found in a wrong folder and removes thumbnails \
-                with damaged bytes, which are made again on request; blobs that a program stored directly are only in a backup
-                """
-        )
+        let blobs = survey.finding("\(repairCommand) restores files found in a wrong folder and")
         return [blobs] + (try await checkOwner()) + (try await checkFiles(missing: LostBlobs(survey.damaged)))
     }
 
@@ -54,7 +45,7 @@ extension SQLiteStore {
                 orphaned,
                 ok: "every file belongs to a blob",
                 advice: """
-                    A process died between writing the file and its row, or a repair removed the row; \(Self.repairCommand) removes \
+                    A process died between writing the file and its row, or a repair removed the row; \(repairCommand) removes \
                     such files when they are an hour old, except those that are older than the database
                     """,
                 severity: .warning
@@ -64,7 +55,7 @@ extension SQLiteStore {
                 unexpected.map(\.description),
                 naming: 10,
                 ok: "nothing else is in blobs/",
-                advice: "\(Self.repairCommand) restores files with the bytes of a blob and leaves the rest to you",
+                advice: "\(repairCommand) restores files with the bytes of a blob and leaves the rest to you",
                 severity: .warning
             ),
         ]

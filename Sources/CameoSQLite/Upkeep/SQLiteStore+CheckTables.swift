@@ -66,10 +66,9 @@ extension SQLiteStore {
             severity: .warning
         )
     }
-}
 
-// Checks the invariants that claims and settlements maintain for jobs and limits.
-extension SQLiteStore {
+    // Checks the invariants that claims and settlements maintain for jobs and limits.
+
     static func limits(_ db: SQLiteTransaction) throws -> CheckFinding {
         let counts = try db.query(Counters.wrongKeys)
         let lanes: [String] = try db.column(Counters.wrongLanes)

@@ -33,37 +33,35 @@ enum IntegrityFault {
 
 extension SQLiteStore {
     /// The faults that SQLite finds, at most ten; those of pages come first.
-    private func faults() async throws(StoreError) -> (messages: [String], includesRows: Bool) {
-        try await examine { db, includesRows in
-            do {
-                let messages = try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" }
-                return (messages, includesRows)
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-                return ([error.message ?? "its pages cannot be read"], includesRows)
-            }
-        }
-    }
-
+    ///
     /// A read-only connection skips CHECKs, because it does not even parse them
     /// (https://sqlite.org/src/file/src/build.c, `sqlite3AddCheckConstraint`). So this uses a separate writable
     /// connection: reading everything takes long and must not block writes.
-    private func examine<Value: Sendable>(
-        _ body: @escaping @Sendable (Database, _ includesRows: Bool) throws -> Value
-    ) async throws(StoreError) -> Value {
-        guard writes != nil else { return try await readApart { db in try body(db.sqlite, false) } }
-        do {
-            let connection = try Connection.open(directory.database, .readWrite)
-            defer { withExtendedLifetime(connection) {} }
-            return try await withCheckedThrowingContinuation { continuation in
-                connection.asyncWriteWithoutTransaction { db in
-                    continuation.resume(with: Result { try body(db, true) })
+    private func faults() async throws(StoreError) -> (messages: [String], includesRows: Bool) {
+        if writes != nil {
+            do {
+                let connection = try Connection.open(directory.database, .readWrite)
+                defer { withExtendedLifetime(connection) {} }
+                let messages: [String] = try await withCheckedThrowingContinuation { continuation in
+                    connection.asyncWriteWithoutTransaction { db in
+                        continuation.resume(with: Result { try Self.faults(db) })
+                    }
                 }
+                return (messages, true)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                // A table of another program has a constraint that only that program can evaluate.
+            } catch {
+                throw StoreError(error, path: directory.path)
             }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // A table of another program has a constraint that only that program can evaluate.
-            return try await readApart { db in try body(db.sqlite, false) }
-        } catch {
-            throw StoreError(error, path: directory.path)
+        }
+        return (try await readApart { db in try Self.faults(db.sqlite) }, false)
+    }
+
+    private static func faults(_ db: Database) throws -> [String] {
+        do {
+            return try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return [error.message ?? "its pages cannot be read"]
         }
     }
 
@@ -74,7 +72,7 @@ extension SQLiteStore {
         if kinds.contains(.page) {
             advice.append(StoreError.damagedDatabaseAdvice)
         } else if kinds.contains(.index) {
-            advice.append("The tables themselves are sound: \(Self.repairCommand) rebuilds their indexes")
+            advice.append("The tables themselves are sound: \(repairCommand) rebuilds their indexes")
         }
         if kinds.contains(.row) {
             advice.append("Use sqlite3 to correct or delete rows that violate a constraint of their table")

@@ -94,25 +94,13 @@ extension SQLiteStore {
         ].reduce(0) { try $0 + db.execute($1) }
     }
 
-    /// Removes a damaged blob with its thumbnails and cached originals, which can be made or fetched again. A blob that
-    /// a program stored, or that a job needs by its digest, cannot; its row stays, and with it the finding.
     func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
-        let (files, hex) = (files, digest.hex)
+        let files = files
         return try await commit { db in
             // The bytes may have been stored again since the survey.
-            let row = try db.row("SELECT data FROM blob WHERE digest = ?1", [hex])
+            let row = try db.row("SELECT data FROM blob WHERE digest = ?1", [digest.hex])
             guard let row, !files.isSound(digest, inline: try row[0]) else { return (0, false) }
-            try db.execute("DELETE FROM source WHERE blob = ?1 AND pinned = 0", [hex])
-            let thumbnails = try db.execute("DELETE FROM thumbnail WHERE blob = ?1", [hex])
-            let blobs = try db.execute(
-                """
-                DELETE FROM blob WHERE digest = ?1 AND pinned = 0
-                  AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
-                  AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
-                """,
-                [hex]
-            )
-            return (thumbnails, blobs == 1)
+            return try db.removeDamaged(digest)
         }
     }
 

@@ -116,10 +116,7 @@ extension SQLiteStore {
             files += try FolderEntry.all(in: "\(source.blobs)/\(prefix.name)").filter { $0.kind == .file }
                 .map { ("\(source.blobs)/\(prefix.name)/\($0.name)", "\(copy.blobs)/\(prefix.name)/\($0.name)") }
         }
-        let sizes = files.map { file in
-            var status = stat()
-            return stat(file.0, &status) == 0 ? Int(status.st_size) : 0
-        }
+        let sizes = files.map { StoreAccess.size(of: $0.0) }
         let total = sizes.reduce(0, +)
         guard BlobFiles(directory: copy).hasRoom(for: total) else { throw StoreError.full(path: copy.path) }
         var done = 0
@@ -156,8 +153,7 @@ extension SQLiteStore {
 
     /// Gives the folder and everything in it to the owner and group of the store of before, if this user may.
     private static func giveAccess(of target: String, to folder: String) throws {
-        var status = stat()
-        guard stat(target, &status) == 0 else { return }
+        guard let status = StoreAccess.status(of: target) else { return }
         let mode: mode_t = StoreAccess.isShared(target) ? 0o660 : 0o600
         let inside = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
         for path in [folder] + inside.map({ "\(folder)/\($0)" }) {

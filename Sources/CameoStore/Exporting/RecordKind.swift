@@ -57,14 +57,10 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
 
     /// The size in bytes from which on a page gets no further record.
     package static let pageSize = 4 * 1_048_576
-}
 
-extension RecordKind {
     /// The kinds of which a new store has no record.
     package static let ofANewStore = allCases.filter { ![.counter, .epoch, .total, .number].contains($0) }
-}
 
-extension RecordKind {
     /// The values of a record, in their order. The first ones are its key.
     package var fields: [RecordField] { Self.fieldsOfAll[self] ?? [] }
 

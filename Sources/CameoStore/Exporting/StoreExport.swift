@@ -28,8 +28,6 @@ package struct ExportSummary: Sendable {
     /// The kind that was read last.
     package var kind = RecordKind.number
 
-    package init() {}
-
     package var records: Int { sums.values.reduce(0) { $0 + $1.count } }
 
     mutating func add(_ page: [StoreRecord], of kind: RecordKind) {

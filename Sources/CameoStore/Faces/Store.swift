@@ -199,13 +199,11 @@ package protocol WorkerStore: AnyStore {
     /// Whether all these thumbnails exist with undamaged bytes: made from what `seen` describes or, with nil, from any
     /// bytes.
     func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool
-    /// Stores all thumbnails of a job and completes it, atomically (invariant I2).
+    /// Ends an attempt.
     ///
+    /// - Returns: how the job ended, if not as asked: it was discarded, because no live worker can do it
+    ///   (``AttemptEnd/leave(_:until:)``), or cancelled, because another was already waiting for the same thumbnails.
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
-    func complete(_ claim: Claim, with product: JobProduct, timings: AttemptTimings) async throws(StoreError)
-    /// Ends an attempt without thumbnails. Returns whether the job waits again or was superseded by one for the same
-    /// thumbnails.
-    ///
-    /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.
-    func settle(_ claim: Claim, as end: AttemptEnd, timings: AttemptTimings) async throws(StoreError) -> Settlement
+    @discardableResult
+    func settle(_ claim: Claim, as end: AttemptEnd, timings: AttemptTimings) async throws(StoreError) -> End?
 }

@@ -57,29 +57,39 @@ extension JobFailure {
     }
 }
 
-/// The result of making a job wait again.
-package enum Settlement: Hashable, Sendable {
-    case asAsked
-    /// The job was discarded: no live worker can do it (``AttemptEnd/leave(_:until:)``).
-    case discarded(JobFailure)
-    /// The job was cancelled because another was already waiting for the same thumbnails.
-    case superseded(by: Int64)
+/// How a job ends.
+package struct End: Hashable, Sendable {
+    package let state: JobState
+    package let failure: JobFailure?
+    package let supersededBy: Int64?
 
-    package init(_ duplicate: Int64?) {
-        self = duplicate.map { .superseded(by: $0) } ?? .asAsked
+    package init(_ state: JobState, failure: JobFailure? = nil, supersededBy: Int64? = nil) {
+        (self.state, self.failure, self.supersededBy) = (state, failure, supersededBy)
     }
 }
 
-/// The ways in which an attempt ends without thumbnails.
+/// The ways in which an attempt ends.
 package enum AttemptEnd: Sendable {
+    /// The thumbnails are stored and the job is completed, atomically (invariant I2).
+    case complete(JobProduct)
     /// The job is retried at a time.
     case retry(JobFailure, at: Date)
     case discard(JobFailure)
     /// The job is released; the attempt is not counted.
     case release
-    /// The job waits until a time as if it had not been claimed; the attempt is neither counted nor recorded.
+    /// The job waits for a place at its host as if it had not been claimed; the attempt is neither counted nor recorded.
     case postpone(until: Date)
+    /// The same, because the store refuses for good what comes of the job.
+    case rest(until: Date)
     /// The host cannot do it. The job waits for another worker as if it had not been claimed, or is discarded with the
     /// failure of `unable`, and the hosts' names, if every live worker that takes jobs of its queue lacks the same.
     case leave(HostUnable, until: Date)
+
+    /// The time until which the job waits; nil if it does not, or for no fixed time.
+    package var time: Date? {
+        switch self {
+        case .retry(_, let time), .postpone(let time), .rest(let time), .leave(_, let time): time
+        case .complete, .discard, .release: nil
+        }
+    }
 }

@@ -22,16 +22,6 @@ package struct StoredContent: Hashable, Sendable {
     /// When the name began to refer to these bytes; nil if unknown.
     package let modifiedAt: Date?
 
-    init(digest: BlobDigest, mediaType: String?, textEncoding: String?, freshness: Freshness, modifiedAt: Date?) {
-        (self.digest, self.mediaType, self.textEncoding) = (digest, mediaType, textEncoding)
-        (self.freshness, self.modifiedAt) = (freshness, modifiedAt)
-    }
-
-    package init(thumbnail digest: BlobDigest, _ format: Rendition.Format?, updatedAt: Date) {
-        let mediaType = format?.mediaType
-        self.init(digest: digest, mediaType: mediaType, textEncoding: nil, freshness: .unknown, modifiedAt: updatedAt)
-    }
-
     /// A strong validator (RFC 9110, section 8.8.3): same digest, same bytes.
     package var entityTag: String { "\"\(digest)\"" }
 
@@ -51,6 +41,13 @@ package struct StoredContent: Hashable, Sendable {
         if let format = PictureFormat(sniffing: start) { return format.mediaType }
         guard let mediaType else { return MediaType.unknown }
         return textEncoding.map { "\(mediaType); charset=\($0)" } ?? mediaType
+    }
+}
+
+extension StoredContent {
+    package init(thumbnail digest: BlobDigest, _ format: Rendition.Format?, updatedAt: Date) {
+        let mediaType = format?.mediaType
+        self.init(digest: digest, mediaType: mediaType, textEncoding: nil, freshness: .unknown, modifiedAt: updatedAt)
     }
 }
 
@@ -160,6 +157,14 @@ package enum JobProduct: Sendable {
     case rendered([RenderedThumbnail], Provenance)
     /// Existing thumbnails that need not be made again: made from the revalidated bytes or, with nil, from any bytes.
     case kept([ThumbnailID], Revalidation?)
+
+    /// The number of thumbnails.
+    package var count: Int {
+        switch self {
+        case .rendered(let thumbnails, _): thumbnails.count
+        case .kept(let thumbnails, _): thumbnails.count
+        }
+    }
 }
 
 extension ReaderStore {

@@ -67,23 +67,19 @@ package struct WorkerSweep: Sendable {
     /// Whether a worker may have died or fallen silent, so that ``WorkerStore/rescueExpired(except:)`` is worth
     /// calling.
     package let hasLostWorkers: Bool
-    /// Whether the store is still at its location.
-    package let isInPlace: Bool
 
     package init(
         stop: WorkerStop?,
         refusal: StoreError?,
         claims: Set<Claim>,
         due: Date?,
-        hasLostWorkers: Bool,
-        isInPlace: Bool
+        hasLostWorkers: Bool
     ) {
         self.stop = stop
         self.refusal = refusal
         self.claims = claims
         self.due = due
         self.hasLostWorkers = hasLostWorkers
-        self.isInPlace = isInPlace
     }
 
     package var tokens: Set<String> { Set(claims.map(\.token)) }

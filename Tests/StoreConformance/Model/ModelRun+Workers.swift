@@ -44,7 +44,7 @@ extension ModelRun {
         do throws(StoreError) {
             switch operation {
             case .complete:
-                try await store.complete(held.claim, with: .kept([], nil), timings: AttemptTimings())
+                try await store.settle(held.claim, as: .complete(.kept([], nil)), timings: AttemptTimings())
                 model.finish(id, as: .completed)
             case .fail:
                 let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
