@@ -7,11 +7,7 @@ extension Client {
     ///
     /// - Throws: ``CameoError/invalidRequest(field:reason:)``, ``CameoError/storeFull(reason:)``
     public func enqueue(_ requests: [ThumbnailRequest]) async throws(CameoError) -> [EnqueueReceipt] {
-        do {
-            return try await store.enqueue(requests)
-        } catch {
-            throw CameoError(erased: error)
-        }
+        try await asking { try await store.enqueue(requests) }
     }
 
     /// Accepts one request, which is durable on return.
@@ -45,11 +41,9 @@ extension Client {
         data: Data,
         cacheKey: String? = nil
     ) async throws(CameoError) -> EnqueueReceipt {
-        do {
-            let key = try cacheKey.map { text throws(InvalidRequest) in try CacheKey(text) }
+        try await asking {
+            let key = try cacheKey.map { try CacheKey($0) }
             return try await store.enqueue(request, data: data, cacheKey: key)
-        } catch {
-            throw CameoError(erased: error)
         }
     }
 
@@ -57,7 +51,7 @@ extension Client {
     ///
     /// - Throws: ``CameoError/noSuchJob(_:)``
     public func status(of id: Int64) async throws(CameoError) -> Job {
-        try await asking { () throws(StoreError) in try await store.job(id) }
+        try await asking { try await store.job(id) }
     }
 
     /// The thumbnails of an accepted request, finished or not.
@@ -79,7 +73,7 @@ extension Client {
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func cancel(_ id: Int64) async throws(CameoError) -> JobState {
-        try await asking { () throws(StoreError) in try await store.cancel(id) }
+        try await asking { try await store.cancel(id) }
     }
 
     /// Removes a source from the cache, for all credentials: what workers and sessions have loaded from the URL, or the bytes
@@ -97,7 +91,7 @@ extension Client {
         _ extent: ForgottenExtent = .originals
     ) async throws(CameoError) -> ForgottenSource {
         defer { memory.empty() }
-        return try await asking { () throws(StoreError) in try await store.forgetSource(source, extent) }
+        return try await asking { try await store.forgetSource(source, extent) }
     }
 }
 
@@ -131,9 +125,7 @@ public struct JobEvents: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 // Read before the status, so that a commit in between is seen twice rather than missed.
                 version = try await client.version(after: version)
-                let status = try await client.asking { [client] () throws(StoreError) in
-                    try await client.store.jobInPlace(of: id)
-                }
+                let status = try await client.asking { [client] in try await client.store.jobInPlace(of: id) }
                 if status.id != last?.id || status.state != last?.state || status.attempt != last?.attempt
                     || status.attempts?.last?.transfer != last?.attempts?.last?.transfer
                 {
@@ -172,7 +164,7 @@ public struct StoreEvents: AsyncSequence, Sendable {
             while page.isEmpty {
                 // Read before the changes, so that a commit in between is seen twice rather than missed.
                 let version = try await client.version()
-                page = try await client.asking { [client, cursor] () throws(StoreError) in
+                page = try await client.asking { [client, cursor] in
                     try await client.store.changes(since: cursor, limit: 1_000)[...]
                 }
                 if page.isEmpty { _ = try await client.version(after: version) }
@@ -192,9 +184,7 @@ extension Client {
     /// - Returns: the changes after the cursor, and all later ones.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public func events(since cursor: Int64? = nil) async throws(CameoError) -> StoreEvents {
-        let last = try await asking { () throws(StoreError) in
-            if let cursor { cursor } else { try await store.lastChange() }
-        }
+        let last = try await asking { if let cursor { cursor } else { try await store.lastChange() } }
         return StoreEvents(client: self, cursor: last)
     }
 

@@ -18,7 +18,7 @@ extension Client {
     ) async throws(CameoError) -> [Job] {
         var filter = try filter.limited(to: limit)
         filter.before = id
-        return try await asking { [filter] () throws(StoreError) in try await store.jobs(filter) }
+        return try await asking { [filter] in try await store.jobs(filter) }
     }
 
     /// Cancels many jobs, the oldest first, like ``cancel(_:)``: those that have not ended, unless the filter names states.

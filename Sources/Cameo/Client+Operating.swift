@@ -8,7 +8,7 @@ extension Client {
     ///
     /// - Throws: ``CameoError/noSuchBatch(_:)``
     public func batch(_ name: String) async throws(CameoError) -> BatchReport {
-        try await asking { () throws(StoreError) in try await store.batch(name) }
+        try await asking { try await store.batch(name) }
     }
 
     /// Makes a job that has ended or waits for its back-off available at once, with a full number of attempts.
@@ -18,7 +18,7 @@ extension Client {
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func retry(_ id: Int64) async throws(CameoError) -> JobState {
-        try await asking { () throws(StoreError) in try await store.retry(id).before }
+        try await asking { try await store.retry(id).before }
     }
 
     /// Postpones a waiting job until a later time, whatever it waited for.
@@ -27,7 +27,7 @@ extension Client {
     /// - Throws: ``CameoError/noSuchJob(_:)``
     @discardableResult
     public func snooze(_ id: Int64, until time: Date) async throws(CameoError) -> JobState {
-        try await asking { () throws(StoreError) in try await store.snooze(id, until: time) }
+        try await asking { try await store.snooze(id, until: time) }
     }
 
     /// Limits the number of concurrently running jobs of a queue over all workers; nil removes the limit. The queue need
@@ -35,24 +35,20 @@ extension Client {
     public func limit(queue: String, to count: Int?) async throws(CameoError) {
         try Self.check(queue: queue)
         try Self.check(limit: count)
-        try await asking { () throws(StoreError) in try await store.limit(queue: queue, to: count, unknown: .created) }
+        try await asking { try await store.limit(queue: queue, to: count, unknown: .created) }
     }
 
     /// Limits the rate at which jobs of a queue start over all workers; nil removes the limit. The queue need not exist yet.
     public func limit(queue: String, toRate rate: StartRate?) async throws(CameoError) {
         try Self.check(queue: queue)
-        try await asking { () throws(StoreError) in
-            try await store.limit(queue: queue, toRate: rate, unknown: .created)
-        }
+        try await asking { try await store.limit(queue: queue, toRate: rate, unknown: .created) }
     }
 
     /// Makes a queue a background queue or an ordinary one. Jobs of background queues are claimed only when no others wait.
     /// The queue need not exist yet.
     public func setBackground(_ isBackground: Bool, queue: String) async throws(CameoError) {
         try Self.check(queue: queue)
-        try await asking { () throws(StoreError) in
-            try await store.setBackground(isBackground, queue: queue, unknown: .created)
-        }
+        try await asking { try await store.setBackground(isBackground, queue: queue, unknown: .created) }
     }
 
     /// Limits the number of concurrently running jobs of a concurrency key, overriding the limits in requests; nil restores
@@ -60,20 +56,20 @@ extension Client {
     public func limit(concurrencyKey key: String, to count: Int?) async throws(CameoError) {
         try Self.check(concurrencyKey: key)
         try Self.check(limit: count)
-        _ = try await asking { () throws(StoreError) in try await store.limit(key: key, to: count) }
+        _ = try await asking { try await store.limit(key: key, to: count) }
     }
 
     /// Limits the rate at which jobs of a concurrency key start over all queues and workers; nil removes the limit.
     public func limit(concurrencyKey key: String, toRate rate: StartRate?) async throws(CameoError) {
         try Self.check(concurrencyKey: key)
-        try await asking { () throws(StoreError) in try await store.limit(key: key, toRate: rate) }
+        try await asking { try await store.limit(key: key, toRate: rate) }
     }
 
     /// A report on queues, workers and stored data.
     ///
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public func status() async throws(CameoError) -> StatusReport {
-        try await asking { () throws(StoreError) in try await store.status() }
+        try await asking { try await store.status() }
     }
 
     /// Stops a worker: within a second, it claims no more jobs. A later ``WorkerStop/drain`` does not override
@@ -86,7 +82,7 @@ extension Client {
         _ id: String,
         _ stop: WorkerStop = .drain
     ) async throws(CameoError) -> StatusReport.Worker {
-        try await asking { () throws(StoreError) in try await store.stopWorker(id, stop) }
+        try await asking { try await store.stopWorker(id, stop) }
     }
 
     /// Makes a consistent copy of the store while workers and producers continue. The copy is an independent store; it
@@ -117,7 +113,7 @@ extension Client {
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     @concurrent
     public func check() async throws(CameoError) -> [CheckFinding] {
-        try await asking { () throws(StoreError) in try await store.check(report: { _ in }) }
+        try await asking { try await store.check(report: { _ in }) }
     }
 
     private static func check(queue: String) throws(CameoError) {
@@ -142,13 +138,13 @@ extension Client {
     ///
     /// - Throws: ``CameoError/noSuchQueue(_:)`` for a queue that does not exist.
     public func pause(queue: String) async throws(CameoError) {
-        _ = try await asking { () throws(StoreError) in try await store.pause(queue) }
+        _ = try await asking { try await store.pause(queue) }
     }
 
     /// Resumes a paused queue.
     ///
     /// - Throws: ``CameoError/noSuchQueue(_:)`` for a queue that does not exist.
     public func resume(queue: String) async throws(CameoError) {
-        _ = try await asking { () throws(StoreError) in try await store.resume(queue) }
+        _ = try await asking { try await store.resume(queue) }
     }
 }

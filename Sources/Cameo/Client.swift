@@ -72,7 +72,7 @@ public final class Client: Sendable {
         if let mediaType, !MediaType.isWellFormed(mediaType) {
             throw .invalidRequest(field: "mediaType", reason: "\"\(mediaType)\" is not a media type such as text/plain")
         }
-        let digest = try await asking { () throws(StoreError) in try await store.store(data, mediaType: mediaType) }
+        let digest = try await asking { try await store.store(data, mediaType: mediaType) }
         return .blob(digest)
     }
 
@@ -94,9 +94,7 @@ public final class Client: Sendable {
     /// - Returns: nil if the thumbnail is no storyboard of a video.
     /// - Throws: ``CameoURLError/noDataAvailable(_:)`` if it has not been made yet.
     public func webVTT(for uri: CameoURI, sheet: String) async throws(CameoURLError) -> String? {
-        try await reading(uri.description) { () throws(StoreError) in
-            try await store.storyboardTrack(of: uri)?.webVTT(sheet: sheet)
-        }
+        try await reading(uri.text) { () throws(StoreError) in try await store.webVTT(of: uri, sheet: sheet) }
     }
 
     /// Completes deferred work before a program ends: records when thumbnails were read, and moves a long write-ahead log into
@@ -116,11 +114,12 @@ public final class Client: Sendable {
         return embedded
     }
 
-    func asking<Value>(_ body: () async throws(StoreError) -> Value) async throws(CameoError) -> Value {
-        do throws(StoreError) {
+    /// What the store answers, with its errors, and those of the model, as this module's.
+    func asking<Value>(_ body: () async throws -> Value) async throws(CameoError) -> Value {
+        do {
             return try await body()
         } catch {
-            throw CameoError(error)
+            throw CameoError(erased: error)
         }
     }
 }
@@ -187,18 +186,13 @@ extension Client {
     private static func copy(_ source: OpenFile, _ count: Int, to file: URL) async throws -> BlobDigest {
         let target = try OpenFile(opened: open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666))
         var hash = SHA256()
-        var piece = [UInt8](repeating: 0, count: 1_048_576)
-        var done = 0
-        while done < count {
+        let length = 1_048_576
+        for start in stride(from: 0, to: count, by: length) {
             try Task.checkCancellation()
-            let read = pread(source.descriptor, &piece, min(piece.count, count - done), off_t(done))
-            if read < 0, errno == EINTR { continue }
-            guard read > 0 else { break }
-            try piece[..<read].withUnsafeBytes { bytes in
+            try source.bytes(in: start..<min(start + length, count)).withUnsafeBytes { bytes in
                 hash.update(bytes)
                 try target.write(bytes)
             }
-            done += read
             await Task.yield()
         }
         return hash.finalize()

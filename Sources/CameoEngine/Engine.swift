@@ -22,15 +22,6 @@ package enum Engine {
         _ name: String,
         blobs: String? = nil,
         creating: Bool = true
-    ) throws(StoreError) -> any Store {
-        try open(exportable: name, blobs: blobs, creating: creating)
-    }
-
-    /// The same, for an export or import.
-    package static func open(
-        exportable name: String,
-        blobs: String?,
-        creating: Bool
     ) throws(StoreError) -> any Store & ExportableStore {
         #if Fleet
             if case .database(let url) = StoreName(name) {
@@ -38,7 +29,7 @@ package enum Engine {
             }
         #endif
         try refuse(blobs, for: name)
-        return try openEmbedded(name, creating: creating)
+        return try SQLiteStore(at: try folder(of: name), creating: creating)
     }
 
     /// Opens a store read-only.
@@ -47,7 +38,7 @@ package enum Engine {
             if case .database(let url) = StoreName(name) { return try database(url, .readOnly, blobs: blobs) }
         #endif
         try refuse(blobs, for: name)
-        return try openEmbedded(reading: name)
+        return try SQLiteStore(reading: try folder(of: name))
     }
 
     /// Makes a database that nobody uses keep large bytes in another place, where it has none in the one that it remembers.
@@ -66,30 +57,12 @@ package enum Engine {
     }
 
     /// Opens a store in a folder, for operations that only the embedded engine has: backup, vacuum.
-    ///
-    /// - Parameters:
-    ///   - name: the folder.
-    ///   - creating: whether a store that does not exist is created.
-    ///   - instead: what to do with a store that is not in a folder, for the error's message.
-    /// - Returns: the store.
-    /// - Throws: ``StoreError``
-    package static func openEmbedded(
-        _ name: String,
-        creating: Bool = true,
-        instead: String = "name a folder"
-    ) throws(StoreError) -> SQLiteStore {
-        try SQLiteStore(at: try folder(of: name, instead), creating: creating)
+    /// `instead` says what to do with a store that is not in a folder, for the error's message.
+    package static func openEmbedded(_ name: String, instead: String) throws(StoreError) -> SQLiteStore {
+        try SQLiteStore(at: try folder(of: name, instead), creating: false)
     }
 
-    /// Opens a store in a folder read-only.
-    package static func openEmbedded(
-        reading name: String,
-        instead: String = "name a folder"
-    ) throws(StoreError) -> SQLiteStore {
-        try SQLiteStore(reading: try folder(of: name, instead))
-    }
-
-    private static func folder(of name: String, _ instead: String) throws(StoreError) -> String {
+    private static func folder(of name: String, _ instead: String = "name a folder") throws(StoreError) -> String {
         switch StoreName(name) {
         case .folder(let path): return path
         case .database(let url):

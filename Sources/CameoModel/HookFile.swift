@@ -37,9 +37,6 @@ extension Hook {
     }
 
     private static func target(_ reader: JSONObjectReader) throws(InvalidRequest) -> Target {
-        func refuse(_ field: String, _ reason: String) -> InvalidRequest {
-            InvalidRequest(path: reader.path(of: field), reason: reason)
-        }
         let (url, command) = (try reader.string("url"), try reader.array("command"))
         guard (url == nil) != (command == nil) else {
             throw InvalidRequest(path: reader.path, reason: "needs a url or a command, and not both")
@@ -47,19 +44,21 @@ extension Hook {
         let (secret, file) = (try reader.string("secret"), try reader.string("secretFile"))
         if let command {
             guard secret == nil, file == nil else {
-                throw refuse(secret == nil ? "secretFile" : "secret", "is only for a url")
+                throw reader.refusal(secret == nil ? "secretFile" : "secret", "is only for a url")
             }
-            return .command(try arguments(command, refuse))
+            return .command(try arguments(command, reader))
         }
         guard let url, SourceScheme(of: url)?.isWeb == true else {
-            throw refuse("url", "must be an http: or https: URL")
+            throw reader.refusal("url", "must be an http: or https: URL")
         }
         switch (secret, file) {
         case (let text?, nil):
-            guard let secret = WebhookSecret(text) else { throw refuse("secret", WebhookSecret.rule) }
+            guard let secret = WebhookSecret(text) else { throw reader.refusal("secret", WebhookSecret.rule) }
             return .url(url, .text(secret))
         case (nil, let path?):
-            guard path.hasPrefix("/") else { throw refuse("secretFile", "must be an absolute path, not \"\(path)\"") }
+            guard path.hasPrefix("/") else {
+                throw reader.refusal("secretFile", "must be an absolute path, not \"\(path)\"")
+            }
             return .url(url, .file(path))
         default: throw InvalidRequest(path: reader.path, reason: "needs a secret or a secretFile, and not both")
         }
@@ -67,20 +66,18 @@ extension Hook {
 
     private static func arguments(
         _ items: [JSONValue],
-        _ refuse: (String, String) -> InvalidRequest
+        _ reader: JSONObjectReader
     ) throws(InvalidRequest) -> [String] {
         var arguments: [String] = []
         for item in items {
             guard case .string(let text) = item, !text.utf8.contains(0) else {
-                throw refuse("command", "must be a list of strings")
+                throw reader.refusal("command", "must be a list of strings")
             }
             arguments.append(text)
         }
         guard let program = arguments.first, program.hasPrefix("/"), arguments.count <= maximumArguments else {
-            throw refuse(
-                "command",
-                "must be the absolute path of a program and at most \(maximumArguments - 1) arguments"
-            )
+            let rule = "must be the absolute path of a program and at most \(maximumArguments - 1) arguments"
+            throw reader.refusal("command", rule)
         }
         return arguments
     }

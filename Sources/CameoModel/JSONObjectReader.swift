@@ -11,14 +11,21 @@ struct JSONObjectReader {
         self.path = path
         self.members = members
         for key in members.keys.sorted() where !fields.contains(key) {
-            let reason = "is not a known field (known: \(fields.joined(separator: ", ")))"
-            throw InvalidRequest(path: self.path(of: key), reason: reason)
+            throw refusal(key, "is not a known field (known: \(fields.joined(separator: ", ")))")
         }
     }
 
     func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
+    func refusal(_ key: String, _ reason: String) -> InvalidRequest { Rendition.refusal(path, key, reason) }
+
     func value(_ key: String) -> JSONValue? { members[key] }
+
+    /// A field that may not be absent, as it was read.
+    func required<Value>(_ key: String, _ value: Value?) throws(InvalidRequest) -> Value {
+        guard let value else { throw refusal(key, "is required") }
+        return value
+    }
 
     func string(_ key: String) throws(InvalidRequest) -> String? {
         try read(key, "a string") { if case .string(let string) = $0 { string } else { nil } }
@@ -43,7 +50,7 @@ struct JSONObjectReader {
     ) throws(InvalidRequest) -> Value? {
         guard let value = members[key] else { return nil }
         guard let content = content(value) else {
-            throw InvalidRequest(path: path(of: key), reason: "must be \(kind), not \(value.kind)")
+            throw refusal(key, "must be \(kind), not \(value.kind)")
         }
         return content
     }
@@ -79,7 +86,7 @@ struct JSONObjectReader {
     ) throws(InvalidRequest) -> Choice? {
         guard let word = try string(key) else { return nil }
         guard let choice = Choice(rawValue: word) else {
-            throw InvalidRequest(path: path(of: key), reason: "must be one of \(Choice.allWords), not \"\(word)\"")
+            throw refusal(key, "must be one of \(Choice.allWords), not \"\(word)\"")
         }
         return choice
     }
@@ -93,12 +100,7 @@ struct JSONObjectReader {
         var choices: Set<Choice> = []
         for item in items {
             guard case .string(let word) = item, let choice = Choice(rawValue: word), choices.insert(choice).inserted
-            else {
-                throw InvalidRequest(
-                    path: path(of: key),
-                    reason: "must be a list of different words from \(Choice.allWords)"
-                )
-            }
+            else { throw refusal(key, "must be a list of different words from \(Choice.allWords)") }
         }
         return choices
     }
@@ -106,8 +108,7 @@ struct JSONObjectReader {
     func color(_ key: String) throws(InvalidRequest) -> Color? {
         guard let text = try string(key) else { return nil }
         guard let color = Color(text) else {
-            let reason = "must be #rgb, #rgba, #rrggbb or #rrggbbaa, not \"\(text)\""
-            throw InvalidRequest(path: path(of: key), reason: reason)
+            throw refusal(key, "must be #rgb, #rgba, #rrggbb or #rrggbbaa, not \"\(text)\"")
         }
         return color
     }
@@ -119,11 +120,9 @@ extension JSONValue {
         _ field: String,
         _ read: (_ label: String, _ value: JSONValue, _ path: String) throws(InvalidRequest) -> Value
     ) throws(InvalidRequest) -> [Value] {
-        guard let members = try JSONObjectReader(self, at: "", fields: [field]).object(field) else {
-            throw InvalidRequest(path: field, reason: "is required")
-        }
+        let reader = try JSONObjectReader(self, at: "", fields: [field])
         var values: [Value] = []
-        for (label, value) in members.sorted(by: { $0.key < $1.key }) {
+        for (label, value) in try reader.required(field, try reader.object(field)).sorted(by: { $0.key < $1.key }) {
             let path = "\(field).\(label)"
             guard ThumbnailRequest.isLabel(label) else {
                 throw InvalidRequest(path: path, reason: "its name must be 1 to 64 of a-z 0-9 . _ -, not \"\(label)\"")

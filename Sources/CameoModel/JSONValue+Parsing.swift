@@ -118,21 +118,18 @@ private struct Parser {
     mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = offset
         if next == UInt8(ascii: "-") { offset += 1 }
-        guard let first = next, first.isASCIIDigit else { throw failure("a number needs a digit") }
-        if first == UInt8(ascii: "0") { offset += 1 } else { skipDigits() }
+        if next == UInt8(ascii: "0") { offset += 1 } else { try digits("a number needs a digit") }
         var isWhole = true
         if next == UInt8(ascii: ".") {
             isWhole = false
             offset += 1
-            guard let digit = next, digit.isASCIIDigit else { throw failure("a number needs a digit after its point") }
-            skipDigits()
+            try digits("a number needs a digit after its point")
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
             isWhole = false
             offset += 1
             if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { offset += 1 }
-            guard let digit = next, digit.isASCIIDigit else { throw failure("a number needs a digit in its exponent") }
-            skipDigits()
+            try digits("a number needs a digit in its exponent")
         }
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
         if isWhole, let integer = Int64(text) { return .integer(integer) }
@@ -140,7 +137,8 @@ private struct Parser {
         return .number(double)
     }
 
-    mutating func skipDigits() {
+    mutating func digits(_ rule: String) throws(JSONSyntaxError) {
+        guard let first = next, first.isASCIIDigit else { throw failure(rule) }
         while let byte = next, byte.isASCIIDigit { offset += 1 }
     }
 

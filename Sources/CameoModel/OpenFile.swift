@@ -86,12 +86,17 @@ package final class OpenFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// The first bytes, at most so many; none if the file cannot be read.
-    func start(_ count: Int) -> [UInt8] {
-        var start = [UInt8](repeating: 0, count: count)
-        var read: Int
-        repeat { read = pread(descriptor, &start, count, 0) } while read < 0 && errno == EINTR
-        return Array(start.prefix(max(0, read)))
+    /// The bytes of a range; fewer if the file ends before, or cannot be read.
+    package func bytes(in range: Range<Int>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: range.count) { buffer, done in
+            while done < range.count {
+                let place = buffer.baseAddress.map { $0 + done }
+                let count = pread(descriptor, place, range.count - done, off_t(range.lowerBound + done))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                done += count
+            }
+        }
     }
 
     /// Prevents any further write, growth or truncation, so that a reader's mapping cannot fail.

@@ -84,7 +84,7 @@ extension PictureFormat {
     package func covers(_ sniffed: PictureFormat?) -> Bool { sniffed == self || (self == .heif && sniffed == .avif) }
 
     /// The format that a file's first bytes announce. Nil for everything else, and if it cannot be read.
-    package init?(sniffing file: OpenFile) { self.init(sniffing: file.start(Self.sniffedBytes)) }
+    package init?(sniffing file: OpenFile) { self.init(sniffing: file.bytes(in: 0..<Self.sniffedBytes)) }
 
     /// The number of leading bytes examined. An SVG's root element may follow a long comment.
     package static let sniffedBytes = 4_096

@@ -40,17 +40,11 @@ extension Preset {
     init(name: String, json: JSONValue, at path: String) throws(InvalidRequest) {
         let reader = try JSONObjectReader(json, at: path, fields: ["description", "renditions"])
         let description = try reader.string("description")
-        if let description {
-            guard (1...PresetFile.maximumDescription).contains(description.unicodeScalars.count),
-                !description.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
-            else {
-                let reason = "must be 1 to \(PresetFile.maximumDescription) characters without control characters"
-                throw InvalidRequest(path: reader.path(of: "description"), reason: reason)
-            }
+        let limit = PresetFile.maximumDescription
+        if let description, !ThumbnailRequest.isLine(description, of: limit) {
+            throw reader.refusal("description", "must be 1 to \(limit) characters without control characters")
         }
-        guard let items = try reader.array("renditions") else {
-            throw InvalidRequest(path: reader.path(of: "renditions"), reason: "is required")
-        }
+        let items = try reader.required("renditions", try reader.array("renditions"))
         let renditions = try Rendition.list(items, at: reader.path(of: "renditions"))
         try Rendition.validate(renditions, at: reader.path(of: "renditions"))
         self.init(name: name, description: description, renditions: renditions)

@@ -142,27 +142,16 @@ extension ThumbnailRequest {
     static func validateSource(_ source: String, at path: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: path, reason: reason) }
         guard !source.isEmpty else { throw refuse("is empty") }
-        guard !source.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-            throw refuse("has a control character")
-        }
-        if InlinePicture.isIn(source) {
-            do throws(InvalidRequest) {
-                _ = try InlinePicture(parsing: source)
-            } catch {
-                throw refuse(error.reason)
-            }
-            return
-        }
-        guard source.utf8.count <= maximumSourceBytes else {
+        guard !source.unicodeScalars.contains(where: isControl) else { throw refuse("has a control character") }
+        let isInline = InlinePicture.isIn(source)
+        guard isInline || source.utf8.count <= maximumSourceBytes else {
             throw refuse("has \(source.utf8.count) bytes, more than \(maximumSourceBytes)")
         }
-        if SourceScheme(of: source) == .initials {
-            do throws(InvalidRequest) {
-                _ = try Initials(parsing: source)
-            } catch {
-                throw refuse(error.reason)
-            }
-            return
+        do throws(InvalidRequest) {
+            if isInline { _ = try InlinePicture(parsing: source) }
+            if SourceScheme(of: source) == .initials { _ = try Initials(parsing: source) }
+        } catch {
+            throw refuse(error.reason)
         }
         guard SourceScheme(of: source) != .cameo || CameoURI(source) != nil else {
             throw refuse("\"\(source)\" is not a cameo: URI")
@@ -191,10 +180,14 @@ extension ThumbnailRequest {
     }
 
     /// Whether the text is a valid batch name, unique key or concurrency key.
-    package static func isName(_ text: String) -> Bool {
-        (1...200).contains(text.unicodeScalars.count)
-            && !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+    package static func isName(_ text: String) -> Bool { isLine(text, of: 200) }
+
+    /// Whether the text has 1 to `limit` characters (Unicode scalars) and none that controls.
+    static func isLine(_ text: String, of limit: Int) -> Bool {
+        (1...limit).contains(text.unicodeScalars.count) && !text.unicodeScalars.contains(where: isControl)
     }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
 
     /// Whether the text is a valid name of a queue, hook or preset.
     package static func isLabel(_ text: String) -> Bool {
@@ -216,12 +209,8 @@ extension ThumbnailRequest {
 
     package init(json: JSONValue) throws(InvalidRequest) {
         let reader = try JSONObjectReader(json, at: "", fields: Self.fields)
-        guard let source = try reader.string("source") else {
-            throw InvalidRequest(path: "source", reason: "is required")
-        }
-        guard let items = try reader.array("renditions") else {
-            throw InvalidRequest(path: "renditions", reason: "is required")
-        }
+        let source = try reader.required("source", try reader.string("source"))
+        let items = try reader.required("renditions", try reader.array("renditions"))
         let renditions = try Rendition.list(items, at: "renditions")
         var headers: [String: String] = [:]
         for (name, value) in try reader.object("headers") ?? [:] {

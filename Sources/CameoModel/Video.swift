@@ -47,7 +47,7 @@ package enum VideoContainer: String, CaseIterable, Sendable {
     }
 
     /// Nil for everything else, pictures included, and if the file cannot be read.
-    package init?(sniffing file: OpenFile) { self.init(sniffing: file.start(Self.sniffedBytes)) }
+    package init?(sniffing file: OpenFile) { self.init(sniffing: file.bytes(in: 0..<Self.sniffedBytes)) }
 
     /// The bytes of a packet of a transport stream (ISO/IEC 13818-1), and before it in some recordings.
     private static let (packet, stamp) = (188, 4)

@@ -33,11 +33,7 @@ package struct ContactSheet {
             job.state == .completed
             ? ""
             : "<p class=\"failure\">\((job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? job.state.rawValue).escapedForMarkup)</p>"
-        cards.append(
-            """
-            <section>\(heading(of: job))\(pictures.joined())\(failure)</section>
-            """
-        )
+        cards.append("<section>\(heading(of: job))\(pictures.joined())\(failure)</section>")
     }
 
     package func html(title: String) -> Data {

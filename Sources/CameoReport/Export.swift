@@ -148,17 +148,7 @@ struct ExportManifest {
         }
         let text = "[\n" + lines.joined(separator: ",\n") + (lines.isEmpty ? "" : "\n") + "]\n"
         let unfinished = ".manifest-\(UUID().uuidString)"
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        do {
-            let file = try OpenFile(opened: openat(directory.descriptor, unfinished, flags, 0o666))
-            try file.write(Data(text.utf8))
-            guard renameat(directory.descriptor, unfinished, directory.descriptor, Self.name) == 0 else {
-                throw Errno()
-            }
-        } catch {
-            unlinkat(directory.descriptor, unfinished, 0)
-            throw ExportError(path: Self.name, reason: "\(error)")
-        }
+        try ReportFile.replace(Self.name, by: unfinished, in: directory.descriptor, with: Data(text.utf8))
     }
 }
 

@@ -22,15 +22,10 @@ package struct JobList {
         escape: (String, Int) -> String
     ) -> [String] {
         guard !jobs.isEmpty else { return [] }
-        var table = TextTable(
-            .number("JOB"),
-            .word("STATE"),
-            .number("TRIES"),
-            .number("AGE"),
-            .number("SIZE"),
-            .text("REASON"),
-            .path("SOURCE")
-        )
+        var table = TextTable(columns: [
+            .number("JOB"), .word("STATE"), .number("TRIES"), .number("AGE"), .number("SIZE"), .text("REASON"),
+            .path("SOURCE"),
+        ])
         for job in jobs {
             let bytes = job.thumbnails.compactMap(\.bytes).reduce(0, +)
             table.rows.append([
@@ -41,8 +36,7 @@ package struct JobList {
                 job.source.map { escape(Self.name(of: $0), .max) } ?? "(no source)",
             ])
         }
-        let lines = table.lines(fitting: columns)
-        return [style.heading(lines[0])] + lines.dropFirst()
+        return table.lines(fitting: columns, style)
     }
 
     /// A file by its path, and anything else by its URI.

@@ -72,6 +72,11 @@ package struct MetricsText: Sendable {
         families.append(Family(name: name, kind: kind, help: help, samples: samples))
     }
 
+    /// Adds a family of a single number.
+    package mutating func add(_ name: String, _ kind: Kind, _ help: String, _ number: Int) {
+        add(name, kind, help, [Sample(number)])
+    }
+
     /// The samples of a histogram: a bucket for each upper bound, the sum and the count.
     package static func histogram(
         _ buckets: [(bound: Double, count: Int)],
@@ -129,12 +134,8 @@ extension MetricsText {
     /// The metrics of a store, as `program`, the name of a command, reports them.
     package init(of store: any ReaderStore & MetricsStore, by program: String) async throws(StoreError) {
         self.init()
-        add(
-            "cameo_build",
-            .info,
-            "The version of the program that reports.",
-            [Sample(1, ["program": program, "version": CameoVersion.current])]
-        )
+        let build = Sample(1, ["program": program, "version": CameoVersion.current])
+        add("cameo_build", .info, "The version of the program that reports.", [build])
         let (metrics, status) = (try await store.metrics(), try await store.status())
         add(metrics.counters, queues: status.queues.map(\.name))
         add(status, metrics, changes: try await store.lastChange())
@@ -143,26 +144,16 @@ extension MetricsText {
     // MARK: - Counters over the life of the store
 
     private mutating func add(_ counters: StoreCounters, queues: [String]) {
-        add(
-            "cameo_jobs_ended",
-            .counter,
-            "Jobs that ended, by queue and outcome.",
-            JobState.allCases.flatMap { state in
-                StoreCounters.Family(rawValue: state.rawValue).map { family in
-                    counters.all(family, labels: queues).map {
-                        Sample($0.value, ["queue": $0.label, "outcome": state.rawValue])
-                    }
-                } ?? []
-            }
-        )
-        add(
-            "cameo_failures",
-            .counter,
-            "Failures by code; a retried failure has not ended its job.",
-            [(StoreCounters.Family.retriedFailures, "retried"), (.finalFailures, "discarded")].flatMap { family, end in
+        let ended: [Sample] = JobState.allCases.flatMap { state in
+            (StoreCounters.Family(rawValue: state.rawValue).map { counters.all($0, labels: queues) } ?? [])
+                .map { Sample($0.value, ["queue": $0.label, "outcome": state.rawValue]) }
+        }
+        add("cameo_jobs_ended", .counter, "Jobs that ended, by queue and outcome.", ended)
+        let failed: [Sample] = [(StoreCounters.Family.retriedFailures, "retried"), (.finalFailures, "discarded")]
+            .flatMap { family, end in
                 counters.all(family).map { Sample($0.value, ["code": $0.label, "outcome": end]) }
             }
-        )
+        add("cameo_failures", .counter, "Failures by code; a retried failure has not ended its job.", failed)
         add("cameo_attempts", .counter, "Attempts, by how they ended.", counters, .attempts, by: "outcome")
         add("cameo_sources", .counter, "Sources that arrived, by where they came from.", counters, .sources, by: "from")
         add(
@@ -173,25 +164,16 @@ extension MetricsText {
             .sourceBytes,
             by: "from"
         )
-        add("cameo_thumbnails_made", .counter, "Thumbnails made.", [Sample(counters[.thumbnails])])
-        add(
-            "cameo_thumbnails_made_bytes",
-            .counter,
-            "Bytes of the thumbnails made.",
-            [Sample(counters[.thumbnailBytes])]
-        )
-        add("cameo_renderers_started", .counter, "Renderers started.", [Sample(counters[.renderersStarted])])
+        add("cameo_thumbnails_made", .counter, "Thumbnails made.", counters[.thumbnails])
+        add("cameo_thumbnails_made_bytes", .counter, "Bytes of the thumbnails made.", counters[.thumbnailBytes])
+        add("cameo_renderers_started", .counter, "Renderers started.", counters[.renderersStarted])
         add(
             "cameo_transactions_collided",
             .counter,
             "Transactions that a database ran again because they collided with another process's.",
-            [Sample(counters[.collisions])]
+            counters[.collisions]
         )
         add("cameo_renderers_ended", .counter, "Renderers ended.", counters, .renderersEnded, by: "reason")
-        addStages(counters)
-    }
-
-    private mutating func addStages(_ counters: StoreCounters) {
         add(
             "cameo_stage_duration_seconds",
             .histogram,
@@ -223,7 +205,7 @@ extension MetricsText {
     // MARK: - The store at this moment
 
     private mutating func add(_ report: StatusReport, _ metrics: StoreMetrics, changes: Int64) {
-        add("cameo_store_schema_version", .gauge, "The version of the store's tables.", [Sample(report.schemaVersion)])
+        add("cameo_store_schema_version", .gauge, "The version of the store's tables.", report.schemaVersion)
         add(
             "cameo_jobs",
             .gauge,
@@ -234,78 +216,44 @@ extension MetricsText {
                 }
             }
         )
-        add("cameo_job_changes", .counter, "Changes of jobs' states.", [Sample(Int(changes))])
-        add(
-            "cameo_queue_oldest_waiting_seconds",
-            .gauge,
-            "How long the longest-waiting job of a queue has been due; 0 if none waits.",
-            report.queues.map { Sample($0.oldestWaitingSeconds ?? 0, ["queue": $0.name]) }
-        )
-        add(
-            "cameo_queue_paused",
-            .gauge,
-            "1 while a queue is paused.",
-            report.queues.map { Sample($0.paused ? 1 : 0, ["queue": $0.name]) }
-        )
-        add(
-            "cameo_queue_background",
-            .gauge,
-            "1 for a background queue, whose jobs give way to those of other queues.",
-            report.queues.map { Sample($0.isBackground ? 1 : 0, ["queue": $0.name]) }
-        )
+        add("cameo_job_changes", .counter, "Changes of jobs' states.", Int(changes))
+        func each(_ number: (StatusReport.Queue) -> Double) -> [Sample] {
+            report.queues.map { Sample(number($0), ["queue": $0.name]) }
+        }
+        let oldest = "How long the longest-waiting job of a queue has been due; 0 if none waits."
+        add("cameo_queue_oldest_waiting_seconds", .gauge, oldest, each { $0.oldestWaitingSeconds ?? 0 })
+        add("cameo_queue_paused", .gauge, "1 while a queue is paused.", each { $0.paused ? 1 : 0 })
+        let background = "1 for a background queue, whose jobs give way to those of other queues."
+        add("cameo_queue_background", .gauge, background, each { $0.isBackground ? 1 : 0 })
         addWorkers(report.workers, renderers: metrics.renderers)
         addBytes(report, metrics)
     }
 
     private mutating func addWorkers(_ workers: [StatusReport.Worker], renderers: Int) {
         let alive = workers.filter(\.isAlive)
-        add(
-            "cameo_workers",
-            .gauge,
-            "Workers that are alive, and dead ones whose jobs are not yet rescued.",
-            [
-                Sample(alive.count, ["state": "alive"]),
-                Sample(workers.count - alive.count, ["state": "dead"]),
-            ]
-        )
-        add(
-            "cameo_worker_jobs_running",
-            .gauge,
-            "Jobs that the workers run.",
-            [Sample(workers.reduce(0) { $0 + $1.running })]
-        )
-        add(
-            "cameo_worker_jobs_limit",
-            .gauge,
-            "Jobs that the live workers may run at once.",
-            [Sample(alive.reduce(0) { $0 + $1.concurrency })]
-        )
-        add("cameo_renderers", .gauge, "Pictures that the live workers may render at once.", [Sample(renderers)])
+        let states = [(alive.count, "alive"), (workers.count - alive.count, "dead")].map { Sample($0, ["state": $1]) }
+        add("cameo_workers", .gauge, "Workers that are alive, and dead ones whose jobs are not yet rescued.", states)
+        let (running, limit) = (workers.reduce(0) { $0 + $1.running }, alive.reduce(0) { $0 + $1.concurrency })
+        add("cameo_worker_jobs_running", .gauge, "Jobs that the workers run.", running)
+        add("cameo_worker_jobs_limit", .gauge, "Jobs that the live workers may run at once.", limit)
+        add("cameo_renderers", .gauge, "Pictures that the live workers may render at once.", renderers)
     }
 
     private mutating func addBytes(_ report: StatusReport, _ metrics: StoreMetrics) {
-        add("cameo_thumbnails", .gauge, "Thumbnails that exist.", [Sample(report.thumbnails)])
-        add("cameo_blobs", .gauge, "Blobs: originals and thumbnails.", [Sample(report.blobs.count)])
-        add("cameo_blob_bytes", .gauge, "Bytes of all blobs.", [Sample(report.blobs.bytes)])
+        add("cameo_thumbnails", .gauge, "Thumbnails that exist.", report.thumbnails)
+        add("cameo_blobs", .gauge, "Blobs: originals and thumbnails.", report.blobs.count)
+        add("cameo_blob_bytes", .gauge, "Bytes of all blobs.", report.blobs.bytes)
         add(
             "cameo_database_bytes",
             .gauge,
             "The size of the database, small blobs included, without its write-ahead log.",
-            [Sample(metrics.databaseBytes)]
+            metrics.databaseBytes
         )
-        add("cameo_cached_sources", .gauge, "Originals in the cache.", [Sample(report.sources.count)])
-        add("cameo_cached_source_bytes", .gauge, "Bytes of the cached originals.", [Sample(report.sources.bytes)])
-        add(
-            "cameo_cached_sources_evicted",
-            .counter,
-            "Originals removed because the cache was over its budget.",
-            [Sample(report.sources.evicted)]
-        )
-        add(
-            "cameo_cached_sources_evicted_bytes",
-            .counter,
-            "Bytes of the originals removed because the cache was over its budget.",
-            [Sample(report.sources.evictedBytes)]
-        )
+        add("cameo_cached_sources", .gauge, "Originals in the cache.", report.sources.count)
+        add("cameo_cached_source_bytes", .gauge, "Bytes of the cached originals.", report.sources.bytes)
+        let reason = "removed because the cache was over its budget."
+        let (evicted, bytes) = (report.sources.evicted, report.sources.evictedBytes)
+        add("cameo_cached_sources_evicted", .counter, "Originals \(reason)", evicted)
+        add("cameo_cached_sources_evicted_bytes", .counter, "Bytes of the originals \(reason)", bytes)
     }
 }

@@ -26,15 +26,24 @@ package enum ReportFile {
     /// - Throws: ``ExportError``
     package static func replace(_ path: String, with data: Data, store: any Store) throws {
         try check(path, store: store)
-        let new = "\(path).\(getpid()).new"
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw ExportError(path: path, reason: "\(Errno())") }
+        try replace(path, by: "\(path).\(getpid()).new", with: data)
+    }
+
+    /// Writes a new file in a folder, and then puts it in the place of another one there.
+    static func replace(
+        _ name: String,
+        by new: String,
+        in folder: CInt = AT_FDCWD,
+        with data: Data
+    ) throws(ExportError) {
+        let descriptor = openat(folder, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw ExportError(path: name, reason: "\(Errno())") }
         do throws(Errno) {
             try OpenFile(adopting: descriptor).write(data)
-            guard rename(new, path) == 0 else { throw Errno() }
+            guard renameat(folder, new, folder, name) == 0 else { throw Errno() }
         } catch {
-            unlink(new)
-            throw ExportError(path: path, reason: "\(error)")
+            unlinkat(folder, new, 0)
+            throw ExportError(path: name, reason: "\(error)")
         }
     }
 

@@ -82,15 +82,10 @@ package struct StatusText {
 
     private func queues(_ report: StatusReport) -> [String] {
         guard !report.queues.isEmpty else { return [labelled("queues", "none yet")] }
-        var table = TextTable(
-            .text("QUEUE"),
-            .number("AVAILABLE"),
-            .number("RUNNING"),
-            .number("RETRYABLE"),
-            .number("SCHEDULED"),
-            .number("OLDEST"),
-            .text("LIMITS")
-        )
+        var table = TextTable(columns: [
+            .text("QUEUE"), .number("AVAILABLE"), .number("RUNNING"), .number("RETRYABLE"), .number("SCHEDULED"),
+            .number("OLDEST"), .text("LIMITS"),
+        ])
         // Sorted by name; the fullest of them if not all are shown.
         let isAll = report.queues.count <= Self.most.queues
         let fullest =
@@ -110,7 +105,7 @@ package struct StatusText {
                     ]
             )
         }
-        return headed(table) + rest(report.queues.count - Self.most.queues, "queue")
+        return table.lines(fitting: columns, style) + rest(report.queues.count - Self.most.queues, "queue")
     }
 
     private func workers(_ report: StatusReport) -> [String] {
@@ -118,7 +113,9 @@ package struct StatusText {
             let line = labelled("workers", "none")
             return [report.count(.available) > 0 ? style.alarm(line) : line] + standstills(report)
         }
-        var table = TextTable(.text("WORKER"), .text("HOST"), .number("PID"), .text("VERSION"), .text("JOBS"))
+        var table = TextTable(columns: [
+            .text("WORKER"), .text("HOST"), .number("PID"), .text("VERSION"), .text("JOBS"),
+        ])
         let workers = report.workers.prefix(Self.most.workers)
         for worker in workers {
             table.rows.append([
@@ -126,7 +123,7 @@ package struct StatusText {
                 WorkerText.state(worker),
             ])
         }
-        let lines = headed(table)
+        let lines = table.lines(fitting: columns, style)
         var result = lines.prefix(1).map { $0 }
         for (worker, line) in zip(workers, lines.dropFirst()) {
             result.append(worker.isAlive ? line : style.alarm(line))
@@ -145,29 +142,26 @@ package struct StatusText {
 
     private func failures(_ report: StatusReport) -> [String] {
         guard !report.failures.isEmpty else { return [] }
-        var table = TextTable(.word("FAILURE"), .number("JOBS"), .number("SUCH AS"), .text("REASON"), .path("SOURCE"))
+        var table = TextTable(columns: [
+            .word("FAILURE"), .number("JOBS"), .number("SUCH AS"), .text("REASON"), .path("SOURCE"),
+        ])
         for failure in report.failures {
             table.rows.append([
                 failure.code.rawValue, String(failure.count), String(failure.example.id),
                 short(failure.example.message), short(failure.example.source ?? "(no source)"),
             ])
         }
-        return headed(table)
+        return table.lines(fitting: columns, style)
     }
 
     private func sizes(_ report: StatusReport) -> [String] {
-        let size = AmountText.bytes(report.blobs.bytes)
-        let evicted = report.sources.evicted > 0 ? " (\(report.sources.evicted) evicted so far)" : ""
+        let blobs = "\(AmountText.count(report.blobs.count, "blob")), \(AmountText.bytes(report.blobs.bytes))"
+        let sources = report.sources
+        let originals = "\(AmountText.count(sources.count, "original")), \(AmountText.bytes(sources.bytes))"
+        let evicted = sources.evicted > 0 ? " (\(sources.evicted) evicted so far)" : ""
         return [
-            labelled(
-                "store",
-                "\(AmountText.count(report.thumbnails, "thumbnail")); \(AmountText.count(report.blobs.count, "blob")), \(size)"
-            ),
-            labelled(
-                "",
-                "source cache: \(AmountText.count(report.sources.count, "original")), "
-                    + "\(AmountText.bytes(report.sources.bytes))\(evicted)"
-            ),
+            labelled("store", "\(AmountText.count(report.thumbnails, "thumbnail")); \(blobs)"),
+            labelled("", "source cache: \(originals)\(evicted)"),
         ]
     }
 
@@ -175,11 +169,6 @@ package struct StatusText {
         let line = cut(label.padded(to: Self.indent) + text)
         guard !label.isEmpty else { return line }
         return style.heading(String(line.prefix(label.count))) + line.dropFirst(label.count)
-    }
-
-    private func headed(_ table: TextTable) -> [String] {
-        let lines = table.lines(fitting: columns)
-        return [style.heading(lines[0])] + lines.dropFirst()
     }
 
     private func rest(_ count: Int, _ noun: String) -> [String] {

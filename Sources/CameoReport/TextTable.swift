@@ -24,17 +24,13 @@ struct TextTable {
     /// Harmless text, a cell for each column.
     var rows: [[String]] = []
 
-    init(_ columns: Column...) {
-        self.columns = columns
-    }
-
     /// The heading and the rows, in at most `limit` columns if there is such a limit. A column without content is left out.
-    func lines(fitting limit: Int?) -> [String] {
+    func lines(fitting limit: Int?, _ style: TextStyle) -> [String] {
         let shown = columns.indices.filter { index in rows.contains { !$0[index].isEmpty } || rows.isEmpty }
         let table = [columns.map(\.title)] + rows
         var widths = columns.indices.map { index in table.reduce(0) { max($0, $1[index].columns) } }
         if let limit { shrink(&widths, shown, to: limit) }
-        return table.map { row in
+        let lines: [String] = table.map { row in
             let cells = shown.map { index in
                 let (text, width) = (row[index], widths[index])
                 let cell = columns[index].keepsEnd ? text.cutInTheMiddle(toColumns: width) : text.cut(toColumns: width)
@@ -44,6 +40,7 @@ struct TextTable {
             while line.last == " " { line.removeLast() }
             return limit.map { line.cut(toColumns: $0) } ?? line
         }
+        return [style.heading(lines[0])] + lines.dropFirst()
     }
 
     /// Takes columns from the widest flexible column until the table fits.

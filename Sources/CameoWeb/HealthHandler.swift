@@ -7,9 +7,7 @@ internal import Hummingbird
 internal import Synchronization
 
 /// Serves health checks, the status and metrics to monitors.
-struct HealthHandler: WebHandler {
-    let exchange: WebExchange
-
+extension WebExchange {
     /// Serves `live`, which succeeds while the process responds, and `ready`, which also checks the store and its
     /// workers.
     func health() async throws -> Response {
@@ -50,21 +48,15 @@ struct HealthHandler: WebHandler {
             "cameo_store_up",
             .gauge,
             "1 while the store answers this server within 5 seconds; else only the server's own metrics are here.",
-            [.init(ofStore == nil ? 0 : 1)]
+            ofStore == nil ? 0 : 1
         )
         let counts = site.counters.all
-        metrics.add(
-            "cameo_web_requests",
-            .counter,
-            "Requests that this server has answered.",
-            counts.map { .init($0.counts.requests, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
-        )
-        metrics.add(
-            "cameo_web_response_bytes",
-            .counter,
-            "Bytes of response bodies that this server has sent.",
-            counts.map { .init($0.counts.bytes, ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
-        )
+        func each(_ number: (RequestCounters.Counts) -> Int) -> [MetricsText.Sample] {
+            counts.map { .init(number($0.counts), ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
+        }
+        metrics.add("cameo_web_requests", .counter, "Requests that this server has answered.", each(\.requests))
+        let bytes = "Bytes of response bodies that this server has sent."
+        metrics.add("cameo_web_response_bytes", .counter, bytes, each(\.bytes))
         let memory = site.memory.use
         metrics.add(
             "cameo_web_memory_reads",
@@ -76,7 +68,7 @@ struct HealthHandler: WebHandler {
             "cameo_web_memory_bytes",
             .gauge,
             "The size of the recently read bytes that this server holds in memory.",
-            [.init(memory.bytes)]
+            memory.bytes
         )
         metrics.add(
             "process_start_time_seconds",

@@ -36,13 +36,8 @@ final class History: Sendable {
         let stages: [Stage]
     }
 
-    private struct Reading {
-        let at: ContinuousClock.Instant
-        let counters: StoreCounters
-    }
-
     private struct State {
-        var last: Reading?
+        var last: (at: ContinuousClock.Instant, counters: StoreCounters)?
         var minutes: [Minute] = []
         var most = (waiting: 0, running: 0)
 
@@ -88,19 +83,18 @@ final class History: Sendable {
 
     private func read() async throws(StoreError) {
         let (counters, queues) = (try await store.metrics().counters, try await store.queues())
-        let reading = Reading(at: .now, counters: counters)
+        let now = ContinuousClock.now
         let end = store.clock.now()
         state.withLock { state in
             state.note(queues)
-            defer { (state.last, state.most) = (reading, (queues.waiting, queues.running)) }
-            guard let last = state.last, last.at.duration(to: reading.at) < .seconds(Self.hour) else { return }
-            let minute = Minute(
-                at: end,
-                length: last.at.duration(to: reading.at),
-                counters.added(to: last.counters),
-                queues,
-                most: state.most
-            )
+            defer {
+                state.last = (now, counters)
+                state.most = (queues.waiting, queues.running)
+            }
+            guard let last = state.last, case let length = last.at.duration(to: now), length < .seconds(Self.hour)
+            else { return }
+            let added = counters.added(to: last.counters)
+            let minute = Minute(at: end, length: length, added, queues, most: state.most)
             state.minutes = state.minutes.suffix(59) + [minute]
         }
     }
@@ -138,16 +132,10 @@ extension [StatusReport.Queue] {
     }
 }
 
-/// Serves what happened in the store during the last hour.
-struct HistoryHandler: WebHandler {
-    let exchange: WebExchange
-
-    private struct Answer: Encodable {
-        let minutes: [History.Minute]
-    }
-
-    func answer() throws -> Response {
+extension WebExchange {
+    /// Serves what happened in the store during the last hour.
+    func history() throws -> Response {
         try admit(.read)
-        return try Response(message: Answer(minutes: site.history.minutes))
+        return try Response(message: ["minutes": site.history.minutes])
     }
 }

@@ -10,17 +10,14 @@ package struct LogOptions: ParsableArguments {
         case text, json
     }
 
-    @Option(help: .value("format", "The format of the log on standard error: text or json."))
+    @Option(help: "The format of the log on standard error: text or json.".taking("format"))
     package var logFormat = Format.text
 
     @Option(
-        help: .value(
-            "level",
-            """
+        help: """
             The lowest level logged: trace, debug, info, notice, warning, error or critical. (default: info; error \
             with a progress bar)
-            """
-        )
+            """.taking("level")
     )
     package var logLevel: Logger.Level?
 

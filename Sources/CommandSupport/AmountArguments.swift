@@ -1,4 +1,4 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import CameoModel
 internal import Foundation
 
@@ -38,26 +38,19 @@ package struct ByteCount: Comparable, Hashable, Sendable, ExpressibleByArgument,
 }
 
 /// A duration on the command line, such as `250ms`, `30s`, `1.5h` or `7d`; a plain number means seconds.
-package struct DurationArgument: Hashable, Sendable, ExpressibleByArgument {
+extension Duration: @retroactive ExpressibleByArgument {
     /// The explanation in the help of every command that takes durations.
     package static let explanation =
         "A duration is a number with a unit, such as 250ms, 30s, 10m, 1.5h or 7d; without a unit it is in seconds."
 
-    package let duration: Duration
-
     /// The duration in seconds as it was typed: 4.35 and not 4.3499999999999996.
-    package var seconds: Double { Double(duration.milliseconds) / 1_000 }
+    package var typedSeconds: Double { Double(milliseconds) / 1_000 }
 
-    package init(_ duration: Duration) {
-        self.duration = duration
-    }
+    /// Reads it as ``init(parsing:)`` does.
+    public init?(argument: String) { self.init(parsing: argument) }
 
-    package init?(argument: String) {
-        guard let duration = Duration(parsing: argument) else { return nil }
-        self.duration = duration
-    }
-
-    package var defaultValueDescription: String { duration.argument }
+    /// The shortest text that is read as this duration.
+    public var defaultValueDescription: String { argument }
 }
 
 extension Duration {

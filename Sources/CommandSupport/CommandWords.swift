@@ -34,7 +34,10 @@ struct CommandWords {
                 break
             }
             let word = try text(bytes, after: result.last)
-            if Self.isBundle(word), try !takesValue(result.last) { throw Self.refusal(of: word) }
+            if Self.isBundle(word), try !takesValue(result.last) {
+                let advice = "Write a name that begins with - after --, or as ./\(word)"
+                throw ValidationError("Unknown option '\(word)'. \(advice)")
+            }
             result.append(word)
         }
         return storeBehindSubcommand(result)
@@ -55,10 +58,6 @@ struct CommandWords {
     /// bundled.
     private static func isBundle(_ word: String) -> Bool {
         word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2 && !word.dropFirst(2).hasPrefix("=")
-    }
-
-    private static func refusal(of word: String) -> ValidationError {
-        ValidationError("Unknown option '\(word)'. Write a name that begins with - after --, or as ./\(word)")
     }
 
     private func takesValue(_ word: String?) throws -> Bool {

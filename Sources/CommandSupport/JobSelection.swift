@@ -5,24 +5,24 @@ package import CameoStore
 /// Options that select jobs by their properties instead of their ids.
 package struct JobSelection: ParsableArguments {
     @Option(
-        help: .value("state", "Only jobs in this state. Repeatable."),
+        help: "Only jobs in this state. Repeatable.".taking("state"),
         completion: .list(JobState.allCases.map(\.rawValue))
     )
     var state: [String] = []
 
     @Option(
-        help: .value("code", "Only jobs whose last failure has this code, such as source.timeout. Repeatable."),
+        help: "Only jobs whose last failure has this code, such as source.timeout. Repeatable.".taking("code"),
         completion: .list(JobFailure.Code.allCases.map(\.rawValue))
     )
     var code: [String] = []
 
-    @Option(help: .value("name", "Only jobs in this queue."), completion: .queues)
+    @Option(help: "Only jobs in this queue.".taking("name"), completion: .queues)
     var queue: String?
 
-    @Option(help: .value("label", "Only jobs in this batch."))
+    @Option(help: "Only jobs in this batch.".taking("label"))
     var batch: String?
 
-    @Option(help: .value("prefix", "Only jobs whose source starts with this: https://shop.example/."))
+    @Option(help: "Only jobs whose source starts with this: https://shop.example/.".taking("prefix"))
     var source: String?
 
     package init() {}
@@ -35,22 +35,18 @@ package struct JobSelection: ParsableArguments {
     package var isEmpty: Bool { state.isEmpty && code.isEmpty && queue == nil && batch == nil && source == nil }
 
     package func validate() throws {
-        _ = try states()
-        _ = try codes()
+        _ = try filter()
         // The empty prefix matches every source: a script's empty variable would select all jobs.
         guard source != "" else { throw ValidationError("--source: must not be empty") }
     }
 
     package func filter() throws -> JobFilter {
         var filter = JobFilter()
-        (filter.states, filter.codes) = (try states(), try codes())
+        filter.states = try words(state, "--state")
+        filter.codes = try words(code, "--code")
         (filter.queue, filter.batch, filter.sourcePrefix) = (queue, batch, source)
         return filter
     }
-
-    private func states() throws -> [JobState] { try words(state, "--state") }
-
-    private func codes() throws -> [JobFailure.Code] { try words(code, "--code") }
 
     private func words<Word: RawRepresentable<String> & CaseIterable>(
         _ texts: [String],

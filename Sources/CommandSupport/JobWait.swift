@@ -1,4 +1,4 @@
-internal import ArgumentParser
+package import ArgumentParser
 package import CameoModel
 internal import CameoReport
 package import CameoStore
@@ -9,13 +9,10 @@ package struct WaitOptions: ParsableArguments {
     @Flag(help: "Wait until all of them have ended.")
     package var wait = false
 
-    @Option(help: .value("duration", "With --wait: give up after this time (90s, 10m) and exit 3."))
-    var waitTimeout: DurationArgument?
+    @Option(help: "With --wait: give up after this time (90s, 10m) and exit 3.".taking("duration"))
+    package var waitTimeout: Duration?
 
     package init() {}
-
-    /// The longest wait, or nil for no limit.
-    package var timeout: Duration? { waitTimeout?.duration }
 
     package func validate() throws {
         guard waitTimeout == nil || wait else { throw ValidationError("--wait-timeout needs --wait") }

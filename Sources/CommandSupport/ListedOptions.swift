@@ -94,9 +94,7 @@ package enum ListSeparator: Sendable {
     var unit: String { self == .nul ? "entry" : "line" }
 }
 
-extension ArgumentHelp {
-    /// The help of an option, and what its value is called in it.
-    package static func value(_ name: String, _ explanation: String) -> ArgumentHelp {
-        ArgumentHelp(explanation, valueName: name)
-    }
+extension String {
+    /// The text as the help of an option that takes a value, which it calls by this name.
+    package func taking(_ name: String) -> ArgumentHelp { ArgumentHelp(self, valueName: name) }
 }

@@ -148,9 +148,6 @@ package enum TerminalText {
     }
 
     private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: true
-        default: false
-        }
+        !scalar.isText && scalar.properties.generalCategory != .unassigned
     }
 }

@@ -5,19 +5,16 @@ internal import Foundation
 /// The presets that a command line names, built in or from a file.
 package struct PresetOptions: ParsableArguments {
     @Option(
-        help: .value("name", "Make the renditions of this preset (see cameo-enqueue --list-presets). Repeatable."),
+        help: "Make the renditions of this preset (see cameo-enqueue --list-presets). Repeatable.".taking("name"),
         completion: Presets.completion
     )
     package var preset: [String] = []
 
     @Option(
-        help: .value(
-            "file.json",
-            """
+        help: """
             A file of presets (proto-json/presets.schema.json), which override built-in ones of the same name. \
             (default: $\(Presets.variable), else only the built-in ones)
-            """
-        ),
+            """.taking("file.json"),
         completion: .file()
     )
     package var presets: String?

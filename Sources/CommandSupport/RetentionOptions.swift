@@ -3,21 +3,20 @@ package import CameoStore
 
 /// How long finished jobs and unread thumbnails are kept, for the commands that remove them.
 package struct RetentionOptions: ParsableArguments {
-    @Option(help: .value("duration", "Keep completed jobs this long, or forever. Their thumbnails are kept."))
+    @Option(help: "Keep completed jobs this long, or forever. Their thumbnails are kept.".taking("duration"))
     var keepCompleted = KeepArgument(Retention().completed)
 
-    @Option(help: .value("duration", "Keep cancelled jobs this long, or forever."))
+    @Option(help: "Keep cancelled jobs this long, or forever.".taking("duration"))
     var keepCancelled = KeepArgument(Retention().cancelled)
 
-    @Option(help: .value("duration", "Keep discarded jobs this long, or forever."))
+    @Option(help: "Keep discarded jobs this long, or forever.".taking("duration"))
     var keepDiscarded = KeepArgument(Retention().discarded)
 
     @Option(
-        help: .value(
-            "duration",
-            "Keep thumbnails this long after they were last read or made, or forever; at least "
-                + "\(Retention.shortestForThumbnails.argument)."
-        )
+        help: """
+            Keep thumbnails this long after they were last read or made, or forever; at least \
+            \(Retention.shortestForThumbnails.argument).
+            """.taking("duration")
     )
     var keepThumbnails = KeepArgument(Retention().thumbnails)
 

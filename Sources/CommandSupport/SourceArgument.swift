@@ -18,7 +18,8 @@ package struct SourceArgument: Sendable {
         return place.map { "\($0.unit) \($0.number) of the list, \(text)" } ?? text
     }
 
-    private init(_ bytes: [UInt8], at place: (unit: String, number: Int)? = nil) {
+    /// A source as it is typed, or a file by its absolute path; patterns and lists are not expanded.
+    package init(_ bytes: [UInt8], at place: (unit: String, number: Int)? = nil) {
         self.place = place
         if let text = String(validating: bytes, as: UTF8.self), Self.isSource(text, bytes) {
             (typed, source) = (text, text)
@@ -46,12 +47,6 @@ package struct SourceArgument: Sendable {
         }
         return sources
     }
-
-    /// One picture by its path or URI; patterns and lists are not expanded.
-    package static func one(_ argument: String) -> SourceArgument { SourceArgument(Array(argument.utf8)) }
-
-    /// A file by its absolute path.
-    package static func file(_ path: [UInt8]) -> SourceArgument { SourceArgument(path) }
 
     /// The entries of the list, taken literally: none is an option, a pattern or another list.
     private static func list(_ separator: ListSeparator) throws(CommandFailure) -> [SourceArgument] {

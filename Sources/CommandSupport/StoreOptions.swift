@@ -8,27 +8,21 @@ internal import Foundation
 package struct StoreOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: .value(
-            "dir",
-            """
+        help: """
             The store's folder; in a build for fleets also postgres://user@host/database?schema=cameo. (default: \
             $CAMEO_STORE, else ./cameo-store)
-            """
-        ),
+            """.taking("dir"),
         completion: .directory
     )
     package var store: String?
 
     @Option(
         name: .long,
-        help: .value(
-            "place",
-            """
+        help: """
             Where a database keeps large pictures: s3://bucket/prefix?endpoint=https://host&region=name, or a folder \
             that all hosts share. The store remembers it. (default: $CAMEO_BLOBS, else what the store remembers, else \
             its own tables)
-            """
-        )
+            """.taking("place")
     )
     package var blobs: String?
 
@@ -57,7 +51,7 @@ package struct StoreOptions: ParsableArguments {
     }
 
     /// Opens the store for writing. If `creating`, makes it first if necessary.
-    package func open(creating: Bool = true) throws(StoreError) -> any Store {
+    package func open(creating: Bool = true) throws(StoreError) -> any Store & ExportableStore {
         try Engine.open(path, blobs: place, creating: creating)
     }
 
@@ -82,15 +76,10 @@ package struct StoreOptions: ParsableArguments {
         return (try Engine.setBytesPlace(of: path, to: place), place)
     }
 
-    /// Opens the store for an export or import. If `creating`, makes it first if necessary.
-    package func openExportable(creating: Bool) throws(StoreError) -> any Store & ExportableStore {
-        try Engine.open(exportable: path, blobs: place, creating: creating)
-    }
-
     /// Opens a store in a folder, for operations that only such a store has: backup, vacuum. `instead` says what to do
     /// with another store, for the error's message.
     package func openEmbedded(instead: String) throws(StoreError) -> SQLiteStore {
-        try Engine.openEmbedded(path, creating: false, instead: instead)
+        try Engine.openEmbedded(path, instead: instead)
     }
 }
 

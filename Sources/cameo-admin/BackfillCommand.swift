@@ -20,7 +20,7 @@ struct BackfillCommand: AsyncParsableCommand {
             The jobs are in the queue \(Backfill.queue), a background queue: they run when no other job waits, on at \
             most half of a worker, and only in its quiet hours if it has any. Interrupted or repeated, the command goes \
             on: jobs that already wait or run are not enqueued again. `cameo-admin cancel --queue \(Backfill.queue)` \
-            cancels them. \(DurationArgument.explanation)
+            cancels them. \(Duration.explanation)
 
             EXAMPLES
               cameo-admin backfill --preset gallery --dry-run
@@ -37,14 +37,13 @@ struct BackfillCommand: AsyncParsableCommand {
 
     @OptionGroup var presets: PresetOptions
 
-    @Option(help: .value("prefix", "Only sources that start with this: https://shop.example/."))
+    @Option(help: "Only sources that start with this: https://shop.example/.".taking("prefix"))
     var source: String?
 
     @Option(
-        help: .value(
-            "time",
-            "Only sources whose first thumbnail was made since: 2030-01-31T12:00:00Z, or so long ago (90d)."
-        )
+        help: """
+            Only sources whose first thumbnail was made since: 2030-01-31T12:00:00Z, or so long ago (90d).
+            """.taking("time")
     )
     var since: String?
 
@@ -81,7 +80,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (wanted, listed) = try renditions()
-        let store = dryRun ? try storeOptions.openReading() : try storeOptions.open(creating: false)
+        let store: any Store = try dryRun ? storeOptions.openReading() : storeOptions.open(creating: false)
         defer { store.close() }
         let status = try await store.status()
         let version = status.workers.last { $0.isAlive && $0.rendererVersion != nil }?.rendererVersion
@@ -117,7 +116,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     private func sinceTime() throws -> Date? {
         guard let since else { return nil }
-        if let age = DurationArgument(argument: since) { return Date.now.addingTimeInterval(-age.seconds) }
+        if let age = Duration(argument: since) { return Date.now.addingTimeInterval(-age.typedSeconds) }
         guard let time = WireFormat.date(from: since) else {
             throw ValidationError(
                 "--since \(since): must be a time such as 2030-01-31T12:00:00Z, or a duration such as 90d"
@@ -160,7 +159,17 @@ struct BackfillCommand: AsyncParsableCommand {
 
     private func tell(_ counts: BackfillCounts, _ eta: Double?) throws {
         let enqueued = dryRun ? 0 : counts.jobs - counts.joined
-        guard !json else { return try Output.message(Line(counts, enqueued: enqueued, etaSeconds: eta)) }
+        guard !json else {
+            let numbers = [
+                "sources": counts.sources, "privateSources": counts.privateSources, "goneSources": counts.goneSources,
+                "fresh": counts.fresh, "missing": counts.missing, "changed": counts.changed,
+                "outdated": counts.outdated, "damaged": counts.damaged, "jobs": counts.jobs, "enqueued": enqueued,
+                "unlisted": counts.unlisted, "removed": counts.removed,
+            ]
+            var members = numbers.mapValues { JSONValue.integer(Int64($0)) }
+            members["etaSeconds"] = eta.map(JSONValue.number)
+            return try Output.message(members)
+        }
         let time = eta.map { ", about \(AmountText.duration($0)) of work at the rate of the last minutes" } ?? ""
         var parts = [
             dryRun
@@ -172,20 +181,5 @@ struct BackfillCommand: AsyncParsableCommand {
             parts.append("\(thumbnails) that no preset names \(dryRun ? "would be removed" : "removed")")
         }
         Output.lines(parts)
-    }
-
-    private struct Line: Encodable {
-        let sources, privateSources, goneSources: Int
-        let fresh, missing, changed, outdated, damaged: Int
-        let jobs, enqueued, unlisted, removed: Int
-        let etaSeconds: Double?
-
-        init(_ counts: BackfillCounts, enqueued: Int, etaSeconds: Double?) {
-            (sources, privateSources, goneSources) = (counts.sources, counts.privateSources, counts.goneSources)
-            (fresh, missing, changed) = (counts.fresh, counts.missing, counts.changed)
-            (outdated, damaged) = (counts.outdated, counts.damaged)
-            (jobs, self.enqueued, unlisted, removed) = (counts.jobs, enqueued, counts.unlisted, counts.removed)
-            self.etaSeconds = etaSeconds
-        }
     }
 }

@@ -44,7 +44,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let store = try storeOptions.named(name).openExportable(creating: false)
+        let store = try storeOptions.named(name).open(creating: false)
         let turn = try await MaintenanceTurn.ofCommand(in: store)
         let progress = TransferProgress()
         let summary = try await StoreExport(of: store).write(at: Date(), to: { Output.bytes($0) }) { progress.show($0) }
@@ -111,7 +111,7 @@ struct ImportCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let store = try storeOptions.named(name).openExportable(creating: true)
+        let store = try storeOptions.named(name).open()
         let progress = TransferProgress()
         var stream = StoreImport(into: store) { count in try Self.read(count) }
         let result: StoreImport.Result
@@ -125,7 +125,17 @@ struct ImportCommand: AsyncParsableCommand {
         await store.finish()
         let different = result.differences.map(\.rawValue)
         if json {
-            try Output.message(Line(result, store.location))
+            let records = result.summary.sums.map { kind, sum in
+                (kind.rawValue, ["count": .integer(Int64(sum.count)), "digest": .string(sum.digest)] as JSONValue)
+            }
+            try Output.message(
+                [
+                    "store": .string(store.location), "wasBegun": .bool(result.wasBegun),
+                    "records": .object(Dictionary(uniqueKeysWithValues: records)),
+                    "bytes": .integer(Int64(result.summary.bytes)),
+                    "different": .array(different.map(JSONValue.string)),
+                ] as JSONValue
+            )
         } else if different.isEmpty {
             Output.line("imported \(TransferProgress.text(result.summary)) into \(store.location)")
         }
@@ -145,31 +155,6 @@ struct ImportCommand: AsyncParsableCommand {
             if length < 0, errno == EINTR { continue }
             guard length >= 0 else { throw Errno() }
             return data.prefix(length)
-        }
-    }
-
-    private struct Line: Encodable {
-        struct Sum: Encodable {
-            let count: Int
-            let digest: String
-        }
-
-        let store: String
-        let wasBegun: Bool
-        let records: [String: Sum]
-        let bytes: Int
-        let different: [String]
-
-        init(_ result: StoreImport.Result, _ location: String) {
-            store = location
-            wasBegun = result.wasBegun
-            records = .init(
-                uniqueKeysWithValues: result.summary.sums.map { kind, sum in
-                    (kind.rawValue, Sum(count: sum.count, digest: sum.digest))
-                }
-            )
-            bytes = result.summary.bytes
-            different = result.differences.map(\.rawValue)
         }
     }
 }

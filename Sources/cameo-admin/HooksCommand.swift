@@ -33,7 +33,7 @@ struct HookRetryCommand: AsyncParsableCommand {
     @Argument(help: "The ids of deliveries.")
     var id: [String] = []
 
-    @Option(help: .value("name", "All of this hook."))
+    @Option(help: "All of this hook.".taking("name"))
     var hook: String?
 
     @Flag(help: "All of all hooks.")

@@ -14,7 +14,7 @@ struct ChosenJobs: ParsableArguments {
 
     @OptionGroup(title: "Selection Options") var selection: JobSelection
 
-    @Option(help: .value("number", "Change at most this many jobs, the oldest first."))
+    @Option(help: "Change at most this many jobs, the oldest first.".taking("number"))
     var limit: Int?
 
     @Flag(help: "Count the jobs without changing any.")
@@ -159,7 +159,7 @@ struct SnoozeCommand: AsyncParsableCommand {
         abstract: "Delay waiting jobs.",
         discussion: """
             Jobs that run or have ended are left alone. A new request for the same thumbnails ends the delay. \
-            \(DurationArgument.explanation)
+            \(Duration.explanation)
 
             EXAMPLES
               cameo-admin snooze 17 18 --for 10m
@@ -178,11 +178,11 @@ struct SnoozeCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("for"),
         parsing: .unconditional,
-        help: .value("duration", "Delay by this time from now (10m, 2h, 1d; at most 36500d).")
+        help: "Delay by this time from now (10m, 2h, 1d; at most 36500d).".taking("duration")
     )
-    var duration: DurationArgument?
+    var duration: Duration?
 
-    @Option(help: .value("time", "Delay until this time (2030-01-31T12:00:00Z)."))
+    @Option(help: "Delay until this time (2030-01-31T12:00:00Z).".taking("time"))
     var until: String?
 
     @Flag(help: "Print each job after the change as JSON, one per line.")
@@ -197,7 +197,7 @@ struct SnoozeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.open(creating: false)
-        let length = duration?.seconds ?? 0
+        let length = duration?.typedSeconds ?? 0
         let time = until.flatMap(WireFormat.date(from:)) ?? Date.now.addingTimeInterval(length)
         try await store.changeEach(id, asJSON: json) { id in
             let before = try await store.snooze(id, until: time)

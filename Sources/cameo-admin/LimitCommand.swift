@@ -27,12 +27,12 @@ struct LimitCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Option(help: .value("key", "The concurrency key."))
+    @Option(help: "The concurrency key.".taking("key"))
     var key: String?
 
     @Option(
         parsing: .unconditional,
-        help: .value("number", "Jobs that may run at once, 1 to 10000, or none to remove this limit.")
+        help: "Jobs that may run at once, 1 to 10000, or none to remove this limit.".taking("number")
     )
     var maxRunning: Limit<Int>?
 
@@ -105,10 +105,7 @@ struct Limit<Value: LosslessStringConvertible>: ExpressibleByArgument {
 extension StartRate: LosslessStringConvertible {}
 
 extension Limit<StartRate> {
-    static let help = ArgumentHelp.value(
-        "rate",
-        "Jobs that may start within a time (10/s, 300/m, 5/30s), or none for no limit."
-    )
+    static let help = "Jobs that may start within a time (10/s, 300/m, 5/30s), or none for no limit.".taking("rate")
 }
 
 struct PauseCommand: AsyncParsableCommand {

@@ -16,7 +16,7 @@ struct PruneCommand: AsyncParsableCommand {
             forever unless --keep-thumbnails limits how long they may go unread; a thumbnail that an unfinished job \
             needs is kept too. A blob is removed an hour after the last thumbnail that refers to it. The database file \
             does not shrink, because its free pages are reused (`cameo-admin vacuum` returns them). \
-            \(DurationArgument.explanation)
+            \(Duration.explanation)
 
             EXAMPLES
               cameo-admin prune --dry-run

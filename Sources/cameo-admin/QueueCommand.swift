@@ -36,14 +36,14 @@ struct QueueCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: .value("number", "Jobs that may run at once, 1 or more, or none for no limit.")
+        help: "Jobs that may run at once, 1 or more, or none for no limit.".taking("number")
     )
     var maxRunning: Limit<Int>?
 
     @Option(parsing: .unconditional, help: Limit<StartRate>.help)
     var rate: Limit<StartRate>?
 
-    @Option(help: .value("name", "The name of a hook, or none for no hook."))
+    @Option(help: "The name of a hook, or none for no hook.".taking("name"))
     var hook: String?
 
     @Flag(

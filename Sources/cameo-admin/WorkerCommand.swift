@@ -45,7 +45,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
         abstract: "Stop workers through the store; they claim no more jobs and exit with 0.",
         discussion: """
             Works from any machine and user that can write the store; a worker reacts within a second. If a service \
-            manager restarts workers, stop them there instead. \(DurationArgument.explanation)
+            manager restarts workers, stop them there instead. \(Duration.explanation)
 
             EXAMPLES
               cameo-admin worker stop w1900000000-4242-1f2e3d4c
@@ -111,7 +111,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
         while true {
             let live = Set(try await store.status().workers.filter(\.isAlive).map(\.id))
             if live.isDisjoint(with: ids) { return }
-            if let timeout = waiting.timeout, started.duration(to: .now) >= timeout {
+            if let timeout = waiting.waitTimeout, started.duration(to: .now) >= timeout {
                 throw CommandFailure("not ended within \(timeout.argument)", .timedOut)
             }
             try await Task.sleep(for: .milliseconds(50))

@@ -11,11 +11,6 @@ extension CameoEnqueue {
         return Array(path.utf8)
     }
 
-    func readSources() throws -> [SourceArgument] {
-        guard request.isEmpty, !data else { return [] }
-        return try SourceArgument.all(try list.sources(source), separator: list.separator)
-    }
-
     func readRequests(_ named: [SourceArgument], _ made: [Rendition]) throws -> [ThumbnailRequest] {
         guard request.isEmpty else { return try request.map(readRequest) }
         // The bytes of --data come later. A mistake in an option is a mistake for every source.

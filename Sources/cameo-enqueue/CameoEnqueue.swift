@@ -20,7 +20,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
             and entries of a list are never options.
 
             Rendition options apply to every --size. An option that only some formats support, such as --quality, is \
-            skipped for sizes of other formats, but refused if it applies to none. \(DurationArgument.explanation) \
+            skipped for sizes of other formats, but refused if it applies to none. \(Duration.explanation) \
             \(ByteCount.explanation)
 
             EXAMPLES
@@ -58,21 +58,17 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     var data = false
 
     @Option(
-        help: .value(
-            "name",
-            """
+        help: """
             With --data: your name for the picture, from which the URIs of its thumbnails are derived. Other bytes \
             under the same name are a newer version of the picture.
-            """
-        )
+            """.taking("name")
     )
     var cacheKey: String?
 
     @Option(
-        help: .value(
-            "file.json",
-            "Enqueue the request in this JSON file (see proto-json/); - for standard input. Repeatable."
-        ),
+        help: """
+            Enqueue the request in this JSON file (see proto-json/); - for standard input. Repeatable.
+            """.taking("file.json"),
         completion: .file()
     )
     var request: [String] = []
@@ -137,7 +133,8 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         if renditions.presets.listPresets { return try renditions.presets.list(asJSON: json) }
         // All mistakes in the requests are found before a store is created or a job accepted.
         let renditions = request.isEmpty ? try renditions.renditions() : []
-        let sources = try readSources()
+        let isNamed = request.isEmpty && !data
+        let sources = isNamed ? try SourceArgument.all(list.sources(source), separator: list.separator) : []
         // Watched before it is walked, so that no picture that arrives in between is missed.
         let watch =
             folders.watch ? try FolderWatch(folders.watched(sources), folders.depth, leavingOut: storePath) : nil
@@ -158,7 +155,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
             if let watch {
                 Output.error("cameo-enqueue: watching \(AmountText.count(watch.folderCount, "folder"))")
                 for try await pictures in watch.pictures() {
-                    let sources = pictures.map(SourceArgument.file)
+                    let sources = pictures.map { SourceArgument($0) }
                     _ = try await enqueue(try sources.map { try prototype(source: $0.source, renditions) }, in: store)
                 }
             }
@@ -199,7 +196,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     }
 
     private func finish(_ receipts: [EnqueueReceipt], in store: any Store) async throws {
-        let wait = JobWait(store: store, timeout: waiting.timeout)
+        let wait = JobWait(store: store, timeout: waiting.waitTimeout)
         // Several requests may have joined the same job.
         let ids = Set(receipts.compactMap(\.id)).sorted()
         let states = try await wait.untilFinished(ids)

@@ -5,76 +5,71 @@ internal import Foundation
 
 /// When and how a job runs.
 struct JobOptions: ParsableArguments {
-    @Option(help: .value("name", "The queue."), completion: .queues)
+    @Option(help: "The queue.".taking("name"), completion: .queues)
     var queue: String = ThumbnailRequest.defaultQueue
 
-    @Option(parsing: .unconditional, help: .value("number", "The priority, -100 to 100; higher runs first."))
+    @Option(parsing: .unconditional, help: "The priority, -100 to 100; higher runs first.".taking("number"))
     var priority: Int = 0
 
-    @Option(help: .value("time", "Run no earlier than this time (2030-01-31T12:00:00Z)."))
+    @Option(help: "Run no earlier than this time (2030-01-31T12:00:00Z).".taking("time"))
     var at: String?
 
     @Option(
         parsing: .unconditional,
-        help: .value("duration", "Run no earlier than this time from now (10m; at most 36500d).")
+        help: "Run no earlier than this time from now (10m; at most 36500d).".taking("duration")
     )
-    var `in`: DurationArgument?
+    var `in`: Duration?
 
-    @Option(help: .value("label", "A label by which these jobs can be reported together."))
+    @Option(help: "A label by which these jobs can be reported together.".taking("label"))
     var batch: String?
 
-    @Option(help: .value("name", "The hook that is told when a job ends (cameo-worker --hooks)."))
+    @Option(help: "The hook that is told when a job ends (cameo-worker --hooks).".taking("name"))
     var hook: String?
 
-    @Option(help: .value("number", "Attempts before a job is discarded, 1 to 25."))
+    @Option(help: "Attempts before a job is discarded, 1 to 25.".taking("number"))
     var maxAttempts: Int = ThumbnailRequest.defaultMaxAttempts
 
     @Option(
-        help: .value(
-            "duration",
-            "The wait before the second attempt; doubled before each further one. (default: the worker's)"
-        )
+        help: """
+            The wait before the second attempt; doubled before each further one. (default: the worker's)
+            """.taking("duration")
     )
-    var retryBase: DurationArgument?
+    var retryBase: Duration?
 
-    @Option(help: .value("duration", "The longest wait between attempts. (default: the worker's)"))
-    var retryCap: DurationArgument?
+    @Option(help: "The longest wait between attempts. (default: the worker's)".taking("duration"))
+    var retryCap: Duration?
 
-    @Option(help: .value("number", "The random share of each wait, 0 to 1. (default: the worker's)"))
+    @Option(help: "The random share of each wait, 0 to 1. (default: the worker's)".taking("number"))
     var retryJitter: Double?
 
-    @Option(help: .value("duration", "The time limit of one attempt, 1s to 1h. (default: the worker's)"))
-    var timeout: DurationArgument?
+    @Option(help: "The time limit of one attempt, 1s to 1h. (default: the worker's)".taking("duration"))
+    var timeout: Duration?
 
     @Option(
-        help: .value(
-            "when",
-            """
+        help: """
             When to make existing thumbnails again: never, if-changed (if the source's bytes have changed) or \
             always.
-            """
-        )
+            """.taking("when")
     )
     var refresh: Refresh = .ifChanged
 
     @Option(
-        help: .value(
-            "key",
-            "Join a waiting job with this key in the queue. (default: join one for the same thumbnails)"
-        )
+        help: """
+            Join a waiting job with this key in the queue. (default: join one for the same thumbnails)
+            """.taking("key")
     )
     var uniqueKey: String?
 
-    @Option(help: .value("key", "Jobs with the same key (a tenant, a host) share a limit of running jobs."))
+    @Option(help: "Jobs with the same key (a tenant, a host) share a limit of running jobs.".taking("key"))
     var concurrencyKey: String?
 
-    @Option(help: .value("number", "Set the concurrency key's limit; a new key has 1."))
+    @Option(help: "Set the concurrency key's limit; a new key has 1.".taking("number"))
     var concurrencyLimit: Int?
 
-    @Option(help: .value("header", "Send this header with requests to http(s) sources: 'Name: value'. Repeatable."))
+    @Option(help: "Send this header with requests to http(s) sources: 'Name: value'. Repeatable.".taking("header"))
     var header: [String] = []
 
-    @Option(help: .value("json", "A JSON object that every report on the job repeats."))
+    @Option(help: "A JSON object that every report on the job repeats.".taking("json"))
     var metadata: String?
 
     func apply(to request: inout ThumbnailRequest) throws {
@@ -83,19 +78,19 @@ struct JobOptions: ParsableArguments {
         request.batch = batch
         request.hook = hook
         request.maxAttempts = maxAttempts
-        request.timeout = timeout?.seconds
+        request.timeout = timeout?.typedSeconds
         request.refresh = refresh
         request.uniqueKey = uniqueKey
         request.concurrencyKey = concurrencyKey
         request.concurrencyLimit = concurrencyLimit
         if retryBase != nil || retryCap != nil || retryJitter != nil {
             request.retry = RetryOverride(
-                base: retryBase?.seconds,
-                cap: retryCap?.seconds,
+                base: retryBase?.typedSeconds,
+                cap: retryCap?.typedSeconds,
                 jitter: retryJitter
             )
         }
-        if let `in` { request.runAt = Date.now.addingTimeInterval(`in`.duration.seconds) }
+        if let `in` { request.runAt = Date.now.addingTimeInterval(`in`.seconds) }
         if let at { request.runAt = WireFormat.date(from: at) }
         request.metadata = try members()
         // For other sources, headers would change nothing but the thumbnails' URIs.

@@ -26,13 +26,13 @@ struct CatCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: .value("file", "Write to this file, which must not exist; - for standard output. (default: -)"),
+        help: "Write to this file, which must not exist; - for standard output. (default: -)".taking("file"),
         completion: .file()
     )
     var output = "-"
 
     @Option(
-        help: .value("sheet", "Write the WebVTT file of a storyboard instead, with this name or address of its sheet.")
+        help: "Write the WebVTT file of a storyboard instead, with this name or address of its sheet.".taking("sheet")
     )
     var vtt: String?
 
@@ -57,10 +57,10 @@ struct CatCommand: AsyncParsableCommand {
 
     private func data(in store: any Store) async throws -> Data {
         guard let vtt else { return try await store.data(of: uri) }
-        guard let track = try await store.storyboardTrack(of: uri) else {
+        guard let text = try await store.webVTT(of: uri, sheet: vtt) else {
             throw CommandFailure("\(uri) is no storyboard of a video", .failed)
         }
-        return Data(track.webVTT(sheet: vtt).utf8)
+        return Data(text.utf8)
     }
 }
 

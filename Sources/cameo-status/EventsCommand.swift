@@ -25,10 +25,9 @@ struct EventsCommand: AsyncParsableCommand {
     @OptionGroup var storeOptions: StoreOptions
 
     @Option(
-        help: .value(
-            "cursor",
-            "Only changes after this one. (default: all that are kept; with --follow, only new ones)"
-        )
+        help: """
+            Only changes after this one. (default: all that are kept; with --follow, only new ones)
+            """.taking("cursor")
     )
     var since: Int64?
 
@@ -36,7 +35,7 @@ struct EventsCommand: AsyncParsableCommand {
     var follow = false
 
     @Option(
-        help: .value("state", "Only changes to this state. Repeatable."),
+        help: "Only changes to this state. Repeatable.".taking("state"),
         completion: .list(JobState.allCases.map(\.rawValue))
     )
     var state: [JobState] = []

@@ -28,7 +28,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Argument(help: "The folder; created if it does not exist.", completion: .directory)
     var directory: String
 
-    @Option(help: .value("label", "Only thumbnails of this batch. (default: all)"))
+    @Option(help: "Only thumbnails of this batch. (default: all)".taking("label"))
     var batch: String?
 
     @Flag(help: "Print JSON: {\"written\":…,\"kept\":…,\"skipped\":[…],\"unreadable\":[…]}, with file names and URIs.")
@@ -36,28 +36,6 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.openReading()
-        let summary = try await export(from: store)
-        if json {
-            try Output.message(summary)
-        } else {
-            let kept = summary.kept > 0 ? ", \(summary.kept) already there" : ""
-            let written = AmountText.count(summary.written, "thumbnail")
-            Output.line("\(written) written to \(TerminalText.escaped(directory))\(kept)")
-            for name in summary.skipped {
-                Output.error("cameo-status: \(TerminalText.escaped(name)) exists; not overwritten")
-            }
-        }
-        if !summary.skipped.isEmpty || !summary.unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
-    }
-
-    private struct Summary: Encodable {
-        let written: Int
-        let kept: Int
-        let skipped: [String]
-        let unreadable: [String]
-    }
-
-    private func export(from store: any Store) async throws -> Summary {
         if let batch { _ = try await store.batch(batch) }
         var export = try Export(to: directory, from: store)
         try await store.forEachJob(JobFilter(batch: batch)) { job in
@@ -65,12 +43,29 @@ struct ExportCommand: AsyncParsableCommand {
         }
         try export.finish()
         Output.errors(of: export.unreadable)
-        return Summary(
-            written: export.written,
-            kept: export.kept,
-            skipped: export.skipped,
-            unreadable: export.unreadable.map(\.thumbnail.uri.text)
-        )
+        if json {
+            try Output.message(Summary(export))
+        } else {
+            let kept = export.kept > 0 ? ", \(export.kept) already there" : ""
+            let written = AmountText.count(export.written, "thumbnail")
+            Output.line("\(written) written to \(TerminalText.escaped(directory))\(kept)")
+            for name in export.skipped {
+                Output.error("cameo-status: \(TerminalText.escaped(name)) exists; not overwritten")
+            }
+        }
+        if !export.skipped.isEmpty || !export.unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private struct Summary: Encodable {
+        let written: Int
+        let kept: Int
+        let skipped: [String]
+        let unreadable: [String]
+
+        init(_ export: Export) {
+            (written, kept, skipped) = (export.written, export.kept, export.skipped)
+            unreadable = export.unreadable.map(\.thumbnail.uri.text)
+        }
     }
 }
 
@@ -94,7 +89,7 @@ struct SheetCommand: AsyncParsableCommand {
     @Argument(help: "The file, replaced if it exists; - for standard output.", completion: .file())
     var file: String
 
-    @Option(help: .value("label", "Only thumbnails of this batch. (default: all)"))
+    @Option(help: "Only thumbnails of this batch. (default: all)".taking("label"))
     var batch: String?
 
     @Flag(help: "Print JSON: {\"file\":…,\"unreadable\":[…]}, with the file's path and URIs.")

@@ -10,7 +10,7 @@ struct HealthCommand: AsyncParsableCommand {
         commandName: "health",
         abstract: "Check that workers are alive and jobs do not wait too long, for monitors and scripts.",
         discussion: """
-            Prints one line per check. Jobs in paused queues and in background queues are ignored. \(DurationArgument.explanation)
+            Prints one line per check. Jobs in paused queues and in background queues are ignored. \(Duration.explanation)
 
             EXAMPLES
               cameo-status health
@@ -26,12 +26,12 @@ struct HealthCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: .value("number", "The number of workers that must be alive and not stopping.")
+        help: "The number of workers that must be alive and not stopping.".taking("number")
     )
     var workers = 1
 
-    @Option(help: .value("duration", "The longest time that a due job may wait, such as 5m. (default: no limit)"))
-    var maxLag: DurationArgument?
+    @Option(help: "The longest time that a due job may wait, such as 5m. (default: no limit)".taking("duration"))
+    var maxLag: Duration?
 
     @Flag(help: "Prints a health-report (JSON).")
     var json = false
@@ -42,7 +42,7 @@ struct HealthCommand: AsyncParsableCommand {
 
     func run() async throws {
         let status = try await storeOptions.openReading().status()
-        let report = HealthReport(status, workers: workers, maxLag: maxLag?.duration)
+        let report = HealthReport(status, workers: workers, maxLag: maxLag)
         let lines = report.checks.map {
             "\($0.isHealthy ? "ok" : "failed")\t\($0.name.rawValue)\t\(TerminalText.escaped($0.detail))"
         }
@@ -71,10 +71,9 @@ struct MetricsCommand: AsyncParsableCommand {
     @OptionGroup var storeOptions: StoreOptions
 
     @Option(
-        help: .value(
-            "file",
-            "The file to write, replaced at once so that no reader sees half of it. (default: standard output)"
-        ),
+        help: """
+            The file to write, replaced at once so that no reader sees half of it. (default: standard output)
+            """.taking("file"),
         completion: .file()
     )
     var output: String?
@@ -106,7 +105,7 @@ struct HooksCommand: AsyncParsableCommand {
 
     @OptionGroup var storeOptions: StoreOptions
 
-    @Option(parsing: .unconditional, help: .value("number", "Failures to show of each hook."))
+    @Option(parsing: .unconditional, help: "Failures to show of each hook.".taking("number"))
     var failures = 10
 
     @Flag(help: "Print each hook as a hook-report (JSON), one per line.")

@@ -10,7 +10,7 @@ struct JobCommand: AsyncParsableCommand {
         commandName: "job",
         abstract: "Show one job: its state, failure, thumbnails and attempts.",
         discussion: """
-            If another job superseded it, --wait shows that job. \(DurationArgument.explanation)
+            If another job superseded it, --wait shows that job. \(Duration.explanation)
 
             EXAMPLES
               cameo-status job 17
@@ -36,7 +36,7 @@ struct JobCommand: AsyncParsableCommand {
         let store = try storeOptions.openReading()
         var job = try await store.job(id)
         if waiting.wait {
-            _ = try await JobWait(store: store, timeout: waiting.timeout).untilFinished([id])
+            _ = try await JobWait(store: store, timeout: waiting.waitTimeout).untilFinished([id])
             job = try await store.jobInPlace(of: id)
         }
         try Output.answer(job.withoutSecrets, asJSON: json, JobText.lines(job, escape: TerminalText.escaped))
@@ -66,10 +66,10 @@ struct JobsCommand: AsyncParsableCommand {
     @OptionGroup var storeOptions: StoreOptions
     @OptionGroup(title: "Selection Options") var selection: JobSelection
 
-    @Option(help: .value("id", "Only jobs before this one, the last of the previous page."))
+    @Option(help: "Only jobs before this one, the last of the previous page.".taking("id"))
     var before: Int64?
 
-    @Option(parsing: .unconditional, help: .value("number", "List at most this many jobs."))
+    @Option(parsing: .unconditional, help: "List at most this many jobs.".taking("number"))
     var limit = JobFilter().limit
 
     @Flag(help: "Print each job as JSON, one per line.")
@@ -117,7 +117,7 @@ struct BatchCommand: AsyncParsableCommand {
         discussion: """
             A batch is all jobs whose requests carry its label (`cameo-enqueue --batch`). The remaining time is \
             estimated from the rate of the last minute. Jobs removed by retention are not counted. \
-            \(DurationArgument.explanation)
+            \(Duration.explanation)
 
             EXAMPLES
               cameo-status batch holiday
@@ -142,7 +142,7 @@ struct BatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.openReading()
-        let wait = JobWait(store: store, timeout: waiting.timeout)
+        let wait = JobWait(store: store, timeout: waiting.waitTimeout)
         let report = waiting.wait ? try await wait.untilFinished(batch: name) : try await store.batch(name)
         try Output.answer(report, asJSON: json, BatchText.lines(report, escape: TerminalText.escaped))
         if report.count(.discarded) + report.count(.cancelled) > 0 { throw ExitCode(ExitStatus.failed.rawValue) }

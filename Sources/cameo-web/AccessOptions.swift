@@ -6,48 +6,36 @@ internal import Foundation
 
 struct AccessOptions: ParsableArguments {
     @Option(
-        help: .value(
-            "file",
-            """
+        help: """
             A file of bearer tokens, one per line: a name, comma-separated scopes (read,enqueue,operate), and the \
             token or sha256- and its digest. SIGHUP rereads it. (default: anyone may read, and nobody may write)
-            """
-        ),
+            """.taking("file"),
         completion: .file()
     )
     var tokens: String?
 
     @Option(
-        help: .value(
-            "name",
-            """
+        help: """
             A name that clients may reach the server by if there are no --tokens; localhost, addresses and Unix sockets \
             need none. Repeatable.
-            """
-        )
+            """.taking("name")
     )
     var host: [String] = []
 
     @Option(
-        help: .value(
-            "file",
-            """
+        help: """
             A file with a secret of at least 16 bytes that signs /make URLs. Repeatable, so that an old key can \
             overlap with its successor.
-            """
-        ),
+            """.taking("file"),
         completion: .file()
     )
     var signKey: [String] = []
 
     @Option(
-        help: .value(
-            "file",
-            """
+        help: """
             Answer imgproxy's URLs too: a file with a key and a salt per line, in hexadecimal and separated by a space, \
             as in IMGPROXY_KEY and IMGPROXY_SALT.
-            """
-        ),
+            """.taking("file"),
         completion: .file()
     )
     var imgproxy: String?
@@ -56,10 +44,9 @@ struct AccessOptions: ParsableArguments {
     var unsigned = false
 
     @Option(
-        help: .value(
-            "file.json",
-            "A file of presets (proto-json/presets.schema.json) for /make, in addition to the built-in ones."
-        ),
+        help: """
+            A file of presets (proto-json/presets.schema.json) for /make, in addition to the built-in ones.
+            """.taking("file.json"),
         completion: .file()
     )
     var presets: String?

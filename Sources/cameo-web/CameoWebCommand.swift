@@ -19,7 +19,7 @@ struct CameoWebCommand: AsyncParsableCommand {
             progress. SIGHUP rereads the tokens. It makes no thumbnails: a cameo-worker on the same store does. It speaks plain HTTP and listens \
             on loopback by default; to serve other machines, put a TLS proxy in front of it. Without --tokens, anyone \
             who can reach it may read, and nobody may write. Every option can come from the environment: \
-            --base-path from CAMEO_WEB_BASE_PATH, and so on. \(DurationArgument.explanation) \(ByteCount.explanation)
+            --base-path from CAMEO_WEB_BASE_PATH, and so on. \(Duration.explanation) \(ByteCount.explanation)
 
             EXAMPLES
               cameo-web --store /srv/pictures
@@ -47,7 +47,13 @@ struct CameoWebCommand: AsyncParsableCommand {
         // Each connection is one.
         ProcessPriority.allowOpenFiles(65_536)
         let logger = log.logger(Live(log.level(quiet: false)), label: "cameo-web")
-        var configuration = try webConfiguration
+        var configuration = WebConfiguration()
+        configuration.basePath = server.basePath
+        configuration.thumbnailAge = server.maxAge
+        configuration.maximumUpload = server.maxUpload.bytes
+        configuration.memoryCapacity = server.memoryCapacity.bytes
+        configuration.maximumLag = server.maxLag
+        try access.apply(to: &configuration)
         let store = try storeOptions.open()
         configuration.redirects = try server.redirects(of: store)
         let service = WebServer(
@@ -67,19 +73,6 @@ struct CameoWebCommand: AsyncParsableCommand {
         logger.info("ended")
     }
 
-    private var webConfiguration: WebConfiguration {
-        get throws {
-            var configuration = WebConfiguration()
-            configuration.basePath = server.basePath
-            configuration.thumbnailAge = server.maxAge.duration
-            configuration.maximumUpload = server.maxUpload.bytes
-            configuration.memoryCapacity = server.memoryCapacity.bytes
-            configuration.maximumLag = server.maxLag?.duration
-            try access.apply(to: &configuration)
-            return configuration
-        }
-    }
-
     private func group(_ services: [any Service], _ logger: Logger) -> ServiceGroup {
         // The group's own log lines add nothing to ours.
         var quiet = logger
@@ -95,7 +88,7 @@ struct CameoWebCommand: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: quiet
         )
-        configuration.maximumGracefulShutdownDuration = server.grace.duration
+        configuration.maximumGracefulShutdownDuration = server.grace
         return ServiceGroup(configuration: configuration)
     }
 }

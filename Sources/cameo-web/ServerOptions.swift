@@ -7,28 +7,25 @@ internal import CommandSupport
 /// The options for listening and responding.
 struct ServerOptions: ParsableArguments {
     @Option(
-        help: .value(
-            "address",
-            """
+        help: """
             HOST:PORT, :PORT for all IPv4 addresses, or unix:PATH. Port 0 picks a free one. A socket that systemd passes \
             on takes precedence.
-            """
-        )
+            """.taking("address")
     )
     var listen = ListenAddress.standard
 
     @Option(
-        help: .value("path", "The prefix of every path, such as /cameo, if a proxy does not strip it. (default: none)")
+        help: "The prefix of every path, such as /cameo, if a proxy does not strip it. (default: none)".taking("path")
     )
     var basePath = ""
 
-    @Option(help: .value("time", "How long browsers and proxies may show a thumbnail before they revalidate it."))
-    var maxAge = DurationArgument(WebConfiguration().thumbnailAge)
+    @Option(help: "How long browsers and proxies may show a thumbnail before they revalidate it.".taking("time"))
+    var maxAge = WebConfiguration().thumbnailAge
 
-    @Option(help: .value("size", "The largest picture that POST /jobs accepts, at most 100M."))
+    @Option(help: "The largest picture that POST /jobs accepts, at most 100M.".taking("size"))
     var maxUpload = ByteCount(WebConfiguration().maximumUpload)
 
-    @Option(help: .value("size", "Hold so much of the recently read thumbnails in memory; 0 for none."))
+    @Option(help: "Hold so much of the recently read thumbnails in memory; 0 for none.".taking("size"))
     var memoryCapacity = ByteCount(WebConfiguration().memoryCapacity)
 
     @Flag(
@@ -40,21 +37,18 @@ struct ServerOptions: ParsableArguments {
     var redirectBlobs = false
 
     @Option(
-        help: .value(
-            "url",
-            """
+        help: """
             The bucket's server in these URLs, https://host, if clients reach it by another name than --blobs has. \
             (default: the endpoint in --blobs)
-            """
-        )
+            """.taking("url")
     )
     var publicEndpoint: Endpoint?
 
-    @Option(help: .value("time", "Fail /health/ready when a job has waited longer than this. (default: no limit)"))
-    var maxLag: DurationArgument?
+    @Option(help: "Fail /health/ready when a job has waited longer than this. (default: no limit)".taking("time"))
+    var maxLag: Duration?
 
-    @Option(help: .value("time", "How long responses in progress may go on at shutdown."))
-    var grace = DurationArgument(.seconds(25))
+    @Option(help: "How long responses in progress may go on at shutdown.".taking("time"))
+    var grace = Duration.seconds(25)
 
     func validate() throws {
         guard basePath.isEmpty || basePath.wholeMatch(of: #/(\/[A-Za-z0-9._~-]+)+/#) != nil, !basePath.contains("/.")

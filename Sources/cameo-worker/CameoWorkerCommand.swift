@@ -22,7 +22,7 @@ struct CameoWorkerCommand: AsyncParsableCommand {
 
             Every option can also come from the environment: --fetch-concurrency from CAMEO_FETCH_CONCURRENCY, and so \
             on; repeatable options take comma-separated values, flags take 1. The worker warns of CAMEO_ variables \
-            that are no options. \(DurationArgument.explanation) \(ByteCount.explanation)
+            that are no options. \(Duration.explanation) \(ByteCount.explanation)
 
             EXAMPLES
               cameo-worker --allow-root /srv/pictures
@@ -59,13 +59,10 @@ struct CameoWorkerCommand: AsyncParsableCommand {
 /// Who is told of ended jobs.
 struct HookOptions: ParsableArguments {
     @Option(
-        help: .value(
-            "file",
-            """
+        help: """
             A JSON file of hooks, which are told of the ends of jobs that name them: {"hooks": {"site": {"url": …, \
             "secretFile": …}}}. (default: none)
-            """
-        ),
+            """.taking("file"),
         completion: .file()
     )
     var hooks: String?
@@ -138,9 +135,9 @@ func require<Number: Comparable & ExpressibleByIntegerLiteral>(
 }
 
 /// Refuses a duration that is too short, naming the option.
-func require(_ time: DurationArgument, atLeast least: Duration, _ option: String) throws {
-    guard time.duration >= least else {
-        throw ValidationError("\(option) \(time.duration.argument): must be at least \(least.argument)")
+func require(_ time: Duration, atLeast least: Duration, _ option: String) throws {
+    guard time >= least else {
+        throw ValidationError("\(option) \(time.argument): must be at least \(least.argument)")
     }
 }
 

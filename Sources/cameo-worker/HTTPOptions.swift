@@ -6,43 +6,36 @@ internal import Foundation
 
 /// The headers and destinations of HTTP requests.
 struct HTTPOptions: ParsableArguments {
-    @Option(help: .value("number", "The most open HTTP connections, including idle ones."))
+    @Option(help: "The most open HTTP connections, including idle ones.".taking("number"))
     var maxConnections = FetchConfiguration().maximumConnections
 
-    @Option(help: .value("text", "The User-Agent of requests. (default: Cameo and its version)"))
+    @Option(help: "The User-Agent of requests. (default: Cameo and its version)".taking("text"))
     var userAgent: String?
 
     @Option(
-        help: .value(
-            "host: name: value",
-            """
+        help: """
             Send a header with every request to one host: 'example.com: Authorization: Bearer …'. Repeatable. The host \
             means https and port 443; write host:port for another port or http://host for plain HTTP. Redirects do not \
             forward it, and a request's own header of the same name replaces it. Arguments are visible in ps: pass \
             secrets in CAMEO_HOST_HEADER or --host-headers.
-            """
-        )
+            """.taking("host: name: value")
     )
     var hostHeader: [String] = []
 
     @Option(
-        help: .value(
-            "file",
-            "A JSON file of host headers: {\"example.com\": {\"Authorization\": \"Bearer …\"}}. (default: none)"
-        ),
+        help: """
+            A JSON file of host headers: {"example.com": {"Authorization": "Bearer …"}}. (default: none)
+            """.taking("file"),
         completion: .file()
     )
     var hostHeaders: String?
 
     @Option(
-        help: .value(
-            "prefix=prefix",
-            """
+        help: """
             Fetch sources and overlays that begin with the first prefix from the second instead: \
             http://img.example/=https://mirror.internal/img/. Repeatable; the longest prefix wins, once. The request's \
             headers are sent there too; --allow-host and --allow-root apply to the destination.
-            """
-        )
+            """.taking("prefix=prefix")
     )
     var rewrite: [String] = []
 

@@ -7,33 +7,32 @@ internal import Foundation
 /// How pictures are rendered, and the limits of a renderer.
 struct RenderOptions: ParsableArguments {
     @Option(
-        help: .value(
-            "number",
-            "Renderer processes, each rendering one picture at a time. (default: the processors that it may use)"
-        )
+        help: """
+            Renderer processes, each rendering one picture at a time. (default: the processors that it may use)
+            """.taking("number")
     )
     var renderConcurrency: Int?
 
-    @Option(help: .value("duration", "The time limit of one picture; its renderer is then killed."))
-    var renderTimeout = DurationArgument(RendererConfiguration().timeout)
+    @Option(help: "The time limit of one picture; its renderer is then killed.".taking("duration"))
+    var renderTimeout = RendererConfiguration().timeout
 
-    @Option(help: .value("size", "The address space of a renderer, at least 512M."))
+    @Option(help: "The address space of a renderer, at least 512M.".taking("size"))
     var memoryLimit = ByteCount(RendererConfiguration().memoryLimitBytes)
 
-    @Option(help: .value("number", "Replace a renderer after this many pictures; 1 uses a new one for each."))
+    @Option(help: "Replace a renderer after this many pictures; 1 uses a new one for each.".taking("number"))
     var recycleAfter = RendererConfiguration().recycleAfterPictures
 
-    @Option(help: .value("size", "Replace a renderer whose resident memory exceeds this."))
+    @Option(help: "Replace a renderer whose resident memory exceeds this.".taking("size"))
     var recycleResident = ByteCount(RendererConfiguration().recycleAfterResidentBytes)
 
     @Option(
-        help: .value("path", "The renderer program. (default: cameo-renderer beside this program)"),
+        help: "The renderer program. (default: cameo-renderer beside this program)".taking("path"),
         completion: .file()
     )
     var renderer: String?
 
     @Option(
-        help: .value("path", "The program that makes frames of videos. (default: cameo-frames beside this program)"),
+        help: "The program that makes frames of videos. (default: cameo-frames beside this program)".taking("path"),
         completion: .file()
     )
     var frames: String?
@@ -60,7 +59,7 @@ struct RenderOptions: ParsableArguments {
     func configuration() -> RendererConfiguration {
         var configuration = RendererConfiguration(processes: processes)
         if let renderer { configuration.executable = renderer }
-        configuration.timeout = renderTimeout.duration
+        configuration.timeout = renderTimeout
         configuration.memoryLimitBytes = memoryLimit.bytes
         configuration.requiresSandbox = requireSandbox
         configuration.recycleAfterPictures = recycleAfter
@@ -78,31 +77,29 @@ struct PictureOptions: ParsableArguments {
     }
 
     @Option(
-        help: .value(
-            "formats",
-            "Decode these formats too, whose decoders libvips does not trust: jxl, pdf, comma-separated. Repeatable. (default: none)"
-        )
+        help: """
+            Decode these formats too, whose decoders libvips does not trust: jxl, pdf, comma-separated. Repeatable. (default: none)
+            """.taking("formats")
     )
     var allowFormat: [String] = []
 
     @Option(
-        help: .value(
-            "fault",
-            "Render sources with this fault, and mark their thumbnails: truncated. Repeatable. (default: none)"
-        )
+        help: """
+            Render sources with this fault, and mark their thumbnails: truncated. Repeatable. (default: none)
+            """.taking("fault")
     )
     var tolerate: [Fault] = []
 
-    @Option(help: .value("pixels", "The most pixels of a source, width times height."))
+    @Option(help: "The most pixels of a source, width times height.".taking("pixels"))
     var maxPixels = RenderLimits().pixels
 
-    @Option(help: .value("pixels", "The largest width or height of a source."))
+    @Option(help: "The largest width or height of a source.".taking("pixels"))
     var maxEdge = RenderLimits().edge
 
-    @Option(help: .value("number", "The most frames of an animation for animated thumbnails."))
+    @Option(help: "The most frames of an animation for animated thumbnails.".taking("number"))
     var maxFrames = RenderLimits().frames
 
-    @Option(help: .value("pixels", "The most pixels of all frames for animated thumbnails."))
+    @Option(help: "The most pixels of all frames for animated thumbnails.".taking("pixels"))
     var maxAnimatedPixels = RenderLimits().animatedPixels
 
     func validate() throws {

@@ -8,53 +8,49 @@ internal import Foundation
 /// The sources that may be read, and the limits.
 struct SourceOptions: ParsableArguments {
     @Option(
-        help: .value(
-            "dir",
-            "Allow file: sources below this folder. Repeatable. (default: the working directory unless that is /)"
-        ),
+        help: """
+            Allow file: sources below this folder. Repeatable. (default: the working directory unless that is /)
+            """.taking("dir"),
         completion: .directory
     )
     var allowRoot: [String] = []
 
-    @Option(help: .value("host", "Allow this host, with or without :port, even if its address is private. Repeatable."))
+    @Option(help: "Allow this host, with or without :port, even if its address is private. Repeatable.".taking("host"))
     var allowHost: [String] = []
 
-    @Option(help: .value("network", "Allow this private network (10.1.0.0/16). Repeatable."))
+    @Option(help: "Allow this private network (10.1.0.0/16). Repeatable.".taking("network"))
     var allowNetwork: [String] = []
 
-    @Option(help: .value("number", "Concurrent transfers, and reads of files and of the store."))
+    @Option(help: "Concurrent transfers, and reads of files and of the store.".taking("number"))
     var fetchConcurrency = WorkerConfiguration().fetchConcurrency
 
-    @Option(help: .value("number", "Concurrent transfers from one host."))
+    @Option(help: "Concurrent transfers from one host.".taking("number"))
     var hostConcurrency = FetchConfiguration().maximumConnectionsPerHost
 
-    @Option(help: .value("size", "The largest source in bytes, after content decoding."))
+    @Option(help: "The largest source in bytes, after content decoding.".taking("size"))
     var maxSourceBytes = ByteCount(FetchConfiguration().maximumBytes)
 
     @Option(
-        help: .value(
-            "size",
-            """
+        help: """
             The most bytes of sources in memory at once (500M, 2G), fetched or from the store; further ones wait, and \
             a larger one is fetched alone. (default: an eighth of the memory)
-            """
-        )
+            """.taking("size")
     )
     var maxBytesInFlight: ByteCount?
 
-    @Option(help: .value("duration", "The time limit of one fetch with all its redirects."))
-    var fetchTimeout = DurationArgument(FetchConfiguration().totalTimeout)
+    @Option(help: "The time limit of one fetch with all its redirects.".taking("duration"))
+    var fetchTimeout = FetchConfiguration().totalTimeout
 
-    @Option(help: .value("duration", "The time limit of connecting to a server."))
-    var connectTimeout = DurationArgument(FetchConfiguration().connectTimeout)
+    @Option(help: "The time limit of connecting to a server.".taking("duration"))
+    var connectTimeout = FetchConfiguration().connectTimeout
 
-    @Option(help: .value("size", "Give up a transfer that is slower than this, in bytes per second, for 10 seconds."))
+    @Option(help: "Give up a transfer that is slower than this, in bytes per second, for 10 seconds.".taking("size"))
     var lowSpeed = ByteCount(FetchConfiguration().lowSpeedBytesPerSecond)
 
-    @Option(help: .value("number", "The most redirects of one fetch."))
+    @Option(help: "The most redirects of one fetch.".taking("number"))
     var maxRedirects = FetchConfiguration().maximumRedirects
 
-    @Option(help: .value("url", "Use this proxy; the address guard cannot see behind it. (default: none)"))
+    @Option(help: "Use this proxy; the address guard cannot see behind it. (default: none)".taking("url"))
     var proxy: String?
 
     func validate() throws {
@@ -79,8 +75,8 @@ struct SourceOptions: ParsableArguments {
         configuration.budget = budget
         configuration.maximumTransfers = fetchConcurrency
         configuration.maximumConnectionsPerHost = hostConcurrency
-        configuration.totalTimeout = fetchTimeout.duration
-        configuration.connectTimeout = connectTimeout.duration
+        configuration.totalTimeout = fetchTimeout
+        configuration.connectTimeout = connectTimeout
         configuration.lowSpeedBytesPerSecond = lowSpeed.bytes
         configuration.maximumRedirects = maxRedirects
         configuration.proxy = proxy

@@ -6,10 +6,10 @@ internal import Foundation
 
 /// Which jobs are claimed, and when the worker ends.
 struct WorkOptions: ParsableArguments {
-    @Option(help: .value("number", "Concurrent jobs. (default: renderers + 10)"))
+    @Option(help: "Concurrent jobs. (default: renderers + 10)".taking("number"))
     var concurrency: Int?
 
-    @Option(help: .value("names", "Only these queues, comma-separated. (default: all)"), completion: .queues)
+    @Option(help: "Only these queues, comma-separated. (default: all)".taking("names"), completion: .queues)
     var queues: String?
 
     @Flag(
@@ -18,33 +18,31 @@ struct WorkOptions: ParsableArguments {
     )
     var drain = false
 
-    @Option(help: .value("duration", "How long running jobs may go on after a shutdown request."))
-    var grace = DurationArgument(WorkerConfiguration().grace)
+    @Option(help: "How long running jobs may go on after a shutdown request.".taking("duration"))
+    var grace = WorkerConfiguration().grace
 
     @Option(
-        help: .value("duration", "The time limit of one attempt, unless its request sets one; waiting does not count.")
+        help: "The time limit of one attempt, unless its request sets one; waiting does not count.".taking("duration")
     )
-    var jobTimeout = DurationArgument(WorkerConfiguration().jobTimeout)
+    var jobTimeout = WorkerConfiguration().jobTimeout
 
-    @Option(help: .value("duration", "The wait before the second attempt; doubled before each further one."))
-    var retryBase = DurationArgument(RetryPolicy.standard.base)
+    @Option(help: "The wait before the second attempt; doubled before each further one.".taking("duration"))
+    var retryBase = RetryPolicy.standard.base
 
-    @Option(help: .value("duration", "The longest wait between attempts."))
-    var retryCap = DurationArgument(RetryPolicy.standard.cap)
+    @Option(help: "The longest wait between attempts.".taking("duration"))
+    var retryCap = RetryPolicy.standard.cap
 
     @Option(
-        help: .value(
-            "22:00-06:00",
-            "Claim jobs of background queues, such as backfill, only in these hours of local time. (default: always)"
-        )
+        help: """
+            Claim jobs of background queues, such as backfill, only in these hours of local time. (default: always)
+            """.taking("22:00-06:00")
     )
     var quietHours: QuietHours?
 
     @Option(
-        help: .value(
-            "number",
-            "Run with its renderers at this nice value, 0 to 19, so that other programs go first. (default: unchanged)"
-        )
+        help: """
+            Run with its renderers at this nice value, 0 to 19, so that other programs go first. (default: unchanged)
+            """.taking("number")
     )
     var nice: Int?
 
@@ -55,14 +53,11 @@ struct WorkOptions: ParsableArguments {
     var idleIO = false
 
     @Option(
-        help: .value(
-            "file",
-            """
+        help: """
             A file of variables such as CAMEO_LOG_LEVEL=debug, which override the environment. SIGHUP reads it again: \
             the log level and the options for sources, HTTP, its cache and hooks change at once, all others at the next \
             start. (default: none)
-            """
-        )
+            """.taking("file")
     )
     var settings: String?
 
@@ -80,9 +75,9 @@ struct WorkOptions: ParsableArguments {
         configuration.queues = chosenQueues
         configuration.quietHours = quietHours
         configuration.drains = drain
-        configuration.grace = grace.duration
-        configuration.jobTimeout = jobTimeout.duration
-        configuration.retryPolicy = RetryPolicy(base: retryBase.duration, cap: retryCap.duration)
+        configuration.grace = grace
+        configuration.jobTimeout = jobTimeout
+        configuration.retryPolicy = RetryPolicy(base: retryBase, cap: retryCap)
         return configuration
     }
 

@@ -51,7 +51,9 @@ struct WorkerApp {
         defer { fetcher.shutdown() }
         let hooks = try makeDeliverer(store, logger)
         let renderer = try makeRenderer()
-        let frames = try makeFrames()
+        var frameMaker = try rendererConfiguration()
+        frameMaker.executable = command.render.framesExecutable
+        let frames = VideoFrames(frameMaker)
         try await probe(renderer)
         warnOfWhatIsMissing(renderer, logger)
         let tally = DrainTally(showsProgress: Self.showsProgress(command))
@@ -282,12 +284,6 @@ struct WorkerApp {
             let line = [format.name, reading, writing.map(word) ?? "-", remedies.joined(separator: ", ")]
             Output.line(line.joined(separator: "\t"))
         }
-    }
-
-    private func makeFrames() throws -> VideoFrames {
-        var configuration = try rendererConfiguration()
-        configuration.executable = command.render.framesExecutable
-        return VideoFrames(configuration)
     }
 
     private func rendererConfiguration() throws -> RendererConfiguration {

@@ -55,9 +55,9 @@ struct StoryboardTests {
 
     @Test func theTrackTellsWhereEachTileIs() throws {
         let storyboard = Rendition.Storyboard(columns: 2, rows: 5, interval: 3_000.5)
-        let track = try #require(StoryboardTrack(of: try Self.thumbnail(storyboard, duration: 9_000)))
+        let thumbnail = try Self.thumbnail(storyboard, duration: 9_000)
         #expect(
-            track.webVTT(sheet: "https://cdn.example/a.jpg") == """
+            thumbnail.webVTT(sheet: "https://cdn.example/a.jpg") == """
                 WEBVTT
 
                 00:00:00.000 --> 00:50:00.500
@@ -71,7 +71,7 @@ struct StoryboardTests {
 
                 """
         )
-        #expect(StoryboardTrack(of: try Self.thumbnail(nil, duration: 9)) == nil)
-        #expect(StoryboardTrack(of: try Self.thumbnail(storyboard, duration: nil)) == nil)
+        #expect(try Self.thumbnail(nil, duration: 9).webVTT(sheet: "") == nil)
+        #expect(try Self.thumbnail(storyboard, duration: nil).webVTT(sheet: "") == nil)
     }
 }

@@ -28,8 +28,8 @@ struct DurationTests {
     /// The request carries durations as they were typed.
     @Test(arguments: ["1.118", "1.14", "0.1", "90"])
     func aNumberOfSecondsStaysTheNumberThatItWas(text: String) throws {
-        let argument = try #require(DurationArgument(argument: text))
-        #expect(argument.seconds == Double(text))
+        let argument = try #require(Duration(argument: text))
+        #expect(argument.typedSeconds == Double(text))
     }
 
     @Test(arguments: ["250ms", "30s", "90s", "10m", "2h", "36h", "1d", "7d", "0s"])

@@ -53,7 +53,7 @@ public struct ReadThrough: Hashable, Sendable {
 /// A protocol instance gets a request without the headers of `httpAdditionalHeaders`, and has no access to its session's
 /// configuration. So the settings are copied when the configuration is made. Later changes to it apply only to URLs that
 /// are not read through the store.
-struct TransferSettings: Hashable, @unchecked Sendable {
+struct TransferSettings: Equatable, @unchecked Sendable {
     /// Headers that are added to every request without a header of the same name. They count as credentials like others.
     let headers: [HTTPFields.Line]
     /// The program's cookie storage; nil if there is none. Foundation adds cookies to a request before a protocol sees it;
@@ -116,11 +116,6 @@ struct TransferSettings: Hashable, @unchecked Sendable {
             && one.requestTimeout == other.requestTimeout
             && one.resourceTimeout == other.resourceTimeout && one.connectionsPerHost == other.connectionsPerHost
             && one.proxies == other.proxies && one.otherProtocols == other.otherProtocols
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(headers)
-        hasher.combine(requestTimeout)
     }
 }
 
@@ -189,7 +184,7 @@ extension Answer {
         _ status: CacheStatus
     ) throws {
         let headers = Self.headers(fields.decoded(bytes: data.count), status)
-        self = try Representation(url: url, headers: headers, data: data).answer(to: request)
+        try self.init(url, headers, data, to: request)
     }
 
     /// A response that is passed on unchanged.
@@ -213,7 +208,7 @@ extension Answer {
         return headers
     }
 
-    /// The spellings that ``Representation`` and this extension expect.
+    /// The spellings that the initializers expect.
     private static let canonical = [
         "etag": "ETag", "last-modified": "Last-Modified", "content-length": "Content-Length",
         "www-authenticate": "WWW-Authenticate",

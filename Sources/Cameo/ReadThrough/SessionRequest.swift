@@ -13,7 +13,7 @@ struct SessionRequest: Sendable {
 
     /// - Throws: `URLError` for a request that cannot be sent.
     init(_ request: URLRequest, _ settings: TransferSettings, _ rules: ReadThrough) throws(URLError) {
-        guard let url = request.url, let target = Target(url) else { throw URLError(.badURL) }
+        guard let url = request.url, let target = Self.target(url) else { throw URLError(.badURL) }
         var fields = HTTPFields(request.allHTTPHeaderFields ?? [:])
         for line in settings.headers where fields[line.name] == nil { fields.append(line.name, line.value) }
         if let authorization = target.authorization, fields["Authorization"] == nil {
@@ -76,30 +76,21 @@ struct SessionRequest: Sendable {
         return request
     }
 
-    /// A URL, split into the resource and the user information.
-    private struct Target {
-        /// The requested URL without user information and fragment: the name that workers use, too.
-        let name: String
-        let url: URL
-        let authorization: String?
-
-        /// Returns nil for a URL that is not an HTTP URL with a host.
-        init?(_ url: URL) {
-            guard var parts = URLComponents(url: url.absoluteURL, resolvingAgainstBaseURL: true),
-                let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme),
-                let host = parts.encodedHost, !host.isEmpty
-            else { return nil }
-            authorization = parts.authorization
-            parts.user = nil
-            parts.password = nil
-            parts.fragment = nil
-            guard let name = parts.string else { return nil }
-            self.name = name
-            // Foundation's own protocol for HTTP knows a scheme in lower case only.
-            parts.scheme = scheme
-            guard let bare = parts.url else { return nil }
-            self.url = bare
-        }
+    /// The URL without user information and fragment, also as the name that workers use, and what the former authorizes; nil
+    /// unless it is an HTTP URL with a host.
+    private static func target(_ url: URL) -> (name: String, url: URL, authorization: String?)? {
+        guard var parts = URLComponents(url: url.absoluteURL, resolvingAgainstBaseURL: true),
+            let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme),
+            let host = parts.encodedHost, !host.isEmpty
+        else { return nil }
+        let authorization = parts.authorization
+        parts.user = nil
+        parts.password = nil
+        parts.fragment = nil
+        guard let name = parts.string else { return nil }
+        // Foundation's own protocol for HTTP knows a scheme in lower case only.
+        parts.scheme = scheme
+        return parts.url.map { (name, $0, authorization) }
     }
 }
 

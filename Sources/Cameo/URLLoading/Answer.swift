@@ -89,7 +89,7 @@ extension Client {
             try Task.checkCancellation()
             if isFromMemory { headers["Cache-Status"] = CacheStatus.hit(ttl: nil, detail: CacheStatus.memory).text }
             headers["Content-Type"] = content.contentType(of: data)
-            return try Representation(url: url, headers: headers, data: data).answer(to: request)
+            return try Answer(url, headers, data, to: request)
         } catch StoreError.notFound where timeout < address.wait {
             throw URLError(.timedOut)
         } catch let error as StoreError {
@@ -98,39 +98,31 @@ extension Client {
     }
 }
 
-/// Bytes that are served whole, in part or not at all, depending on the conditions of the request (RFC 9110).
-struct Representation: Sendable {
-    let url: URL
-    /// With the names `ETag` and `Last-Modified` in this case.
-    var headers: [String: String]
-    let data: Data
-
-    /// The response to GET or HEAD: what the request's preconditions decide, 206 or 416 for one `Range`, or 200.
-    func answer(to request: URLRequest) throws(CameoURLError) -> Answer {
+extension Answer {
+    /// The response to GET or HEAD of these bytes (RFC 9110): what the request's preconditions decide, 206 or 416 for one
+    /// `Range`, or 200. The headers have the names `ETag` and `Last-Modified` in this case.
+    init(_ url: URL, _ headers: [String: String], _ data: Data, to request: URLRequest) throws(CameoURLError) {
         let isHEAD = request.httpMethod == "HEAD"
         let conditions = RequestConditions(request)
         let (tag, modified) = (headers["ETag"], headers["Last-Modified"])
         if let verdict = conditions.verdict(entityTag: tag, lastModified: modified) {
-            return try Answer(url, verdict, headers)
+            try self.init(url, verdict, headers)
+            return
         }
-        let part = conditions.part(of: data.count, entityTag: tag, lastModified: modified, isGET: !isHEAD)
         var headers = headers
         headers["Content-Length"] = "\(data.count)"
         headers["Accept-Ranges"] = "bytes"
-        switch part {
-        case .whole:
-            return isHEAD ? try Answer(url, 200, headers) : try Answer(url, 200, headers, data)
+        switch conditions.part(of: data.count, entityTag: tag, lastModified: modified, isGET: !isHEAD) {
+        case .whole: try self.init(url, 200, headers, isHEAD ? Data() : data)
         case .unsatisfiable:
-            return try Answer(url, 416, ["Content-Range": "bytes */\(data.count)", "Content-Length": "0"])
+            try self.init(url, 416, ["Content-Range": "bytes */\(data.count)", "Content-Length": "0"])
         case .range(let range):
             headers["Content-Length"] = "\(range.count)"
             headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(data.count)"
-            return try Answer(url, 206, headers, data.subdata(in: range))
+            try self.init(url, 206, headers, data.subdata(in: range))
         }
     }
-}
 
-extension Answer {
     /// The fields of a 200 that a 304 repeats (section 15.4.5), and those that a cache adds.
     private static let ofNotModified: Set = [
         "age", "cache-control", "cache-status", "content-location", "date", "etag", "expires", "vary",

@@ -58,8 +58,8 @@ extension Rendition.FrameTime {
         case nil: return nil
         case .string(let text)?:
             guard let time = Self(word: text) else {
-                let reason = "must be seconds, a percentage such as \"50%\", \"auto\" or \"cover\", not \"\(text)\""
-                throw InvalidRequest(path: reader.path(of: key), reason: reason)
+                let rule = "must be seconds, a percentage such as \"50%\", \"auto\" or \"cover\""
+                throw reader.refusal(key, "\(rule), not \"\(text)\"")
             }
             self = time
         default:

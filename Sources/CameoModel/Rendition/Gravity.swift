@@ -51,10 +51,7 @@ extension Rendition.Gravity {
         case .string(let text):
             guard let gravity = Self(word: text) else {
                 let words = Self.words.compactMap(\.word).joined(separator: ", ")
-                throw InvalidRequest(
-                    path: path,
-                    reason: "must be one of \(words), or {\"x\":…,\"y\":…}, not \"\(text)\""
-                )
+                throw reader.refusal(key, "must be one of \(words), or {\"x\":…,\"y\":…}, not \"\(text)\"")
             }
             self = gravity
         case .object:

@@ -169,8 +169,7 @@ extension Rendition.Look.CornerRadius {
             guard let pixels = try reader.integer(key, in: Rendition.Look.cornerRadiusRange) else { return nil }
             self = .pixels(pixels)
         default:
-            let reason = "must be whole pixels, {\"fraction\":…} or \"circle\", not \(value.kind)"
-            throw InvalidRequest(path: path, reason: reason)
+            throw reader.refusal(key, "must be whole pixels, {\"fraction\":…} or \"circle\", not \(value.kind)")
         }
     }
 

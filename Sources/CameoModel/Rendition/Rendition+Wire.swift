@@ -28,8 +28,7 @@ extension Rendition {
         if let area = reader.value("crop") { crop = try CropArea(json: area, at: reader.path(of: "crop")) }
         if let degrees = try reader.integer("rotate", in: -Int(Int32.max)...Int(Int32.max)) {
             guard let rotation = Rotation(rawValue: degrees) else {
-                let reason = "must be 0, 90, 180 or 270, not \(degrees)"
-                throw InvalidRequest(path: reader.path(of: "rotate"), reason: reason)
+                throw reader.refusal("rotate", "must be 0, 90, 180 or 270, not \(degrees)")
             }
             rotate = rotation
         }
@@ -116,10 +115,8 @@ extension Rendition.CropArea {
         }
         // Thirds and tenths do not add up to exactly 1 in binary.
         guard unit == .pixels || (left + width <= 1.000_001 && top + height <= 1.000_001) else {
-            throw InvalidRequest(
-                path: path,
-                reason: "reaches beyond the picture: left + width or top + height is over 1"
-            )
+            let reason = "reaches beyond the picture: left + width or top + height is over 1"
+            throw InvalidRequest(path: path, reason: reason)
         }
     }
 }
@@ -129,11 +126,8 @@ extension Rendition.Overlay {
 
     init(json: JSONValue, at path: String) throws(InvalidRequest) {
         let reader = try JSONObjectReader(json, at: path, fields: Self.fields)
-        guard let source = try reader.string("source") else {
-            throw InvalidRequest(path: reader.path(of: "source"), reason: "is required")
-        }
         self.init(
-            source: source,
+            source: try reader.required("source", try reader.string("source")),
             gravity: try Rendition.Gravity(reader, "gravity") ?? .southeast,
             opacity: try reader.number("opacity", in: Self.opacityRange) ?? 1,
             scale: try reader.number("scale", in: Self.scaleRange),

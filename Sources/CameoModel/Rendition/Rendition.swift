@@ -127,14 +127,13 @@ extension Rendition {
         {
             if let objection = objection(to: option) { throw Self.refusal(path, option.rawValue, objection) }
         }
-        if encoding.animated, page != 0 {
-            throw Self.refusal(path, "page", "selects one frame, but animated asks for all of them")
-        }
-        if encoding.animated, time != .auto {
-            throw Self.refusal(path, "time", "selects one moment, but animated asks for many")
-        }
-        if encoding.animated, storyboard != nil {
-            throw Self.refusal(path, "animated", "shows frames one after another, but a storyboard shows all at once")
+        let choices = [
+            ("page", page != 0, "selects one frame, but animated asks for all of them"),
+            ("time", time != .auto, "selects one moment, but animated asks for many"),
+            ("animated", storyboard != nil, "shows frames one after another, but a storyboard shows all at once"),
+        ]
+        for (field, isSet, reason) in choices where encoding.animated && isSet {
+            throw Self.refusal(path, field, reason)
         }
         guard encoding.keepProfile else { return }
         let colors = [
@@ -147,11 +146,9 @@ extension Rendition {
     }
 
     static func list(_ items: [JSONValue], at path: String) throws(InvalidRequest) -> [Rendition] {
-        var renditions: [Rendition] = []
-        for (index, item) in items.enumerated() {
-            renditions.append(try Rendition(json: item, at: "\(path)[\(index)]"))
+        try items.enumerated().map { item throws(InvalidRequest) in
+            try Rendition(json: item.element, at: "\(path)[\(item.offset)]")
         }
-        return renditions
     }
 
     static func validate(_ renditions: [Rendition], at path: String) throws(InvalidRequest) {
@@ -181,11 +178,8 @@ extension Rendition {
         try look.validate(at: path)
         try validateEncoding(at: path)
         guard Self.isValidName(name) else {
-            throw Self.refusal(
-                path,
-                "name",
-                "must be 1 to 64 of A-Z a-z 0-9 . _ - and not begin with a dot, not \"\(name)\""
-            )
+            let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ - and not begin with a dot"
+            throw Self.refusal(path, "name", "\(rule), not \"\(name)\"")
         }
     }
 

@@ -76,34 +76,21 @@ extension Rendition.Storyboard {
     }
 }
 
-/// What players need besides a storyboard's sheet to show its tiles above their seek bar: which part of the sheet belongs
-/// to which span of the video.
-package struct StoryboardTrack: Sendable {
-    /// The tiles in order: the span in milliseconds, and the tile's place in the sheet.
-    private let tiles: [(span: Range<Int>, left: Int, top: Int)]
-    private let tile: PixelSize
-
-    /// Nil unless the thumbnail is a storyboard of a video.
-    package init?(of thumbnail: Thumbnail) {
-        guard let storyboard = thumbnail.storyboard, let duration = thumbnail.facts.source.video?.duration else {
-            return nil
-        }
+extension Thumbnail {
+    /// What players need besides a storyboard's sheet to show its tiles above their seek bar: a WebVTT file
+    /// (https://www.w3.org/TR/webvtt1/) whose cues are media fragments of the sheet
+    /// (https://www.w3.org/TR/media-frags/#naming-space), whose address is absolute, or relative to that of the file. Nil
+    /// unless the thumbnail is a storyboard of a video.
+    package func webVTT(sheet: String) -> String? {
+        guard let storyboard, let duration = facts.source.video?.duration else { return nil }
         let spans = storyboard.spans(of: duration)
         let columns = storyboard.columns(of: spans.count)
-        let tile = PixelSize(thumbnail.width / columns, thumbnail.height / storyboard.rows(of: spans.count))
-        tiles = spans.enumerated().map { index, span in
-            (span, index % columns * tile.width, index / columns * tile.height)
-        }
-        self.tile = tile
-    }
-
-    /// A WebVTT file (https://www.w3.org/TR/webvtt1/) whose cues are media fragments of the sheet
-    /// (https://www.w3.org/TR/media-frags/#naming-space), as players of videos read them. The address of the sheet is
-    /// absolute, or relative to that of the file.
-    package func webVTT(sheet: String) -> String {
-        tiles.reduce(into: "WEBVTT\n") { text, tile in
-            let times = "\(Self.time(tile.span.lowerBound)) --> \(Self.time(tile.span.upperBound))"
-            text += "\n\(times)\n\(sheet)#xywh=\(tile.left),\(tile.top),\(self.tile.width),\(self.tile.height)\n"
+        let tile = PixelSize(width / columns, height / storyboard.rows(of: spans.count))
+        return spans.enumerated().reduce(into: "WEBVTT\n") { text, cue in
+            let (index, span) = cue
+            let (left, top) = (index % columns * tile.width, index / columns * tile.height)
+            text += "\n\(Self.time(span.lowerBound)) --> \(Self.time(span.upperBound))\n"
+            text += "\(sheet)#xywh=\(left),\(top),\(tile.width),\(tile.height)\n"
         }
     }
 

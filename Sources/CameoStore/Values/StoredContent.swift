@@ -168,11 +168,11 @@ package enum JobProduct: Sendable {
 }
 
 extension ReaderStore {
-    /// The track of a storyboard; nil if the URI is of something else.
+    /// The WebVTT file of a storyboard; nil if the URI is of something else.
     ///
     /// - Throws: ``StoreError/notFound(uri:)`` if the thumbnail has not been made yet.
-    package func storyboardTrack(of uri: CameoURI) async throws(StoreError) -> StoryboardTrack? {
+    package func webVTT(of uri: CameoURI, sheet: String) async throws(StoreError) -> String? {
         guard case .thumbnail(let id) = uri else { return nil }
-        return StoryboardTrack(of: try await thumbnail(id))
+        return try await thumbnail(id).webVTT(sheet: sheet)
     }
 }

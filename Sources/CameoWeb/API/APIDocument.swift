@@ -1,5 +1,4 @@
 internal import CameoModel
-internal import Synchronization
 
 // DESIGN. The paths are written in `openapi.json`. The messages are those of `proto-json/`, from the very files (they
 // are linked into this folder), as components: what they define within them becomes a component too, and their references are
@@ -164,27 +163,6 @@ enum APIDocument {
         var path = path
         path.set(head, at: "head")
         return path
-    }
-}
-
-/// The document of one server, made when it is first asked for.
-final class APIText: Sendable {
-    private let basePath: String
-    private let made = Mutex<String?>(nil)
-
-    init(basePath: String) {
-        self.basePath = basePath
-    }
-
-    var text: String {
-        get throws {
-            try made.withLock { made in
-                if let made { return made }
-                let text = try APIDocument.text(basePath: basePath)
-                made = text
-                return text
-            }
-        }
     }
 }
 

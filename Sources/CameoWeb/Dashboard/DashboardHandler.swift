@@ -6,10 +6,8 @@ internal import NIOCore
 
 /// Serves the page at `/`, and its style sheet and scripts below `/page/`. The page loads nothing from other hosts, except
 /// pictures from where blobs are redirected to, and never interprets data as markup.
-struct DashboardHandler: WebHandler {
-    let exchange: WebExchange
-
-    private var policy: String {
+extension WebExchange {
+    private var pagePolicy: String {
         let pictures = site.configuration.redirects.map { " \($0.origin)" } ?? ""
         return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:\(pictures); "
             + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -57,13 +55,13 @@ struct DashboardHandler: WebHandler {
         "page/workers.js": .script(PackageResources.workers_js),
     ]
 
-    func answer() throws(Problem) -> Response {
+    func page() throws(Problem) -> Response {
         guard let page = Self.pages[String(target.path)] else {
             throw Problem(.notFound, "there is nothing at this path")
         }
         let headers: HTTPFields = [
             .contentType: page.mediaType, .eTag: page.tag, .cacheControl: "no-cache",
-            .contentSecurityPolicy: policy,
+            .contentSecurityPolicy: pagePolicy,
         ]
         return try RequestConditions(request).response(in: headers)
             ?? Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))

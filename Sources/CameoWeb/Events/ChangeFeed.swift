@@ -15,14 +15,6 @@ final class ChangeFeed: Sendable {
         let text: String
     }
 
-    /// A client's wake-ups: one signal for any number of changes.
-    struct Listener: Sendable {
-        let signals: AsyncStream<Void>
-        fileprivate let continuation: AsyncStream<Void>.Continuation
-
-        func end() { continuation.finish() }
-    }
-
     private struct State {
         /// The cursor up to which the feed has read; nil before its first look.
         var last: Int64?
@@ -53,8 +45,9 @@ final class ChangeFeed: Sendable {
         self.beat = beat
     }
 
-    /// Signals every change from now on, and the passing of time, until the listener ends or is released.
-    func listen() -> Listener {
+    /// Signals changes from now on, one signal for any number of them, and the passing of time, until the stream is finished or
+    /// released.
+    func listen() -> (signals: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) {
         let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.nextListener += 1
@@ -65,7 +58,7 @@ final class ChangeFeed: Sendable {
             self.state.withLock { $0.listeners[number] = nil }
         }
         demands.yield()
-        return Listener(signals: signals, continuation: continuation)
+        return (signals, continuation)
     }
 
     /// The events after a cursor, at most a page; empty if the feed has seen none yet.

@@ -5,18 +5,12 @@ internal import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// Serves the changes of jobs' states as server-sent events
-/// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
-struct EventsHandler: WebHandler {
-    let exchange: WebExchange
-
-    func answer() async throws -> Response {
+extension WebExchange {
+    /// Serves the changes of jobs' states as server-sent events
+    /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+    func events() async throws -> Response {
         try admit(.read, ["since", "state", "queue", "batch"])
-        let filter = EventFilter(
-            states: Set(try target.query.words("state", JobState.self)),
-            queue: target.query["queue"],
-            batch: target.query["batch"]
-        )
+        let states = Set(try target.query.words("state", JobState.self))
         let newest = try await site.store.lastChange()
         // A cursor beyond the newest change is another store's.
         let start = min(try cursor() ?? newest, newest)
@@ -29,7 +23,9 @@ struct EventsHandler: WebHandler {
             body: EventStream(
                 feed: site.feed,
                 start: start,
-                filter: filter,
+                states: states,
+                queue: target.query["queue"],
+                batch: target.query["batch"],
                 keepAlive: site.configuration.keepAlive,
                 channel: context.channel
             ).responseBody
@@ -49,54 +45,36 @@ struct EventsHandler: WebHandler {
     }
 }
 
-struct EventFilter: Sendable {
-    /// The states that are entered; empty: any.
-    let states: Set<JobState>
-    let queue: String?
-    let batch: String?
-
-    func matches(_ change: JobChange) -> Bool {
-        guard states.isEmpty || states.contains(change.state) else { return false }
-        if let queue, change.queue.map({ Self.isSame($0, queue) }) != true { return false }
-        if let batch, change.batches?.contains(where: { Self.isSame($0, batch) }) != true { return false }
-        return true
-    }
-
-    /// Compared by bytes: two names that only look alike are two queues.
-    private static func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
-}
-
 /// The events after a cursor, sent as fast as the client takes them, until it leaves or the server shuts down.
 struct EventStream: Sendable {
     let feed: ChangeFeed
     let start: Int64
-    let filter: EventFilter
+    /// The states that are entered; empty: any.
+    let states: Set<JobState>
+    let queue, batch: String?
     /// The longest silence.
     let keepAlive: Duration
     let channel: any Channel
 
-    /// How long a client may take nothing before its connection is closed. It resumes by its cursor.
-    private static let patience = TimeAmount.seconds(30)
-
     var responseBody: ResponseBody {
         ResponseBody { writer in
-            let listener = feed.listen()
+            let (signals, continuation) = feed.listen()
             try await withGracefulShutdownHandler {
-                defer { listener.end() }
-                try await send(to: &writer, listener)
+                defer { continuation.finish() }
+                try await send(to: &writer, signals)
             } onGracefulShutdown: {
-                listener.end()
+                continuation.finish()
             }
             try await writer.finish(nil)
         }
     }
 
     @concurrent
-    private func send(to writer: inout any ResponseBodyWriter, _ listener: ChangeFeed.Listener) async throws {
-        var signals = listener.signals.makeAsyncIterator()
+    private func send(to writer: inout any ResponseBodyWriter, _ signals: AsyncStream<Void>) async throws {
+        var news = signals.makeAsyncIterator()
         var cursor = start
         // The first one tells the client where it has begun, and that it is connected.
-        try await write(Self.comment(at: cursor), to: &writer)
+        try await FileBody.write(ByteBuffer(string: Self.comment(at: cursor)), to: &writer, on: channel)
         var written = ContinuousClock.now
         while !Task.isShuttingDownGracefully {
             let events = try await feed.events(after: cursor)
@@ -104,16 +82,23 @@ struct EventStream: Sendable {
             if let first = events.first?.change.cursor, first > cursor + 1, cursor > 0 {
                 text = Self.gap(from: cursor + 1, to: first - 1)
             }
-            for event in events where filter.matches(event.change) { text += event.text }
+            for event in events where isWanted(event.change) { text += event.text }
             if let last = events.last { cursor = last.change.cursor }
             // Half the time, as the next signal may be as late as the last.
             if text.isEmpty, written.duration(to: .now) >= keepAlive / 2 { text = Self.comment(at: cursor) }
             if !text.isEmpty {
-                try await write(text, to: &writer)
+                try await FileBody.write(ByteBuffer(string: text), to: &writer, on: channel)
                 written = .now
             }
-            if events.isEmpty, await signals.next() == nil { return }
+            if events.isEmpty, await news.next() == nil { return }
         }
+    }
+
+    private func isWanted(_ change: JobChange) -> Bool {
+        guard states.isEmpty || states.contains(change.state) else { return false }
+        // Compared by bytes: two names that only look alike are two queues.
+        if let queue, change.queue?.utf8.elementsEqual(queue.utf8) != true { return false }
+        return batch.map { batch in change.batches?.contains { $0.utf8.elementsEqual(batch.utf8) } ?? false } ?? true
     }
 
     /// A comment, and the cursor for `Last-Event-ID`: a filter may let nothing through for long.
@@ -122,13 +107,5 @@ struct EventStream: Sendable {
     /// Changes that the store keeps no longer.
     private static func gap(from first: Int64, to last: Int64) -> String {
         "id: \(last)\nevent: gap\ndata: {\"from\":\(first),\"to\":\(last)}\n\n"
-    }
-
-    @concurrent
-    private func write(_ text: String, to writer: inout any ResponseBodyWriter) async throws {
-        // This makes a write that never ends fail.
-        let timeout = channel.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
-        defer { timeout.cancel() }
-        try await writer.write(ByteBuffer(string: text))
     }
 }

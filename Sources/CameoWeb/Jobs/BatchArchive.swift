@@ -80,10 +80,8 @@ struct BatchArchive: Sendable {
     @concurrent
     private func write(_ data: Data, to writer: inout any ResponseBodyWriter) async throws {
         for start in stride(from: data.startIndex, to: data.endIndex, by: VerifiedFiles.piece) {
-            // This makes a write that never ends fail.
-            let timeout = channel.eventLoop.scheduleTask(in: FileBody.patience) { channel.close(promise: nil) }
-            defer { timeout.cancel() }
-            try await writer.write(ByteBuffer(bytes: data[start..<min(start + VerifiedFiles.piece, data.endIndex)]))
+            let piece = data[start..<min(start + VerifiedFiles.piece, data.endIndex)]
+            try await FileBody.write(ByteBuffer(bytes: piece), to: &writer, on: channel)
         }
     }
 }

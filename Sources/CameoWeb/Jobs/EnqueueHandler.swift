@@ -5,11 +5,9 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 
-/// Enqueues a request or a picture.
-struct EnqueueHandler: WebHandler {
-    let exchange: WebExchange
-
-    func answer() async throws -> Response {
+extension WebExchange {
+    /// Enqueues a request or a picture.
+    func enqueue() async throws -> Response {
         let name = try site.configuration.tokens.demand(.enqueue, of: request)
         let receipt = try await receipt(try idempotencyKey(of: name))
         site.logger.info(
@@ -29,8 +27,6 @@ struct EnqueueHandler: WebHandler {
         return try IdempotencyKey(text, of: token)
     }
 
-    private static let request = "a request (whose picture may be the body itself, or a part of a form)"
-
     private func receipt(_ key: IdempotencyKey?) async throws -> EnqueueReceipt {
         let type = MediaTypeField(request.headers[.contentType] ?? "")
         let body = try RequestBodyReader(request, context, site)
@@ -40,7 +36,8 @@ struct EnqueueHandler: WebHandler {
         switch type.essence {
         case "application/json":
             try target.query.allow()
-            let text = try await body.read(atMost: ThumbnailRequest.maximumBytes, Self.request)
+            let what = "a request (whose picture may be the body itself, or a part of a form)"
+            let text = try await body.read(atMost: ThumbnailRequest.maximumBytes, what)
             return try await site.store.enqueue(ThumbnailRequest(parsing: text), data: nil, cacheKey: nil, once: key)
         case "multipart/form-data":
             try target.query.allow()

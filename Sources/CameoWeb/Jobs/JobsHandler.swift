@@ -7,35 +7,30 @@ internal import Logging
 internal import ServiceLifecycle
 
 /// Lists and changes jobs.
-struct JobsHandler: WebHandler {
-    let exchange: WebExchange
+extension WebExchange {
+    private static let jobsRange: ClosedRange<Int64> = 1...200
 
-    private static let limitRange: ClosedRange<Int64> = 1...200
-
-    func answer() async throws -> Response {
+    func jobs() async throws -> Response {
         guard let rest = target.firstSegment.rest else {
             switch request.method {
-            case .get, .head: return try await list()
-            case .post:
-                return try await EnqueueHandler(exchange: exchange).answer()
+            case .get, .head: return try await listJobs()
+            case .post: return try await enqueue()
             default: throw Problem.methodNotAllowed("GET, HEAD, POST")
             }
         }
         if let change = BulkChange(rawValue: String(rest)) {
-            try exchange.check(allows: .post)
+            try check(allows: .post)
             return try await changeAll(by: change)
         }
         let (number, verb) = RequestTarget.split(rest)
         guard let id = Int64(number), id > 0, number.first != "+" else { throw Self.nothing }
-        switch verb {
-        case nil:
-            try exchange.check(allows: .get, .head)
+        guard let verb else {
+            try check(allows: .get, .head)
             return try await job(id)
-        case let verb?:
-            guard let change = BulkChange(rawValue: String(verb)) else { throw Self.nothing }
-            try exchange.check(allows: .post)
-            return try await self.change(id, by: change)
         }
+        guard let change = BulkChange(rawValue: String(verb)) else { throw Self.nothing }
+        try check(allows: .post)
+        return try await self.change(id, by: change)
     }
 
     private static let nothing = Problem(
@@ -60,11 +55,11 @@ struct JobsHandler: WebHandler {
         return Response(json: try ServedMessage.job(job, site))
     }
 
-    private func list() async throws -> Response {
+    private func listJobs() async throws -> Response {
         try admit(.read, Self.filters + ["limit", "cursor"])
         var filter = try filter()
         filter.before = try target.query.integer("cursor", in: 1...Int64.max)
-        filter.limit = Int(try target.query.integer("limit", in: Self.limitRange) ?? 50)
+        filter.limit = Int(try target.query.integer("limit", in: Self.jobsRange) ?? 50)
         let jobs = try await site.store.jobs(filter)
         let isFull = jobs.count == filter.limit
         return Response(
@@ -93,7 +88,7 @@ struct JobsHandler: WebHandler {
         try admit(.read)
         var filter = JobFilter()
         filter.states = [.discarded]
-        filter.limit = Int(Self.limitRange.upperBound)
+        filter.limit = Int(Self.jobsRange.upperBound)
         let jobs = try await site.store.jobs(filter)
         var counts: [JobFailure.Code: (count: Int, newest: Job)] = [:]
         for job in jobs {
@@ -215,13 +210,11 @@ enum ServedMessage {
 }
 
 /// Lists batches, reports one, and serves its thumbnails.
-struct BatchesHandler: WebHandler {
-    let exchange: WebExchange
+extension WebExchange {
+    private static let batchesRange: ClosedRange<Int64> = 1...100
 
-    private static let limitRange: ClosedRange<Int64> = 1...100
-
-    func answer() async throws -> Response {
-        guard let rest = target.firstSegment.rest else { return try await list() }
+    func batches() async throws -> Response {
+        guard let rest = target.firstSegment.rest else { return try await listBatches() }
         try admit(.read, ["as"])
         let name = try RequestTarget.decoded(rest)
         let batch = try await site.store.batch(name)
@@ -238,9 +231,9 @@ struct BatchesHandler: WebHandler {
         }
     }
 
-    private func list() async throws -> Response {
+    private func listBatches() async throws -> Response {
         try admit(.read, ["limit", "cursor"])
-        let limit = try target.query.integer("limit", in: Self.limitRange) ?? 20
+        let limit = try target.query.integer("limit", in: Self.batchesRange) ?? 20
         let cursor = try target.query.integer("cursor", in: 1...Int64.max)
         let page = try await site.store.batches(before: cursor, limit: Int(limit))
         var members: [String: JSONValue] = [

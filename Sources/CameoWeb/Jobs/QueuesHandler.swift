@@ -6,9 +6,7 @@ internal import Hummingbird
 internal import Logging
 
 /// Lists queues, pauses, resumes and limits them, and moves them to the background and back.
-struct QueuesHandler: WebHandler {
-    let exchange: WebExchange
-
+extension WebExchange {
     private static let maximumBody = 4_096
     private static let nothing = Problem(
         .notFound,
@@ -16,25 +14,21 @@ struct QueuesHandler: WebHandler {
             + "and /foreground"
     )
 
-    func answer() async throws -> Response {
+    func queues() async throws -> Response {
         guard let rest = target.firstSegment.rest else {
-            try exchange.check(allows: .get, .head)
-            return try await list()
+            try check(allows: .get, .head)
+            try admit(.read)
+            let queues = try await site.store.queues()
+            return Response(json: ["queues": .array(try queues.map { .object(try ServedMessage.members(of: $0)) })])
         }
         let (name, verb) = RequestTarget.split(rest)
         guard let verb, let change = Change(rawValue: String(verb)) else { throw Self.nothing }
-        try exchange.check(allows: .post)
+        try check(allows: .post)
         return try await apply(change, to: try RequestTarget.decoded(name))
     }
 
     private enum Change: String {
         case pause, resume, limit, background, foreground
-    }
-
-    private func list() async throws -> Response {
-        try admit(.read)
-        let queues = try await site.store.queues()
-        return Response(json: ["queues": .array(try queues.map { .object(try ServedMessage.members(of: $0)) })])
     }
 
     private func apply(_ change: Change, to queue: String) async throws -> Response {
@@ -50,12 +44,12 @@ struct QueuesHandler: WebHandler {
             let bytes = try await body.read(atMost: Self.maximumBody, "a limit")
             let limit = try QueueLimit(parsing: bytes)
             if let concurrency = limit.concurrency {
-                try await site.store.limit(queue: queue, to: concurrency.value)
-                metadata["concurrency"] = concurrency.value.map { .stringConvertible($0) } ?? "none"
+                try await site.store.limit(queue: queue, to: concurrency)
+                metadata["concurrency"] = concurrency.map { .stringConvertible($0) } ?? "none"
             }
             if let rate = limit.rate {
-                try await site.store.limit(queue: queue, toRate: rate.value, unknown: .refused)
-                metadata["rate"] = "\(rate.value.map(\.description) ?? "none")"
+                try await site.store.limit(queue: queue, toRate: rate, unknown: .refused)
+                metadata["rate"] = "\(rate.map(\.description) ?? "none")"
             }
         }
         site.logger.notice("queue changed", metadata: metadata)
@@ -65,13 +59,9 @@ struct QueuesHandler: WebHandler {
 
 /// What `POST /queues/NAME/limit` asks for: `{"concurrency":4,"rate":"10/s"}`, either or both; null removes a limit.
 private struct QueueLimit {
-    /// A limit that was given; nil removes it.
-    struct Given<Value> {
-        let value: Value?
-    }
-
-    let concurrency: Given<Int>?
-    let rate: Given<StartRate>?
+    /// Nil if it was not given; what was given is nil if the limit is to be removed.
+    let concurrency: Int??
+    let rate: StartRate??
 
     init(parsing bytes: Data) throws(InvalidRequest) {
         guard case .object(let members) = try JSONValue(reading: bytes, atMost: bytes.count) else {
@@ -85,7 +75,7 @@ private struct QueueLimit {
         }
         switch members["concurrency"] {
         case nil: concurrency = nil
-        case .null: concurrency = Given(value: nil)
+        case .null: concurrency = .some(nil)
         case let value?:
             // Some encoders write 4.0.
             let number: Int? =
@@ -98,12 +88,12 @@ private struct QueueLimit {
                 let reason = "must be a whole number from 1 to \(Int32.max), or null"
                 throw InvalidRequest(path: "concurrency", reason: reason)
             }
-            concurrency = Given(value: number)
+            concurrency = number
         }
         switch members["rate"] {
         case nil: rate = nil
-        case .null: rate = Given(value: nil)
-        case .string(let text) where StartRate(text) != nil: rate = Given(value: StartRate(text))
+        case .null: rate = .some(nil)
+        case .string(let text) where StartRate(text) != nil: rate = .some(StartRate(text))
         default: throw InvalidRequest(path: "rate", reason: "must be a rate such as 10/s, 300/m or 5/30s, or null")
         }
     }

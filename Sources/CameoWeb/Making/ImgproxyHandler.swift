@@ -3,30 +3,28 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Serves imgproxy's URLs, so that a site can move without touching its templates.
-struct ImgproxyHandler: WebHandler {
-    let exchange: WebExchange
-
+extension WebExchange {
     /// How long a response is held if the query has no `wait`: imgproxy answers with the picture.
     private static let patience = Duration.seconds(10)
 
-    func answer() async throws -> Response {
+    /// Serves imgproxy's URLs, so that a site can move without touching its templates.
+    func imgproxy() async throws -> Response {
         let (signature, rest) = target.firstSegment
         guard let rest else { throw Problem(.notFound, "there is nothing at this path") }
         let configuration = site.configuration
-        let original = MakeHandler.original(of: "/\(rest)") { path in
+        let original = Self.original(of: "/\(rest)") { path in
             // Every key is tried, so that the response time does not reveal which one matched.
             let verified = configuration.imgproxyKeys.map { $0.verifies(signature, of: path) }
             return configuration.allowsUnsigned || verified.contains(true)
         }
         guard let original else { throw Problem(.forbidden, "the URL's signature is wrong") }
-        let path = try ImgproxyPath(parsing: original.dropFirst())
-        if let expires = path.options.expires, expires < Int64(Date().timeIntervalSince1970) {
+        let (source, options) = try ImgproxyPath.parsed(original.dropFirst())
+        if let expires = options.expires, expires < Int64(Date().timeIntervalSince1970) {
             throw Problem(.gone, "the URL has expired")
         }
-        return try await MakeHandler(exchange: exchange).make(
-            path.source,
-            as: try path.options.rendition(),
+        return try await make(
+            source,
+            as: try options.rendition(),
             within: target.query["wait"] == nil ? Self.patience : try target.query.wait()
         )
     }
@@ -34,12 +32,9 @@ struct ImgproxyHandler: WebHandler {
 
 /// The path of an imgproxy URL (https://docs.imgproxy.net/usage/processing):
 /// `/SIGNATURE/OPTION:…/OPTION:…/plain/URL@FORMAT` or `/SIGNATURE/OPTION:…/BASE64.FORMAT`.
-struct ImgproxyPath {
-    let source: String
-    let options: ImgproxyOptions
-
+private enum ImgproxyPath {
     /// Parses the path after the signature and its slash, still percent-encoded.
-    init(parsing path: Substring) throws {
+    static func parsed(_ path: Substring) throws -> (source: String, options: ImgproxyOptions) {
         var segments = path.split(separator: "/", omittingEmptySubsequences: false)[...]
         var options = ImgproxyOptions()
         // Options have a colon, and base64 has none.
@@ -47,6 +42,7 @@ struct ImgproxyPath {
             try options.apply(try RequestTarget.decoded(segment))
             segments = segments.dropFirst()
         }
+        let source: String
         let format: Substring?
         switch segments.first {
         case "plain":
@@ -62,7 +58,7 @@ struct ImgproxyPath {
             (source, format) = (text, parts.format)
         }
         if let format { try options.apply("format:\(format)") }
-        self.options = options
+        return (source, options)
     }
 
     private static func parts(_ text: String, at separator: Character) throws(Problem) -> (

@@ -11,15 +11,13 @@ internal import Synchronization
 // that re-encodes the URL does not break it, nor does one that merges slashes or appends one. It does not cover `wait`, which is the client's choice.
 
 /// Makes thumbnails on first request.
-struct MakeHandler: WebHandler {
-    let exchange: WebExchange
-
+extension WebExchange {
     private static let queue = "web"
     /// The priority of these jobs, in minutes of waiting: someone is looking at the page.
     private static let priority = 20
     private static let schemes: Set = ["http", "https", "cameo", "initials"]
 
-    func answer() async throws -> Response {
+    func make() async throws -> Response {
         let configuration = site.configuration
         guard configuration.allowsUnsigned || !configuration.signingKeys.isEmpty else {
             throw Problem(
@@ -59,8 +57,7 @@ struct MakeHandler: WebHandler {
         )
         try asked.validate()
         let id = try asked.thumbnailIDs()[0]
-        let contents = ContentHandler(exchange: exchange)
-        if let content = try await site.store.made(id) { return try await contents.serve(content) }
+        if let content = try await site.store.made(id) { return try await serve(content) }
         let job: Int64?
         if let known = try await site.making.job(of: id, in: site.store) {
             job = known
@@ -71,7 +68,7 @@ struct MakeHandler: WebHandler {
         let pending = PendingThumbnail(id, job: job, rendition: rendition)
         do {
             switch try await pending.wait(patience, on: site) {
-            case .made(let content): return try await contents.serve(content)
+            case .made(let content): return try await serve(content)
             case .missing(let hasEnded): return try await pending.answer(to: request, on: site, hasEnded: hasEnded)
             }
         } catch var problem as Problem where problem.code != nil {

@@ -7,10 +7,8 @@ internal import Hummingbird
 internal import NIOCore
 
 /// Serves the bytes that a `cameo:` name refers to.
-struct ContentHandler: WebHandler {
-    let exchange: WebExchange
-
-    func answer(_ route: Route) async throws -> Response {
+extension WebExchange {
+    func content(_ route: Route) async throws -> Response {
         guard let rest = target.firstSegment.rest, !rest.isEmpty else { throw Self.nothing }
         let name = try RequestTarget.decoded(rest)
         switch route {
@@ -62,10 +60,9 @@ struct ContentHandler: WebHandler {
     private func track(_ name: Substring) async throws -> Response {
         guard let id = ThumbnailID(name) else { throw Self.nothing }
         let thumbnail = try await site.store.thumbnail(id)
-        guard let track = StoryboardTrack(of: thumbnail) else {
+        guard let text = thumbnail.webVTT(sheet: "\(id).\(thumbnail.format.fileExtension)") else {
             throw Problem(.notFound, "the thumbnail is no storyboard of a video")
         }
-        let text = track.webVTT(sheet: "\(id).\(thumbnail.format.fileExtension)")
         return try derived(Data(text.utf8), as: "text/vtt; charset=utf-8", tag: "track-\(thumbnail.blob)")
     }
 
@@ -214,7 +211,7 @@ extension RequestConditions {
 // nothing signed. A range is none of the redirect's business: the client asks for it again at the URL.
 //
 // Originals are not redirected to. They need a token here, and the URL would need none.
-extension ContentHandler {
+extension WebExchange {
     /// A URL has at least this lifetime, so that clients find their own copies: it stays the same for half of it.
     private static let usualLifetime = Duration.seconds(3_600)
     /// How long before the end of its URL a redirect is forgotten: what following it may take.

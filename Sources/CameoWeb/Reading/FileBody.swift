@@ -13,19 +13,34 @@ struct FileBody: Sendable {
     let files: VerifiedFiles
     let channel: any Channel
 
-    /// How long a client may accept no piece before its connection is closed.
+    /// How long a client may accept nothing before its connection is closed.
     static let patience = TimeAmount.seconds(30)
+
+    /// Writes bytes. If the client takes none of them for so long, closes its connection, which makes the write fail.
+    @concurrent
+    static func write(
+        _ bytes: ByteBuffer,
+        to writer: inout any ResponseBodyWriter,
+        on channel: any Channel
+    ) async throws {
+        let timeout = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+        defer { timeout.cancel() }
+        try await writer.write(bytes)
+    }
 
     private struct CutOff: Error {}
 
     var responseBody: ResponseBody {
         ResponseBody(contentLength: range.count) { writer in
-            let progress = Progress()
+            // The pieces that were accepted, and those that were at the last look.
+            let (pieces, seen) = (Live(0), Live(0))
             // The event loop drops a cancelled timer at once. Swift would keep a cancelled sleep until its time.
             let watch = channel.eventLoop.scheduleRepeatedTask(initialDelay: Self.patience, delay: Self.patience) {
                 [channel] _ in
+                let count = pieces.value
                 // This makes the pending write fail.
-                if progress.hasStopped() { channel.close(promise: nil) }
+                if count == seen.value { channel.close(promise: nil) }
+                seen.value = count
             }
             defer { watch.cancel() }
             for start in stride(from: range.lowerBound, to: range.upperBound, by: VerifiedFiles.piece) {
@@ -37,28 +52,9 @@ struct FileBody: Sendable {
                     throw CutOff()
                 }
                 try await writer.write(ByteBuffer(bytes: bytes))
-                progress.note()
+                pieces.value += 1
             }
             try await writer.finish(nil)
-        }
-    }
-
-    private final class Progress: Sendable {
-        private struct State {
-            var pieces = 0
-            var seen = 0
-        }
-
-        private let state = Mutex(State())
-
-        func note() { state.withLock { $0.pieces += 1 } }
-
-        /// Whether no piece was accepted since the last call.
-        func hasStopped() -> Bool {
-            state.withLock { state in
-                defer { state.seen = state.pieces }
-                return state.pieces == state.seen
-            }
         }
     }
 }
@@ -103,31 +99,15 @@ final class VerifiedFiles: Sendable {
 
     /// Reads a range of a file; returns fewer bytes if the file was truncated meanwhile.
     func read(_ file: OpenFile, _ range: Range<Int>) async -> [UInt8] {
-        await perform { Self.read(file, range) }
+        await perform { file.bytes(in: range) }
     }
 
     private static func digest(of file: OpenFile, count: Int) -> BlobDigest {
         var hash = SHA256()
         for start in stride(from: 0, to: count, by: piece) {
-            read(file, start..<min(start + piece, count)).withUnsafeBytes { hash.update($0) }
+            file.bytes(in: start..<min(start + piece, count)).withUnsafeBytes { hash.update($0) }
         }
         return hash.finalize()
-    }
-
-    private static func read(_ file: OpenFile, _ range: Range<Int>) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: range.count) { buffer, done in
-            while done < range.count {
-                let count = pread(
-                    file.descriptor,
-                    buffer.baseAddress.map { $0 + done },
-                    range.count - done,
-                    off_t(range.lowerBound + done)
-                )
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
-                done += count
-            }
-        }
     }
 
     private func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {

@@ -101,7 +101,7 @@ struct PendingThumbnail: Sendable {
                 status: .accepted,
                 headers: [
                     .contentType: picture.mediaType, .cacheControl: "no-store",
-                    .contentSecurityPolicy: ContentHandler.policy,
+                    .contentSecurityPolicy: WebExchange.policy,
                 ],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes))
             )

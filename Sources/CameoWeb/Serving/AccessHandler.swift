@@ -8,11 +8,9 @@ internal import Hummingbird
 // browser sends it along with what pages of the same site ask for, on other ports and under other names of a domain;
 // who asks is told by `Sec-Fetch-Site`, and by `Origin` where the connection is not encrypted.
 
-/// Tells what a request may do, and signs the dashboard in and out.
-struct AccessHandler: WebHandler {
-    let exchange: WebExchange
-
-    func answer() throws -> Response {
+extension WebExchange {
+    /// Tells what a request may do, and signs the dashboard in and out.
+    func access() throws -> Response {
         try target.query.allow()
         let tokens = site.configuration.tokens
         let path = "\(site.configuration.basePath)/"

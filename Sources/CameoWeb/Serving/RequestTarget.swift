@@ -94,21 +94,14 @@ struct QueryItems: Sendable, CustomStringConvertible {
 
     subscript(name: String) -> String? { items.first { $0.name == name }.flatMap(\.value) }
 
-    /// The comma-separated words of an item; empty if the item is absent.
-    func list(_ name: String) -> [String] { self[name].map { $0.split(separator: ",").map(String.init) } ?? [] }
-
-    /// The words of a list, each of which must be a case of a type.
+    /// The comma-separated words of an item, each of which must be a case of a type; empty if the item is absent.
     func words<Word: RawRepresentable<String> & CaseIterable>(_ name: String, _ type: Word.Type) throws(Problem)
         -> [Word]
     {
-        var words: [Word] = []
-        for text in list(name) {
-            guard let word = Word(rawValue: text) else {
-                throw Problem(.badRequest, "\(name)=\(text): must be a comma-separated list of \(Word.allWords)")
-            }
-            words.append(word)
+        try (self[name] ?? "").split(separator: ",").map { text throws(Problem) in
+            if let word = Word(rawValue: String(text)) { return word }
+            throw Problem(.badRequest, "\(name)=\(text): must be a comma-separated list of \(Word.allWords)")
         }
-        return words
     }
 
     /// A time, RFC 3339.

@@ -27,10 +27,8 @@ struct WebResponder: HTTPResponder {
                 route = .imgproxy
             }
             if let known = route.pictureItems { ignored = try target.query.unknown(besides: known) }
-            response = try await answer(
-                WebExchange(site: site, request: request, target: target, context: context),
-                route
-            )
+            let exchange = WebExchange(site: site, request: request, target: target, context: context)
+            response = try await exchange.answer(route)
         } catch {
             let problem = Problem(erased: error)
             if problem.status.kind == .serverError || problem.isOthersFault {
@@ -66,41 +64,40 @@ struct WebResponder: HTTPResponder {
             }
         }
     }
-
-    private func answer(_ exchange: WebExchange, _ route: Route) async throws -> Response {
-        if ![.access, .jobs, .queues, .unknown].contains(route) {
-            try exchange.check(allows: .get, .head)
-        }
-        switch route {
-        case .thumbnail, .blob, .source, .placeholder:
-            return try await ContentHandler(exchange: exchange).answer(route)
-        case .health: return try await HealthHandler(exchange: exchange).health()
-        case .status: return try await HealthHandler(exchange: exchange).status()
-        case .metrics: return try await HealthHandler(exchange: exchange).metrics()
-        case .history: return try HistoryHandler(exchange: exchange).answer()
-        case .access: return try AccessHandler(exchange: exchange).answer()
-        case .openAPI:
-            try exchange.target.query.allow()
-            return Response(text: try site.api.text, contentType: "application/json")
-        case .jobs: return try await JobsHandler(exchange: exchange).answer()
-        case .events: return try await EventsHandler(exchange: exchange).answer()
-        case .batches: return try await BatchesHandler(exchange: exchange).answer()
-        case .queues: return try await QueuesHandler(exchange: exchange).answer()
-        case .failures: return try await JobsHandler(exchange: exchange).failures()
-        case .make: return try await MakeHandler(exchange: exchange).answer()
-        case .imgproxy: return try await ImgproxyHandler(exchange: exchange).answer()
-        case .page: return try DashboardHandler(exchange: exchange).answer()
-        case .unknown: throw Problem(.notFound, "there is nothing at this path")
-        }
-    }
 }
 
-/// A request on the way to its response.
+/// A request on the way to its response. What answers the requests of each route is in the files of the handlers.
 struct WebExchange {
     let site: Site
     let request: Request
     let target: RequestTarget
     let context: WebContext
+
+    func answer(_ route: Route) async throws -> Response {
+        if ![.access, .jobs, .queues, .unknown].contains(route) { try check(allows: .get, .head) }
+        switch route {
+        case .thumbnail, .blob, .source, .placeholder: return try await content(route)
+        case .health: return try await health()
+        case .status: return try await status()
+        case .metrics: return try await metrics()
+        case .history: return try history()
+        case .access: return try access()
+        case .openAPI:
+            try target.query.allow()
+            let text = try site.api.value ?? APIDocument.text(basePath: site.configuration.basePath)
+            site.api.value = text
+            return Response(text: text, contentType: "application/json")
+        case .jobs: return try await jobs()
+        case .events: return try await events()
+        case .batches: return try await batches()
+        case .queues: return try await queues()
+        case .failures: return try await failures()
+        case .make: return try await make()
+        case .imgproxy: return try await imgproxy()
+        case .page: return try page()
+        case .unknown: throw Problem(.notFound, "there is nothing at this path")
+        }
+    }
 
     /// Throws a ``Problem`` unless the request's method is one of `methods`.
     func check(allows methods: HTTPRequest.Method...) throws(Problem) {
@@ -108,18 +105,6 @@ struct WebExchange {
             throw .methodNotAllowed(methods.map(\.rawValue).joined(separator: ", "))
         }
     }
-}
-
-/// Answers the requests of a route.
-protocol WebHandler {
-    var exchange: WebExchange { get }
-}
-
-extension WebHandler {
-    var site: Site { exchange.site }
-    var request: Request { exchange.request }
-    var target: RequestTarget { exchange.target }
-    var context: WebContext { exchange.context }
 
     /// Refuses query items other than these, and clients whose token does not allow `scope`; returns the token's name.
     @discardableResult
@@ -179,8 +164,8 @@ struct Site: Sendable {
     let counters = RequestCounters()
     let making = MakingJobs()
     let readiness = Readiness()
-    /// The OpenAPI document.
-    let api: APIText
+    /// The OpenAPI document, once it was asked for.
+    let api = Live<String?>(nil)
     let startedAt = Date()
     let logger: Logger
 
@@ -191,7 +176,6 @@ struct Site: Sendable {
         changes = StoreChanges(store: store)
         memory = BlobMemory(capacity: configuration.memoryCapacity)
         uploads = UploadBudget(limit: configuration.maximumUploadsInFlight)
-        api = APIText(basePath: configuration.basePath)
         feed = ChangeFeed(store: store, beat: configuration.keepAlive / 2)
         history = History(store: store, pace: configuration.historyPace)
     }

@@ -55,7 +55,7 @@ package struct WebServer: Service {
             ),
             onServerRunning: { channel in
                 if let lock { flock(lock.descriptor, LOCK_UN) }
-                onReady(url(of: channel))
+                onReady(url(of: channel, at: address))
             },
             logger: quietLogger
         )
@@ -116,15 +116,14 @@ package struct WebServer: Service {
     }
 
     private func url(ofInherited channel: any Channel) -> String {
-        let path = responder.site.configuration.basePath + "/"
-        guard let local = channel.localAddress else { return path }
-        if let file = local.pathname { return "unix:\(file)" }
-        return "http://\(ListenAddress.tcp(host: local.ipAddress ?? "", port: local.port ?? 0))\(path)"
+        guard let local = channel.localAddress else { return responder.site.configuration.basePath + "/" }
+        let path = local.pathname.map { ListenAddress.unix(path: $0) }
+        return url(of: channel, at: path ?? .tcp(host: local.ipAddress ?? "", port: 0))
     }
 
-    private func url(of channel: any Channel) -> String {
-        let path = responder.site.configuration.basePath + "/"
+    private func url(of channel: any Channel, at address: ListenAddress) -> String {
         guard case .tcp(let host, let port) = address else { return "\(address)" }
-        return "http://\(ListenAddress.tcp(host: host, port: channel.localAddress?.port ?? port))\(path)"
+        let bound = ListenAddress.tcp(host: host, port: channel.localAddress?.port ?? port)
+        return "http://\(bound)\(responder.site.configuration.basePath)/"
     }
 }

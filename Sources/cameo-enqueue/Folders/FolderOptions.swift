@@ -40,30 +40,22 @@ struct FolderOptions: ParsableArguments {
                 let count = AmountText.count(tree.pictures.count, "picture")
                 Output.error("cameo-enqueue: \(source.name): \(count)\(Self.leftOut(tree))")
             }
-            result += tree.pictures.map(SourceArgument.file)
+            result += tree.pictures.map { SourceArgument($0) }
         }
         return result
     }
 
     /// The absolute paths of the sources, all of which must be folders.
     func watched(_ sources: [SourceArgument]) throws(CommandFailure) -> [[UInt8]] {
-        var folders: [[UInt8]] = []
-        for source in sources {
-            guard let folder = Self.folder(source) else {
-                throw CommandFailure("--watch: \(source.name) is not a folder", .usage)
-            }
-            folders.append(folder)
+        try sources.map { source throws(CommandFailure) in
+            if let folder = Self.folder(source) { return folder }
+            throw CommandFailure("--watch: \(source.name) is not a folder", .usage)
         }
-        return folders
     }
 
     private static func leftOut(_ tree: PictureTree) -> String {
-        var parts: [String] = []
-        if tree.otherFiles > 0 { parts.append("\(AmountText.count(tree.otherFiles, "other file")) skipped") }
-        if tree.unreadableFiles > 0 {
-            parts.append("\(AmountText.count(tree.unreadableFiles, "unreadable file")) skipped")
-        }
-        return parts.map { ", \($0)" }.joined()
+        [(tree.otherFiles, "other file"), (tree.unreadableFiles, "unreadable file")].filter { $0.0 > 0 }
+            .map { count, noun in ", \(AmountText.count(count, noun)) skipped" }.joined()
     }
 
     /// The absolute path of a source that is a folder; nil for any other source.

@@ -40,7 +40,7 @@ struct FolderWatch {
     /// The absolute paths of new pictures, in batches. The stream ends only by throwing, normally a ``CommandFailure``.
     consuming func pictures() -> AsyncThrowingStream<[[UInt8]], any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: [[UInt8]].self)
-        let thread = Thread { [self] in
+        Thread.detachNewThread { [self] in
             var watch = self
             do {
                 while true { continuation.yield(try watch.next()) }
@@ -48,7 +48,6 @@ struct FolderWatch {
                 continuation.finish(throwing: error)
             }
         }
-        thread.start()
         return stream
     }
 

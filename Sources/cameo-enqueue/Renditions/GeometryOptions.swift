@@ -5,30 +5,24 @@ internal import CommandSupport
 /// The part of the picture that is used, and its size.
 struct GeometryOptions: ParsableArguments {
     @Option(
-        help: .value(
-            "WxH[:…]",
-            """
+        help: """
             A box in pixels (256x256, 1024x, x600), optionally with its own fit, format or quality after colons: \
             256x256:cover:webp:q75. Repeatable; all sizes share one decode. (default: 256x256)
-            """
-        )
+            """.taking("WxH[:…]")
     )
     var size: [String] = []
 
-    @Option(help: .value("fit", "How the picture is fitted into the box. (default: inside)"))
+    @Option(help: "How the picture is fitted into the box. (default: inside)".taking("fit"))
     var fit: Rendition.Fit?
 
     @Flag(help: "Enlarge pictures that are smaller than the box.")
     var enlarge = false
 
     @Option(
-        help: .value(
-            "gravity",
-            """
+        help: """
             The part that cover keeps, and the place where contain puts the picture: center, north, northeast, …, or a \
             focal point x,y with each from 0 to 1; for cover also entropy or attention. (default: center)
-            """
-        ),
+            """.taking("gravity"),
         completion: .list(Rendition.Gravity.words.compactMap(\.word)),
         transform: RenditionArgument.gravity
     )
@@ -36,25 +30,22 @@ struct GeometryOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: .value("factor", "Multiply every length by this device pixel ratio, 0.1 to 8. (default: 1)")
+        help: "Multiply every length by this device pixel ratio, 0.1 to 8. (default: 1)".taking("factor")
     )
     var dpr: Double?
 
     @Option(
         parsing: .unconditional,
-        help: .value("number", "The page or frame of the source, counted from 0. (default: 0)")
+        help: "The page or frame of the source, counted from 0. (default: 0)".taking("number")
     )
     var page: Int?
 
     @Option(
         parsing: .unconditional,
-        help: .value(
-            "time",
-            """
+        help: """
             The moment of a video: seconds (15.5), a share of its duration (50%), auto, which avoids black, blank and \
             faded frames, or cover, the cover art. (default: auto)
-            """
-        ),
+            """.taking("time"),
         transform: RenditionArgument.time
     )
     var time: Rendition.FrameTime?
@@ -63,49 +54,42 @@ struct GeometryOptions: ParsableArguments {
     var accurate = false
 
     @Option(
-        help: .value(
-            "CxR",
-            """
+        help: """
             Make a sheet of many moments of a video, of so many tiles a row and so many rows (5x4), each of which has the \
             size; at most 100 tiles.
-            """
-        ),
+            """.taking("CxR"),
         transform: RenditionArgument.storyboard
     )
     var storyboard: Rendition.Storyboard?
 
     @Option(
         parsing: .unconditional,
-        help: .value(
-            "duration",
-            "The shortest time from tile to tile of a storyboard, so that short videos have fewer. (default: none)"
-        )
+        help: """
+            The shortest time from tile to tile of a storyboard, so that short videos have fewer. (default: none)
+            """.taking("duration")
     )
-    var interval: DurationArgument?
+    var interval: Duration?
 
     @Option(
         parsing: .unconditional,
-        help: .value("threshold", "Cut off uniform borders whose pixels differ from the corner's by at most 0 to 255.")
+        help: "Cut off uniform borders whose pixels differ from the corner's by at most 0 to 255.".taking("threshold")
     )
     var trim: Int?
 
     @Option(
         parsing: .unconditional,
-        help: .value(
-            "area",
-            """
+        help: """
             Use only a part of the picture: left,top,WIDTHxHEIGHT in pixels (10,20,300x200) or per cent \
             (10%,5%,50%x100%).
-            """
-        ),
+            """.taking("area"),
         transform: RenditionArgument.crop
     )
     var crop: Rendition.CropArea?
 
-    @Option(parsing: .unconditional, help: .value("degrees", "Rotate clockwise by this angle. (default: 0)"))
+    @Option(parsing: .unconditional, help: "Rotate clockwise by this angle. (default: 0)".taking("degrees"))
     var rotate: Rendition.Rotation?
 
-    @Option(help: .value("direction", "Mirror the picture."))
+    @Option(help: "Mirror the picture.".taking("direction"))
     var flip: Rendition.Flip?
 
     func validate() throws {
@@ -120,7 +104,7 @@ struct GeometryOptions: ParsableArguments {
         rendition.time = time ?? .auto
         rendition.accurate = accurate
         rendition.storyboard = storyboard
-        rendition.storyboard?.interval = interval?.seconds
+        rendition.storyboard?.interval = interval?.typedSeconds
         rendition.trim = trim
         rendition.crop = crop
         rendition.rotate = rotate ?? .none

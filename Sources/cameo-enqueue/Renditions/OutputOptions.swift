@@ -4,10 +4,10 @@ internal import CommandSupport
 
 /// How the pixels are encoded.
 struct OutputOptions: ParsableArguments {
-    @Option(help: .value("format", "The output format; auto is WebP. (default: auto)"))
+    @Option(help: "The output format; auto is WebP. (default: auto)".taking("format"))
     var format: Rendition.Format?
 
-    @Option(parsing: .unconditional, help: .value("quality", "The quality, 1 to 100. (default: the format's own)"))
+    @Option(parsing: .unconditional, help: "The quality, 1 to 100. (default: the format's own)".taking("quality"))
     var quality: Int?
 
     @Flag(help: "Encode without loss (WebP, AVIF).")
@@ -18,17 +18,16 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: .value(
-            "effort",
-            "The effort, 1 (fast) to 9 (small), for PNG, WebP, AVIF and GIF. (default: the format's own)"
-        )
+        help: """
+            The effort, 1 (fast) to 9 (small), for PNG, WebP, AVIF and GIF. (default: the format's own)
+            """.taking("effort")
     )
     var effort: Int?
 
     @Flag(help: "Write a progressive file (JPEG).")
     var progressive = false
 
-    @Option(help: .value("subsampling", "The chroma subsampling (JPEG, AVIF). (default: by the quality)"))
+    @Option(help: "The chroma subsampling (JPEG, AVIF). (default: by the quality)".taking("subsampling"))
     var chromaSubsampling: Rendition.Encoding.ChromaSubsampling?
 
     @Flag(help: "Use a palette of at most 256 colours (PNG).")
@@ -36,7 +35,7 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: .value("size", "Lower the quality until the file has at most this size (60K).")
+        help: "Lower the quality until the file has at most this size (60K).".taking("size")
     )
     var maxBytes: ByteCount?
 
@@ -47,10 +46,9 @@ struct OutputOptions: ParsableArguments {
     var keepProfile = false
 
     @Option(
-        help: .value(
-            "kinds",
-            "Keep this metadata, a comma-separated list of copyright,exif,gps,icc,xmp. (default: none)"
-        ),
+        help: """
+            Keep this metadata, a comma-separated list of copyright,exif,gps,icc,xmp. (default: none)
+            """.taking("kinds"),
         completion: .list(Rendition.Encoding.Metadata.allCases.map(\.rawValue)),
         transform: RenditionArgument.words
     )

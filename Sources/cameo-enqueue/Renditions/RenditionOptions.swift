@@ -7,19 +7,18 @@ struct RenditionOptions: ParsableArguments {
     @OptionGroup(title: "Preset Options") var presets: PresetListing
     @OptionGroup(title: "Geometry Options") var geometry: GeometryOptions
     @OptionGroup(title: "Look Options") var look: LookOptions
-    @OptionGroup(title: "Look Options") var overlay: OverlayOptions
     @OptionGroup(title: "Output Options") var output: OutputOptions
 
     /// All options given that describe renditions.
     func given() throws -> [String] {
-        try presets.named.given + geometry.given + look.given + overlay.given + output.given
+        try presets.named.given + geometry.given + look.given + output.given
     }
 
     func validate() throws {
-        if overlay.overlay == nil, let detail = try overlay.given.first {
+        if look.overlay == nil, let detail = try look.given.first(where: { $0.hasPrefix("--overlay-") }) {
             throw ValidationError("\(detail) needs --overlay")
         }
-        guard overlay.overlay != "" else { throw ValidationError("--overlay: must be a path or a URI, but is empty") }
+        guard look.overlay != "" else { throw ValidationError("--overlay: must be a path or a URI, but is empty") }
     }
 
     /// - Throws: an error that names the option and its mistake.
@@ -36,7 +35,6 @@ struct RenditionOptions: ParsableArguments {
     }
 
     private func sized(_ sizes: [SizeArgument]) throws -> [Rendition] {
-        let watermark = overlay.made()
         var renditions = sizes.map(\.size).map { size in
             var rendition = Rendition(
                 width: size.width,
@@ -47,7 +45,6 @@ struct RenditionOptions: ParsableArguments {
             )
             geometry.apply(to: &rendition)
             look.apply(to: &rendition)
-            rendition.look.overlay = watermark
             return rendition
         }
         geometry.applyGravity(to: &renditions)
