@@ -36,7 +36,8 @@ package struct RetryPolicy: Hashable, Sendable {
     /// added to it, so that jobs that were turned away together do not all come back at once.
     ///
     /// A picture that kills its renderer twice in a row, each time a fresh process, always will, so it gets no third
-    /// attempt. `previous` is the failure of the attempt before.
+    /// attempt. `previous` is the failure of the attempt before. What the store refuses is tried until an operator has mended
+    /// it, at a pace at which a bucket that refuses everything costs each picture two attempts a minute.
     package func delay(
         afterAttempt attempt: Int,
         of maxAttempts: Int,
@@ -44,6 +45,7 @@ package struct RetryPolicy: Hashable, Sendable {
         previous: JobFailure?,
         chance: Double
     ) -> Duration? {
+        guard failure.code != .storeRefused else { return .seconds(30) }
         guard failure.isRetryable, attempt < maxAttempts else { return nil }
         if failure.code.isRendererDeath, let previous, previous.code.isRendererDeath { return nil }
         let step = step(attempt)

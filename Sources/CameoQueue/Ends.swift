@@ -27,6 +27,8 @@ extension QueueTransaction {
         fail(failure.code, .retriedFailures)
         var task = task
         (task.due, task.failed) = (time.milliseconds, task.tries)
+        // That is not the job's fault, and counts as no attempt.
+        if failure.code == .storeRefused { task.attempt = max(0, task.attempt - 1) }
         return try backOff(task)
     }
 

@@ -283,7 +283,7 @@ extension QueueStore {
             try await commit(holding: claim) { db in try db.discard(db.take(claim), failure, timings) }
             return nil
         case .release: return try await commit(holding: claim) { db in try db.release(db.take(claim), as: .released) }
-        case .postpone(let time), .rest(let time):
+        case .postpone(let time):
             return try await commit(holding: claim) { db in try db.postpone(db.take(claim), until: time) }
         case .leave(let unable, let time):
             return try await commit(holding: claim) { db in try db.leave(db.take(claim), unable, until: time, timings) }

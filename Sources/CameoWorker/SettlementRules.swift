@@ -28,8 +28,6 @@ struct SettlementRules: Sendable {
     /// How long the job waits after a failure for its next attempt; nil: it gets none.
     let delay: @Sendable (JobFailure) -> Duration?
 
-    /// In seconds: long enough that a bucket that refuses everything costs each picture two attempts a minute.
-    private static let rest: TimeInterval = 30
     private static let pauses = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
 
     /// Whether the worker is about to end. A service that goes on waits for its store as long as it takes.
@@ -98,7 +96,7 @@ struct SettlementRules: Sendable {
         switch error {
         case .leaseLost: return .end(.leaseLost)
         case .denied where !isStopping:
-            return drains ? .end(.unrecorded(reason: error.description)) : .write(.rest(until: endedAt + Self.rest))
+            return drains ? .end(.unrecorded(reason: error.description)) : fail(JobFailure(error))
         case .full, .busy, .readOnly, .unreachable, .denied, .cannotOpen:
             if isStopping { return .write(.release) }
             return drains ? fail(JobFailure(error)) : .write(.release, after: .seconds(1))
@@ -126,6 +124,7 @@ extension JobFailure {
         case .full: self.init(.storeFull, at: .store, error.description)
         case .damagedBlob: self.init(.sourceNotFound, at: .fetch, error.description)
         case .refused: self.init(.storeFailed, at: .store, error.description, isRetryable: false)
+        case .denied: self.init(.storeRefused, at: .store, error.description)
         default: self.init(.storeFailed, at: .store, error.description)
         }
     }

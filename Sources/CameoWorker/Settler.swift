@@ -91,7 +91,7 @@ struct Settler: Sendable {
     private func note(_ error: StoreError, before action: SettlementAction) {
         guard case .denied = error else { return }
         switch action {
-        case .write(.rest, _, 0), .end(.unrecorded): phase.refusedForGood(error.description)
+        case .write(.retry, _, 0), .end(.unrecorded): phase.refusedForGood(error.description)
         default: break
         }
     }

@@ -73,7 +73,7 @@ extension JobOutcome.Kind {
         case .recorded(.complete(.kept), _): "unchanged"
         case .recorded(.retry, _): "retried"
         case .recorded(.discard, _): "discarded"
-        case .recorded(.release, _), .recorded(.rest, _): "released"
+        case .recorded(.release, _): "released"
         case .recorded(.postpone, _), .recorded(.leave, _): "postponed"
         case .superseded: "superseded"
         case .leaseLost: "lost"
@@ -117,7 +117,7 @@ extension Worker {
             metadata["code"] = "\(failure.code.rawValue)"
             metadata["reason"] = "\(failure.message)"
             logger.error("discarded", metadata: metadata)
-        case .recorded(.release, _), .recorded(.rest, _):
+        case .recorded(.release, _):
             logger.info("released", metadata: metadata)
         case .recorded(.postpone, let wait):
             metadata["retry_in_ms"] = .stringConvertible(wait.milliseconds)

@@ -41,7 +41,7 @@ final class RefusingStore: WorkerStore {
         case .retry: try pass("retry")
         case .discard: try pass("discard")
         case .release: try pass("release")
-        case .postpone, .rest: try pass("postpone")
+        case .postpone: try pass("postpone")
         case .leave: try pass("leave")
         }
         return try await store.settle(claim, as: end, timings: timings)

@@ -89,7 +89,7 @@ extension JobOutcome.Kind {
         case .superseded(let duplicate): "superseded by \(duplicate)"
         case .recorded(.retry(let failure, _), let wait): "retried \(failure.code.rawValue) after \(wait)"
         case .recorded(.discard(let failure), _): "discarded \(failure.code.rawValue)"
-        case .recorded(.release, _), .recorded(.rest, _): "released"
+        case .recorded(.release, _): "released"
         case .recorded(.postpone, let wait): "postponed for \(wait)"
         case .recorded(.leave(let unable, _), let wait): "left for \(wait): \(unable.lack)"
         case .leaseLost: "lease lost"

@@ -87,7 +87,6 @@ extension AttemptEnd {
         case .retry(let failure, _), .discard(let failure):
             "fail \(failure.code.rawValue)\(failure.isRetryable ? "" : " for good")"
         case .release: "release"
-        case .rest(let time): "rest for \(time.timeIntervalSince1970) seconds"
         case .postpone(let time): "postpone for \(time.timeIntervalSince1970) seconds"
         case .leave(let unable, _): "leave: \(unable.lack)"
         }

@@ -102,7 +102,7 @@ struct SettlementRulesTests {
         ),
         Trouble(
             error: denied,
-            service: "rest for 30.0 seconds",
+            service: "fail store.refused",
             drain: "end: unrecorded: \(denied)",
             stopping: "release"
         ),
@@ -225,7 +225,7 @@ struct SettlementRulesTests {
             error: denied,
             workers: [.service],
             refusals: 3,
-            action: "rest for 30.0 seconds"
+            action: "fail store.refused"
         ),
         .init(
             write: .complete(.rendered),

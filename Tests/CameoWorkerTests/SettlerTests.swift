@@ -163,10 +163,11 @@ struct SettlerTests {
 
     @Test func aResultThatIsRefusedForGoodGivesItsPlaceToOthers() async throws {
         let bench = try await SettlementBench(refusals: Array(repeating: Self.denied, count: 3))
-        #expect(await bench.settle(bench.product) == "released")
-        #expect(bench.store.writes == ["complete", "complete", "complete", "postpone"])
+        #expect(await bench.settle(bench.product) == "retried store.refused after 30.0 seconds")
+        #expect(bench.store.writes == ["complete", "complete", "complete", "retry"])
         let job = try await bench.stored
-        #expect((job.state, job.attempt, job.attempts) == (.retryable, 0, []))
+        #expect((job.state, job.attempt, job.attempts?.count) == (.retryable, 0, 1))
+        #expect(job.attempts?.first?.failure == JobFailure(.storeRefused, at: .store, Self.denied.description))
         #expect(job.availableAt == bench.bench.clock.now() + 30)
         // While it rests, health knows; the next refusal comes before that is forgotten.
         bench.time.advance(.seconds(30))
@@ -177,8 +178,8 @@ struct SettlerTests {
 
     @Test func aFailureThatIsARefusalForGoodIsTroubleToo() async throws {
         let bench = try await SettlementBench()
-        #expect(await bench.settle(.failure(Self.denied)) == "released")
-        #expect(bench.store.writes == ["postpone"])
+        #expect(await bench.settle(.failure(Self.denied)) == "retried store.refused after 30.0 seconds")
+        #expect(bench.store.writes == ["retry"])
         bench.time.advance(.seconds(30))
         #expect(bench.phase.trouble(at: .now)?.reason == Self.denied.description)
     }

@@ -90,6 +90,18 @@ extension ConformanceCase {
             #expect((report.state, report.attempt, report.crashCount) == (.available, 0, 0))
             #expect(report.attempts?.map(\.outcome) == [.released])
         },
+        ConformanceCase("what the store refuses is recorded and not charged") { fixture in
+            let job = try await claimOne(fixture)
+            let failure = JobFailure(.storeRefused, at: .store, "s3://bucket denies access")
+            let time = fixture.clock.storeClock.now() + 30
+            _ = try await fixture.store.settle(job.claim, as: .retry(failure, at: time), timings: AttemptTimings())
+            let waiting = try await fixture.store.job(job.claim.jobID)
+            #expect((waiting.state, waiting.attempt, waiting.availableAt) == (.retryable, 0, time))
+            #expect(waiting.attempts?.map(\.failure) == [failure])
+            fixture.clock.advance(seconds: 31)
+            let again = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            #expect(again.attempt == 1 && again.previousFailure == failure)
+        },
         ConformanceCase("a failure waits or discards") { fixture in
             let job = try await claimOne(fixture)
             let failure = JobFailure(.sourceTimeout, at: .fetch, "too slow")

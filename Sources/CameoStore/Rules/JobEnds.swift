@@ -79,8 +79,6 @@ package enum AttemptEnd: Sendable {
     case release
     /// The job waits for a place at its host as if it had not been claimed; the attempt is neither counted nor recorded.
     case postpone(until: Date)
-    /// The same, because the store refuses for good what comes of the job.
-    case rest(until: Date)
     /// The host cannot do it. The job waits for another worker as if it had not been claimed, or is discarded with the
     /// failure of `unable`, and the hosts' names, if every live worker that takes jobs of its queue lacks the same.
     case leave(HostUnable, until: Date)
@@ -88,7 +86,7 @@ package enum AttemptEnd: Sendable {
     /// The time until which the job waits; nil if it does not, or for no fixed time.
     package var time: Date? {
         switch self {
-        case .retry(_, let time), .postpone(let time), .rest(let time), .leave(_, let time): time
+        case .retry(_, let time), .postpone(let time), .leave(_, let time): time
         case .complete, .discard, .release: nil
         }
     }

@@ -78,7 +78,7 @@ struct Problem: Error {
             case .sourceTooLarge: .contentTooLarge
             case .sourceTimeout, .sourceUnreachable, .sourceHTTPStatus, .sourceForbidden, .sourceChanged: .badGateway
             case .storeFull: .outOfSpace
-            case .storeFailed, .workerLost, .jobTimedOut, .renderFormatUnavailable: .serviceUnavailable
+            case .storeFailed, .storeRefused, .workerLost, .jobTimedOut, .renderFormatUnavailable: .serviceUnavailable
             case .requestInvalid, .sourceUnsupportedScheme, .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt,
                 .imageTooManyPixels, .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside,
                 .videoNoPicture, .videoUnsupportedCodec, .videoEncrypted, .renderFailed,

@@ -18,8 +18,8 @@ const groups = [
   ["Correct the request and enqueue it again",
     ["request.invalid", "image.noSuchPage", "image.cropOutside", "job.superseded"]],
   ["Look at the worker and the store, then retry", [
-    "render.failed", "render.crashed", "render.formatUnavailable", "store.full", "store.failed", "worker.lost",
-    "unknown"]],
+    "render.failed", "render.crashed", "render.formatUnavailable", "store.full", "store.failed",
+    "store.refused", "worker.lost", "unknown"]],
 ];
 
 const groupOf = (code) => groups.find(([, codes]) => codes.includes(code)) ?? groups.at(-1);
