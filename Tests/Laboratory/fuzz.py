@@ -10,14 +10,13 @@ With `store` instead of a time, it flips one bit in each of N copies of a store 
 workers, producers, reports, checks and repairs on it: none may crash or hang, and what a check finds sound must end.
 
 Mutations and renditions are a function of the seed, which is printed, and the input's number. Inputs that crashed or
-hung their renderer, or failed without a proper code, are kept. Exits with 1 if a worker died, a job was not finished, or
-a failure had no code; otherwise with 0, whatever happened to renderers, because that is their purpose.
+hung their renderer, or failed without a proper code, are kept. Exits with 1 if a worker died, a job was not finished,
+or a failure had no code; otherwise with 0, whatever happened to renderers, because that is their purpose.
 """
 import contextlib
 import json
 import pathlib
 import secrets
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from fuzzing.store import FAULTS, fuzz_store
 def arguments():
     parser = lab.parser("fuzz", __doc__)
     add = parser.add_argument
+    lab.add_bin(add)
     add("minutes", metavar="MINUTES", type=lambda text: text if text == "store" else lab.positive(text),
         help="how long to enqueue inputs; those in progress are then finished; or store")
     add("--video", action="store_true", help="test videos instead of pictures")
@@ -51,47 +51,45 @@ def arguments():
     if unknown := set(options.allow_format) - {"jxl", "pdf"}:
         parser.error(f"--allow-format: must be jxl, pdf or both, not {', '.join(sorted(unknown))}")
     formats = set(VIDEO_WEIGHTS) if options.video else set(WEIGHTS) - {"jxl", "pdf"} | set(options.allow_format)
-    if options.formats:
-        wanted = set(options.formats.split(","))
-        if not wanted <= formats:
-            parser.error(f"--formats: unknown or not allowed: {', '.join(sorted(wanted - formats))}")
-        formats = wanted
+    wanted = set(options.formats.split(",")) if options.formats else formats
+    if unknown := wanted - formats:
+        parser.error(f"--formats: unknown or not allowed: {', '.join(sorted(unknown))}")
     if options.inputs is not None and options.inputs < 1:
         parser.error("--inputs: must be at least 1")
-    lab.check_bin(options, parser.error, "cameo-worker", *["cameo-frames"] * options.video)
     options.keep = options.keep.resolve()
     try:
         options.keep.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         parser.error(f"--keep: {error}")
-    return options, formats
+    return options, wanted
 
 
 def fuzz(bin, folder, options, formats):
     """Returns the report."""
     lab.need(*(("ffmpeg", "ffmpeg") if options.video else ("vips", "libvips-tools")))
-    work = folder / "work"
-    work.mkdir()
-    print(f"seed {options.seed}; generating {'videos' if options.video else 'pictures'}", file=sys.stderr)
-    fixtures = (make_videos if options.video else make_pictures)(work, formats)
-    shutil.rmtree(work)
-    with contextlib.closing(Run(bin, folder, options, fixtures, options.seed)) as run:
-        total, refused = run.prepare()
-        print(f"{total} intact files, {refused} of them refused; damaging them", file=sys.stderr)
+    lab.progress(f"generating {'videos' if options.video else 'pictures'}")
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        fixtures = (make_videos if options.video else make_pictures)(work, formats)
+    with contextlib.closing(Run(bin, folder, options, fixtures)) as run:
+        run.prepare()
         run.go()
     return run.report()
 
 
 def main():
     options, formats = arguments()
-    bin = lab.built(options, f". deploy/setup build test{' video-tests' * options.video}\ndeploy/build{' --video' * options.video}")
+    sets, video = " video-tests" * options.video, " --video" * options.video
+    bin = lab.built(options, f". deploy/setup build test{sets}\ndeploy/build{video}",
+                    "cameo-worker", *["cameo-frames"] * options.video)
+    lab.progress(f"seed {options.seed}")
     try:
         with tempfile.TemporaryDirectory(prefix="cameo-fuzz-") as name:
+            folder = pathlib.Path(name).resolve()
             if options.minutes == "store":
-                print(f"seed {options.seed}", file=sys.stderr)
-                found = fuzz_store(bin, name, options.keep, options.seed, options.inputs or 2_000)
+                kinds, found = FAULTS, fuzz_store(bin, folder, options.keep, options.seed, options.inputs or 2_000)
             else:
-                found = fuzz(bin, pathlib.Path(name).resolve(), options, formats)
+                kinds = ("workerDeaths", "unfinished", "unnamedFailures")
+                found = fuzz(bin, folder, options, formats)
     except (RuntimeError, subprocess.CalledProcessError, sqlite3.Error) as error:
         sys.exit(f"\nthe run was aborted: {error}")
     if options.json:
@@ -100,7 +98,7 @@ def main():
         lab.show_rows(found.items(), 12)
     else:
         show(found)
-    return any(found[kind] for kind in (FAULTS if options.minutes == "store" else ("workerDeaths", "unfinished", "unnamedFailures")))
+    return any(found[kind] for kind in kinds)
 
 
 lab.main(main)

@@ -1,11 +1,9 @@
 """What the laboratory shares: programs and their costs, stores and servers, figures, tables and progress."""
 import argparse
 import contextlib
-import glob
 import math
 import os
 import pathlib
-import pwd
 import resource
 import shutil
 import signal
@@ -14,40 +12,35 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORES = len(os.sched_getaffinity(0))
-TICK, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+TICK = os.sysconf("SC_CLK_TCK")
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+ONE_CORE = dict(os.environ, VIPS_CONCURRENCY="1")
+
+sys.path.append(str(ROOT / "Tests/TestSupport"))
+import postgres  # noqa: E402
 
 
 class Unmeasured(RuntimeError):
     """Why something could not be measured."""
 
 
-# ---------------------------------------------------------------------------------------------------- A script's frame
+# A script's frame
 
 
-def parser(name, description, has_bin=True, **more):
+def parser(name, description, **more):
     """A parser of the arguments of deploy/NAME."""
-    made = argparse.ArgumentParser(prog=f"deploy/{name}", description=description,
+    return argparse.ArgumentParser(prog=f"deploy/{name}", description=description,
                                    formatter_class=argparse.RawDescriptionHelpFormatter, **more)
-    if has_bin:
-        add_bin(made.add_argument)
-    return made
 
 
 def add_bin(add):
-    add("--bin", type=pathlib.Path, metavar="FOLDER",
-        help="use the programs in this folder instead of building them")
-
-
-def check_bin(options, error, *programs):
-    for name in programs:
-        if options.bin and not (options.bin / name).exists():
-            error(f"--bin: there is no {name} in {options.bin}")
+    add("--bin", type=pathlib.Path, metavar="FOLDER", help="use the programs in this folder instead of building them")
 
 
 def positive(text):
@@ -56,19 +49,28 @@ def positive(text):
     return number
 
 
-def built(options, script):
+def built(options, script, *programs):
     """The folder of the programs: --bin, or the last line that a script of the shell prints, which builds them."""
-    if options.bin:
-        return options.bin.resolve()
-    progress("building (the first time takes some minutes)")
-    done = subprocess.run(["bash", "-euc", script], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit("the build failed")
-    return pathlib.Path(done.stdout.strip().splitlines()[-1])
+    if not options.bin:
+        progress("building (the first time takes some minutes)")
+        done = subprocess.run(["bash", "-euc", script], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        if done.returncode:
+            sys.exit("the build failed")
+        return pathlib.Path(done.stdout.strip().splitlines()[-1])
+    for name in programs:
+        if not (options.bin / name).exists():
+            progress(f"--bin: there is no {name} in {options.bin}")
+            sys.exit(2)
+    return options.bin.resolve()
+
+
+def found(*names):
+    """The path of the first of these programs that is installed, or None."""
+    return next((path for name in names if (path := shutil.which(name, path=PATH))), None)
 
 
 def need(program, package):
-    if not shutil.which(program, path=PATH):
+    if not found(program):
         sys.exit(f"{program} is missing: apt-get install {package}")
 
 
@@ -85,7 +87,7 @@ def main(act):
         sys.exit(130)
 
 
-# ----------------------------------------------------------------------------------------------------------- Processes
+# Processes
 
 
 def words(*command):
@@ -127,8 +129,23 @@ def running(*command, **more):
         end(process)
 
 
-def together(command, count, waits=False, **more):
-    """What so many processes print that begin at one time; with `waits` each says a line when it is ready, and reads one."""
+@contextlib.contextmanager
+def server(*command, answers, **more):
+    """A process that answers: `answers` is true, once it does not raise an error of a connection."""
+    def is_ready():
+        if process.poll() is not None:
+            raise Unmeasured(f"{command[0]} has ended")
+        with contextlib.suppress(OSError):
+            return answers()
+
+    with running(*command, stdin=subprocess.DEVNULL, **more) as process:
+        wait_until(is_ready, f"starting {command[0]}")
+        yield process
+
+
+def together(command, count, waits=True, **more):
+    """The numbers that so many processes print that begin at one time; with `waits`, each says when it is ready, and
+    reads a line."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with contextlib.ExitStack() as stack:
         started = [stack.enter_context(running(*command, text=True, **pipes, **more)) for _ in range(count)]
@@ -141,22 +158,27 @@ def together(command, count, waits=False, **more):
         answers = [(process, *process.communicate(timeout=300)) for process in started]
     for process, _, errors in answers:
         succeeded(process, errors)
-    return [printed for _, printed, _ in answers]
+    return [[float(word) for word in printed.split()] for _, printed, _ in answers]
+
+
+def stat(pid):
+    """What /proc says of a process behind its name: the state, the parent, and so on."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def processes():
     """Each process with its parent and the seconds of processor time of itself and of its children that have ended."""
     found = {}
-    for entry in os.scandir("/proc"):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = pathlib.Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-            found[int(entry.name)] = (int(fields[1]), sum(map(int, fields[11:15])) / TICK)
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            fields = stat(name)
+            found[int(name)] = (int(fields[1]), sum(map(int, fields[11:15])) / TICK)
     return found
 
 
 def tree(root, among=None):
     """The ids of a process and all of its descendants."""
-    among = processes() if among is None else among
+    among = among or processes()
     members, more = set(), {root} & among.keys()
     while more:
         members |= more
@@ -172,8 +194,7 @@ def processor_time(root):
 
 def own_time(pid):
     """The seconds of processor time of a process alone."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / TICK
+    return sum(map(int, stat(pid)[11:13])) / TICK
 
 
 def children_time():
@@ -183,23 +204,19 @@ def children_time():
 
 
 def children(pid):
-    found = []
-    for task in glob.glob(f"/proc/{pid}/task/*/children"):
-        with contextlib.suppress(OSError):  # the thread ended while it was looked at
-            found += map(int, pathlib.Path(task).read_text().split())
-    return found
+    return tree(pid) - {pid}
 
 
-def status(pid, name):
-    """A line of a process's status, such as VmRSS or VmHWM in MiB; 0 once it has ended."""
+def memory(pid, name="VmRSS"):
+    """What a process has of memory, or with VmHWM had at most, in MiB; 0 once it has ended."""
     with contextlib.suppress(OSError, StopIteration):
         lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name + ":"))
     return 0
 
 
-def resident(pid):
-    return status(pid, "VmRSS")
+def largest_child(pid, name="VmRSS"):
+    return max((memory(child, name) for child in children(pid)), default=0)
 
 
 def free_port():
@@ -208,38 +225,18 @@ def free_port():
         return server.getsockname()[1]
 
 
-# ------------------------------------------------------------------------------------------------------------- Figures
-
-
-def percentile(values, share):
-    """The smallest value that at least this share of the values does not exceed."""
-    return sorted(values)[max(0, math.ceil(len(values) * share) - 1)]
+# Figures
 
 
 def quantiles(times):
-    return {"p50": round(statistics.median(times), 2), "p99": round(percentile(times, 0.99), 2), "slowest": round(max(times), 2)}
-
-
-def spread(values):
-    """How far the values lie apart, as a share of their median."""
-    middle = statistics.median(values)
-    return (max(values) - min(values)) / middle if middle else 0
+    """Of p99, 99 % of the times are not larger."""
+    late = sorted(times)[math.ceil(len(times) * 0.99) - 1]
+    return {"p50": round(statistics.median(times), 2), "p99": round(late, 2), "slowest": round(max(times), 2)}
 
 
 def slope(points):
     """The slope of the straight line through the points with the least squares, 0 for fewer than two."""
-    if len({x for x, _ in points}) < 2:
-        return 0
-    middle_x, middle_y = (statistics.fmean(values) for values in zip(*points))
-    return sum((x - middle_x) * (y - middle_y) for x, y in points) / sum((x - middle_x) ** 2 for x, _ in points)
-
-
-def rounded(value):
-    if isinstance(value, dict):
-        return {key: rounded(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [rounded(inner) for inner in value]
-    return round(value, 2) if isinstance(value, float) else value
+    return statistics.linear_regression(*zip(*points)).slope if len({x for x, _ in points}) > 1 else 0
 
 
 def timed(act, *arguments):
@@ -277,7 +274,7 @@ def meanwhile(act, pause):
         thread.join()
 
 
-# ---------------------------------------------------------------------------------------------------- What is printed
+# What is printed
 
 
 def progress(text):
@@ -316,78 +313,54 @@ def table(head, rows):
     """A Markdown table with columns of equal width, so that it can be read as it is."""
     rows = [[str(cell) for cell in row] for row in (head, *rows)]
     widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["| " + " | ".join(f"{cell:{'>' if column else '<'}{widths[column]}}" for column, cell in enumerate(row)) + " |"
-             for row in rows]
-    lines.insert(1, "|" + "|".join("-" * (width + 1) + ("-:"[column > 0]) for column, width in enumerate(widths)) + "|")
-    return "\n".join(lines) + "\n"
+    rows.insert(1, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
+    lines = [[row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-# -------------------------------------------------------------------------------------------------- Stores and servers
+# Stores and servers
 
 
-def connect(store, **more):
-    """A connection to a store, by which no producer does a checkpoint."""
-    database = sqlite3.connect(pathlib.Path(store) / "cameo.sqlite", isolation_level=None, timeout=more.pop("timeout", 30), **more)
+def connect(store, timeout=30, **more):
+    """A connection to a store, for `with`, by which no producer does a checkpoint."""
+    database = sqlite3.connect(pathlib.Path(store) / "cameo.sqlite", isolation_level=None, timeout=timeout, **more)
     database.execute("PRAGMA wal_autocheckpoint=0")
-    return database
+    return contextlib.closing(database)
+
+
+def one(database, question, *values):
+    """The first column of the first row."""
+    row = database.execute(question, values).fetchone()
+    return row and row[0]
 
 
 def faults(library):
     """Compiles the library that makes calls of a program fail."""
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, ROOT / "Tests/TestSupport/faults.c"], check=True)
+    output("cc", "-O1", "-shared", "-fPIC", "-o", library, ROOT / "Tests/TestSupport/faults.c")
 
 
-class PostgreSQL:
-    """A server on a Unix socket in `folder`, and on a port if one is given. It ends with this program even if that is
-    killed. All else than `settings` is as initdb leaves it."""
+@contextlib.contextmanager
+def redis(folder):
+    """A Redis of its own that syncs every write before it answers; gives the path of its socket, which is short."""
+    def answers():
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(address)
+        return True
 
-    def __init__(self, folder, settings, port=None):
-        found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
-        if not found:
-            raise Unmeasured("there is no PostgreSQL server in /usr/lib/postgresql: apt-get install postgresql")
-        self.programs, self.folder, self.settings = pathlib.Path(found[-1]), folder, settings
-        self.data, self.port, self.process, self.owner = folder / "data", port or 5432, None, {}
-        self.host = "127.0.0.1" if port else folder
-        folder.mkdir(exist_ok=True)
-        if os.geteuid() == 0:  # as which the server refuses to run
-            account = pwd.getpwnam("postgres")
-            os.chown(folder, account.pw_uid, account.pw_gid)
-            self.owner = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+    with tempfile.TemporaryDirectory() as short:
+        address = f"{short}/redis.sock"
+        command = ["redis-server", "--port", "0", "--unixsocket", address, "--save", "", "--appendonly", "yes",
+                   "--appendfsync", "always", "--dir", folder, "--daemonize", "no", "--loglevel", "warning"]
+        with server(*command, answers=answers):
+            yield address
 
-    def command(self, name, *arguments):
-        return output(self.programs / name, *arguments, stdin=subprocess.DEVNULL, cwd=self.folder, **self.owner)
 
-    def initialize(self):
-        self.command("initdb", "-D", self.data, "-U", "cameo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
-
-    def start(self):
-        options = [word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")]
-        command = ["setpriv", "--pdeathsig", "QUIT", self.programs / "postgres", "-D", self.data, "-p", self.port, "-k",
-                   self.folder, *options]
-        with open(self.folder / "log", "a") as log:
-            self.process = subprocess.Popen(words(*command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
-                                            cwd=self.folder, start_new_session=True, **self.owner)
-        self.await_answer()
-
-    def await_answer(self):
-        def answers():
-            if self.process.poll() is not None:
-                raise Unmeasured(f"the server does not start: {(self.folder / 'log').read_text()[-500:]}")
-            return not subprocess.run(words(self.programs / "pg_isready", "-q", *self.place)).returncode
-
-        wait_until(answers, "starting the server")
-
-    def stop(self, number=signal.SIGQUIT):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(number)
-            self.process.wait()
-
-    @property
-    def place(self):
-        return "-h", self.host, "-p", self.port
+class PostgreSQL(postgres.Server):
+    """A server that is asked by psql."""
 
     def psql(self):
-        return words(self.programs / "psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", *self.place, "-U", "cameo", "-d", "postgres")
+        return words(f"{self.programs}/psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", *self.place, "-U", "cameo",
+                     "-d", "postgres")
 
     def ask(self, sql, schema="public"):
         """Runs statements; what psql prints: rows in lines, columns separated by |."""

@@ -2,11 +2,11 @@
 deploy/soak --fleet MINUTES [FOLDER]
 
 Runs real workers on real pictures for a while and attacks them continuously, then reports what is missing. Sets up,
-builds, copies the pictures of FOLDER (or generates some), and keeps enqueueing jobs: with cameo-enqueue, by SQL, and once
-a minute from sixteen processes at once. Meanwhile workers kill themselves at every named kill point (in debug builds),
-are killed at random, or are frozen beyond their lease; renderers are killed; writes and syncs fail or are cut short, as
-on a faulty or full disk; and power cuts are simulated: everything stops, the store is copied without the data that was
-not synced, and the copy must have every acknowledged job.
+builds, copies the pictures of FOLDER (or generates some), and keeps enqueueing jobs: with cameo-enqueue, by SQL, and
+once a minute from sixteen processes at once. Meanwhile workers kill themselves at every named kill point (in debug
+builds), are killed at random, or are frozen beyond their lease; renderers are killed; writes and syncs fail or are cut
+short, as on a faulty or full disk; and power cuts are simulated: everything stops, the store is copied without the data
+that was not synced, and the copy must have every acknowledged job.
 
 One worker is never attacked: its memory, its descriptors and the write-ahead log must not grow after the first fifth of
 the run. Prints one table. Exits with 1 if anything was lost, stuck, duplicated, damaged or grew, otherwise with 0.
@@ -19,11 +19,11 @@ last commits; cables are pulled, links to it and to the bucket are cut, stalled 
 table has the time of each kind of recovery.
 """
 import contextlib
+import itertools
 import pathlib
 import random
 import secrets
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -37,6 +37,7 @@ ENDINGS = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".heic", ".tif", "
 def arguments():
     parser = lab.parser("soak", __doc__)
     add = parser.add_argument
+    lab.add_bin(add)
     add("minutes", metavar="MINUTES", type=lab.positive, help="how long to enqueue jobs and attack")
     add("folder", metavar="FOLDER", nargs="?", type=pathlib.Path, help="pictures to use; small ones make more jobs")
     add("--seed", type=int, default=secrets.randbelow(10**9), help="repeat the order of attacks of that run")
@@ -46,42 +47,38 @@ def arguments():
     options = parser.parse_args()
     if options.folder and not options.folder.is_dir():
         parser.error(f"FOLDER: {options.folder} is not a folder")
-    lab.check_bin(options, parser.error, "cameo-worker")
     if options.keep and options.keep.exists():
         parser.error(f"--keep: {options.keep} already exists")
     return options
 
 
-def gather(options, originals):
+def gather(folder, originals):
     """Copies the pictures to the disk of the run, where each job gets a link of its own."""
     originals.mkdir()
-    if options.folder:
-        found = sorted(path for path in options.folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    if folder:
+        found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
         for index, path in enumerate(found[:500]):
             shutil.copy(path, originals / f"{index:03d}{path.suffix.lower()}")
     else:
         with tempfile.TemporaryDirectory(dir=originals.parent) as large:
-            subprocess.run([lab.ROOT / "deploy/samples", large], check=True)
-            for path in sorted(pathlib.Path(large).iterdir()):
-                for ending in ("jpg", "png", "webp"):
-                    small = originals / f"{path.stem}-{path.suffix[1:]}.{ending}"
-                    subprocess.run(["vipsthumbnail", path, "-s", "560x560", "-o", small], check=True, stderr=subprocess.DEVNULL)
-    pictures = sorted(originals.iterdir())
-    if not pictures:
-        sys.exit(f"there are no pictures in {options.folder}")
-    return pictures
+            lab.output(lab.ROOT / "deploy/samples", large)
+            for path, ending in itertools.product(pathlib.Path(large).iterdir(), ("jpg", "png", "webp")):
+                small = originals / f"{path.stem}-{path.suffix[1:]}.{ending}"
+                lab.output("vipsthumbnail", path, "-s", "560x560", "-o", small)
+    return sorted(originals.iterdir()) or sys.exit(f"there are no pictures in {folder}")
 
 
 def main():
     options = arguments()
     sets, fleet = "build test" + " servers" * options.fleet, " --fleet" * options.fleet
     configuration = "release" if options.no_kills or options.fleet else "debug"
-    bin = lab.built(options, f". deploy/setup {sets}\ndeploy/build{fleet} {configuration}")
+    bin = lab.built(options, f". deploy/setup {sets}\ndeploy/build{fleet} {configuration}", "cameo-worker")
     with tempfile.TemporaryDirectory(prefix="cameo-soak-", ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name).resolve()
-        print(f"seed {options.seed}; gathering pictures", file=sys.stderr)
+        lab.progress(f"seed {options.seed}; gathering pictures")
+        pictures = gather(options.folder, folder / "originals")
         kind = FleetSoak if options.fleet else StoreSoak
-        run = kind(bin, folder, options, gather(options, folder / "originals"), random.Random(options.seed))
+        run = kind(bin, folder, options, pictures, random.Random(options.seed))
         try:
             with contextlib.closing(run):
                 run.go()

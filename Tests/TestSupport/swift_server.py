@@ -5,7 +5,8 @@ conditional PUT with one winner, multipart uploads, ranges.
 
 Keeps its data in the first folder, which must be on a file system with user attributes. With --tls it makes a
 certificate authority (ca.pem) and a certificate of that for localhost, and serves HTTPS. Prints {"port": …} when it
-answers, and ends with its input. The account is test:tester with the secret testing; the bucket `cameo` exists.
+answers, and ends with its input. While its folder has a file `no-deletes`, it denies deletes, as by a bucket's policy. The
+account is test:tester with the secret testing; the bucket `cameo` exists.
 """
 
 import eventlet
@@ -139,10 +140,20 @@ def main():
     if options.tls:
         chain, key = certificate(options.tls)
         server = eventlet.wrap_ssl(server, certfile=chain, keyfile=key, server_side=True)
-    eventlet.spawn(eventlet.wsgi.server, server, application, logger)
+    eventlet.spawn(eventlet.wsgi.server, server, denying(application, f"{folder}/no-deletes"), logger)
     make_bucket(application)
     print(json.dumps({"port": port}), flush=True)
     eventlet.tpool.execute(sys.stdin.read)
+
+
+def denying(application, mark):
+    def answer(environment, start):
+        if environment["REQUEST_METHOD"] != "DELETE" or not os.path.exists(mark):
+            return application(environment, start)
+        start("403 Forbidden", [("Content-Type", "application/xml")])
+        return [b"<Error><Code>AccessDenied</Code></Error>"]
+
+    return answer
 
 
 def make_bucket(application):

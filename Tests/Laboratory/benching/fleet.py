@@ -6,19 +6,18 @@
 - jobs enqueued a second, and how soon an INSERT is claimed;
 - what a job and a thumbnail cost: log, transactions, processor time, bytes in tables and indexes."""
 import contextlib
+import itertools
 import pathlib
 import statistics
 import subprocess
-import tempfile
 import time
 
 import lab
 from benching import database, place, report
-from lab import ROOT, Unmeasured, progress
+from lab import ROOT, Unmeasured
 
 KEPT = ("job", "accepted", "outcome", "change")
 CHURNED = ("task", "new_change", "queue_delta")
-LOOPS = {"mark": "bare loop, marking", "move": "bare loop, moving"}
 # So many that the fastest leaves some in a second, by the size of a batch.
 ENOUGH = {1: 10_000, 8: 40_000, 32: 120_000}
 BARE = """
@@ -35,18 +34,21 @@ BARE = """
       attempted_at timestamptz) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0,
       autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
     CREATE INDEX task_ready ON task(rank) WHERE state = 1;
-    CREATE TABLE outcome(id bigint PRIMARY KEY, state smallint NOT NULL, attempted_at timestamptz, finalized_at timestamptz);
+    CREATE TABLE outcome(id bigint PRIMARY KEY, state smallint NOT NULL, attempted_at timestamptz,
+      finalized_at timestamptz);
     CREATE TABLE attempt(job_id bigint, number int, started_at timestamptz, finished_at timestamptz,
       PRIMARY KEY (job_id, number))
 """
-# Of each maker the table that is vacuumed, what waits in it, and what adds COUNT jobs; Cameo's are added by `fill_waiting`.
+# Of each maker the table that is vacuumed, what waits in it, and what adds COUNT jobs, if not `fill_waiting`.
 WAITING = {
     "cameo": ("rates.task", "state = 1", None),
     "mark": ("bare.job", "state = 'available'",
-             f"INSERT INTO bare.job(rank, request) SELECT n, ({database.REQUEST})::json FROM generate_series(1, COUNT) AS n"),
+             f"""INSERT INTO bare.job(rank, request)
+                 SELECT n, ({database.REQUEST})::json FROM generate_series(1, COUNT) AS n"""),
     "move": ("bare.task", "state = 1", f"""
         WITH added AS (
-          INSERT INTO bare.request(request) SELECT ({database.REQUEST})::json FROM generate_series(1, COUNT) AS n RETURNING id)
+          INSERT INTO bare.request(request)
+          SELECT ({database.REQUEST})::json FROM generate_series(1, COUNT) AS n RETURNING id)
         INSERT INTO bare.task(id, rank) SELECT id, id FROM added
     """),
 }
@@ -60,10 +62,10 @@ class Fleet:
         self.minutes = options.minutes or (0.5 if options.quick else 3)
 
     def show(self, what, figure):
-        progress(f"    {what}: {figure}")
+        lab.progress(f"    {what}: {figure}")
 
     def command(self, schema, *words):
-        return lab.words(self.program, self.server.store(schema), *words)
+        return [self.program, self.server.store(schema), *words]
 
     def run(self, schema, *words, **more):
         """The numbers that a measurement of cameo-queue-bench prints."""
@@ -76,7 +78,7 @@ class Fleet:
 
     def together(self, command, count):
         """Jobs a second by so many processes that begin at one time."""
-        figures = [tuple(map(float, printed.split())) for printed in lab.together(command, count, waits=True)]
+        figures = lab.together(command, count)
         if min(took for _, took in figures) < self.seconds * 900:
             raise Unmeasured("the jobs were done before the time was over")
         return sum(jobs for jobs, _ in figures) / max(took for _, took in figures) * 1000
@@ -86,16 +88,18 @@ class Fleet:
     def rates(self):
         self.store("rates")
         self.server.ask(BARE)
-        self.bare, found = self.server.folder / "bare", {}
+        self.bare, found = pathlib.Path(self.server.folder, "bare"), {}
         include = lab.output("pg_config", "--includedir").strip()
-        lab.output("cc", "-O2", "-Wall", f"-I{include}", "-o", self.bare, pathlib.Path(__file__).parent / "bare.c", "-lpq")
+        source = pathlib.Path(__file__).parent / "bare.c"
+        lab.output("cc", "-O2", "-Wall", f"-I{include}", "-o", self.bare, source, "-lpq")
+        counts = (1, 3) if self.quick else (1, 2, 3, 4, 8, 16)
+        kinds = ((1, 1, 1), (8, 8, 1), (32, 32, 1), ("pool", 32, 4))
         for number in range(self.rounds):
-            for processes in (1, 3) if self.quick else (1, 2, 3, 4, 8, 16):
-                for what, batch, loops in ((1, 1, 1), (8, 8, 1), (32, 32, 1), ("pool", 32, 4)):
-                    for maker in WAITING:
-                        rate = self.rate(maker, processes, batch, loops)
-                        found.setdefault((processes, what), {}).setdefault(maker, []).append(rate)
-            progress(f"    round {number + 1} of {self.rounds}")
+            for processes, (what, batch, loops) in itertools.product(counts, kinds):
+                for maker in WAITING:
+                    rate = self.rate(maker, processes, batch, loops)
+                    found.setdefault((processes, what), {}).setdefault(maker, []).append(rate)
+            lab.progress(f"    round {number + 1} of {self.rounds}")
         return [self.cell(processes, batch, rounds) for (processes, batch), rounds in found.items()]
 
     def cell(self, processes, batch, rounds):
@@ -104,82 +108,87 @@ class Fleet:
             cell[maker] = {"jobsPerSecond": round(statistics.median(rates)), "rounds": [round(rate) for rate in rates]}
             if maker != "cameo":
                 cell[maker]["ratio"] = round(statistics.median(a / b for a, b in zip(rounds["cameo"], rates)), 2)
-        loops = "".join(f", {cell[maker]['ratio']} of the {label}" for maker, label in LOOPS.items())
         what = "4 loops of 32" if batch == "pool" else f"{batch} at a time"
-        self.show(f"{processes} processes, {what}", f"{cell['cameo']['jobsPerSecond']:,}/s{loops}")
+        self.show(f"{processes} processes, {what}",
+                  f"{cell['cameo']['jobsPerSecond']:,}/s, {cell['mark']['ratio']} of the "
+                  f"bare loop, marking, {cell['move']['ratio']} of the bare loop, moving")
         return cell
 
     def rate(self, maker, processes, batch, loops):
         table, waiting, filling = WAITING[maker]
-        missing = ENOUGH[batch] * self.seconds - int(self.server.ask(f"SELECT count(*) FROM {table} WHERE {waiting}"))
-        if missing > 0 and maker == "cameo":
-            database.fill_waiting(self.server, "rates", missing)
-        elif missing > 0:
+        missing = ENOUGH[batch] * self.seconds - self.server.number(f"SELECT count(*) FROM {table} WHERE {waiting}")
+        if missing > 0 and filling:
             self.server.ask(filling.replace("COUNT", str(missing)))
+        elif missing > 0:
+            self.server.fill_waiting("rates", missing)
         # What was done before must not slow what is measured now.
         self.server.ask(f"VACUUM ANALYZE {table}")
         if maker == "cameo":
             return self.together(self.command("rates", "loop", batch, loops, self.seconds), processes)
         # It has one loop a process.
-        return self.together([self.bare, self.server.connection, maker, batch, self.seconds], processes * loops)
+        connection = f"host={self.server.folder} user=cameo dbname=postgres"
+        return self.together([self.bare, connection, maker, batch, self.seconds], processes * loops)
 
     # Beside history.
 
     def history(self):
         schema, points, before = self.store("history"), [], 0
         for rows in (10**power for power in range(4, 7 if self.quick else 8)):
-            started = time.monotonic()
-            database.fill_ended(self.server, schema, rows - before)
-            waiting = int(self.server.ask("SELECT count(*) FROM task WHERE state = 1", schema))
-            database.fill_waiting(self.server, schema, 100_000 - waiting)
-            self.server.ask("VACUUM ANALYZE task; CHECKPOINT", schema)
-            filled, before = time.monotonic() - started, rows
+            _, filling = lab.timed(self.fill_history, schema, rows - before)
+            before = rows
             median, slowest, claimed = self.run(schema, "claim", 100)
             loop = self.command(schema, "loop", 32, 1, self.seconds)
             rates = [self.together(loop, 1) for _ in range(self.rounds)]
             points.append({"rows": rows, "claimOf": round(claimed), "claimMilliseconds": round(median, 2),
                            "slowestMilliseconds": round(slowest, 2),
-                           "jobMicroseconds": round(1e6 / statistics.median(rates), 1), "fillSeconds": round(filled)})
-            self.show(f"beside {rows:,} ended", "claim of {claimOf} in {claimMilliseconds} ms (slowest {slowestMilliseconds}), "
+                           "jobMicroseconds": round(1e6 / statistics.median(rates), 1), "fillSeconds": round(filling)})
+            self.show(f"beside {rows:,} ended",
+                      "claim of {claimOf} in {claimMilliseconds} ms (slowest {slowestMilliseconds}), "
                       "claim and completion of a job in {jobMicroseconds} us".format(**points[-1]))
         return points
+
+    def fill_history(self, schema, count):
+        self.server.fill_ended(schema, count)
+        waiting = self.server.number("SELECT count(*) FROM task WHERE state = 1", schema)
+        self.server.fill_waiting(schema, 100_000 - waiting)
+        self.server.ask("VACUUM ANALYZE task; CHECKPOINT", schema)
 
     # Churn.
 
     def churn(self):
         schema, pause = self.store("churn"), max(1, self.minutes * 60 / 240)
         started, samples, ended, claims = time.monotonic(), [], 0, []
-        with tempfile.TemporaryFile("w+") as errors, \
-                lab.running(*self.command(schema, "churn", round(self.minutes * 60)), stdout=subprocess.PIPE, stderr=errors,
-                            text=True) as process:
+        command = self.command(schema, "churn", round(self.minutes * 60))
+        with lab.running(*command, stdout=subprocess.PIPE, text=True) as process:
             for line in process.stdout:
                 jobs, middle, slowest = map(float, line.split())
                 ended, at = ended + jobs, time.monotonic() - started
                 claims.append((at, middle, slowest))
                 if not samples or at - samples[-1]["seconds"] >= pause:
-                    samples.append({"seconds": round(at, 1), "ended": round(ended), "claim": round(middle, 2), **self.look(schema)})
+                    samples.append({"seconds": round(at, 1), "ended": round(ended), "claim": round(middle, 2),
+                                    **self.look(schema)})
             if process.wait() or not claims:
-                errors.seek(0)
-                raise Unmeasured(f"cameo-queue-bench churn: {errors.read().strip()[-300:]}")
+                raise Unmeasured("cameo-queue-bench churn has failed")
         # The first fifth is how the tables grow to their sizes.
         end = claims[-1][0]
         late = [sample for sample in samples if sample["seconds"] >= end / 5]
-        first, last = ([middle for at, middle, _ in claims if low <= at / end <= high] for low, high in ((0, 0.2), (0.8, 1)))
+        first = [middle for at, middle, _ in claims if at <= end * 0.2]
+        last = [middle for at, middle, _ in claims if at >= end * 0.8]
         result = {
             "minutes": round(end / 60, 1), "jobs": round(ended), "jobsPerSecond": round(ended / end),
             "tables": {name: {
                 "largestMiB": round(max(sample[name]["bytes"] for sample in samples) / 2**20, 1),
-                "slopeMiB": round(lab.slope([(sample["seconds"] / 60, sample[name]["bytes"] / 2**20) for sample in late]), 3),
+                "slopeMiB": round(lab.slope([(sample["seconds"] / 60, sample[name]["bytes"] / 2**20)
+                                             for sample in late]), 3),
                 "mostDead": max(sample[name]["dead"] for sample in samples),
             } for name in CHURNED},
             "claim": {"first": round(statistics.median(first), 2), "last": round(statistics.median(last), 2),
                       "slowest": round(max(slowest for _, _, slowest in claims), 1)},
             "samples": samples,
         }
-        task = result["tables"]["task"]
-        self.show(f"{result['minutes']} minutes of churn, {result['jobs']:,} jobs",
-                  f"task at most {task['largestMiB']} MiB, {task['slopeMiB']:+} MiB a minute, "
-                  "claims p50 {first} ms at first, {last} ms at last".format(**result["claim"]))
+        self.show("{minutes} minutes of churn, {jobs:,} jobs".format(**result),
+                  "task at most {largestMiB} MiB, {slopeMiB:+} MiB a minute, ".format(**result["tables"]["task"])
+                  + "claims p50 {first} ms at first, {last} ms at last".format(**result["claim"]))
         return result
 
     def look(self, schema):
@@ -204,7 +213,8 @@ class Fleet:
         schema, times = self.store("latency"), []
         statement = f"INSERT INTO job(request) VALUES ('{database.request('%d')}') RETURNING id;\n"
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
-        with lab.running(*self.command(schema, "follow"), **pipes) as follower, lab.running(*self.server.psql(), **pipes) as producer:
+        with lab.running(*self.command(schema, "follow"), **pipes) as follower, \
+                lab.running(*self.server.psql(), **pipes) as producer:
             follower.stdout.readline()  # the job of the empty store
             time.sleep(2)
             idle = self.idle(follower, 5 if self.quick else 20)
@@ -219,16 +229,15 @@ class Fleet:
                 times.append((time.monotonic() - committed) * 1000)
             follower.kill()
         result = {**lab.quantiles(times), "idle": idle}
-        self.show("INSERT until claimed", f"p50 {result['p50']} ms, p99 {result['p99']} ms")
-        self.show("an idle worker", f"{idle['server']} ms of the server a second, {idle['client']} of its own")
+        self.show("INSERT until claimed", "p50 {p50} ms, p99 {p99} ms".format(**result))
+        self.show("an idle worker", "{server} ms of the server a second, {client} of its own".format(**idle))
         return result
 
     def idle(self, worker, seconds):
         """The milliseconds of processor time that a worker without jobs takes a second."""
         pids = {"server": self.server.process.pid, "client": worker.pid}
-        before, started = {name: lab.processor_time(pid) for name, pid in pids.items()}, time.monotonic()
-        time.sleep(seconds)
-        took = time.monotonic() - started
+        before = {name: lab.processor_time(pid) for name, pid in pids.items()}
+        _, took = lab.timed(time.sleep, seconds)
         return {name: round((lab.processor_time(pid) - before[name]) / took * 1000, 2) for name, pid in pids.items()}
 
     # What a job costs.
@@ -236,48 +245,51 @@ class Fleet:
     def costs(self):
         schema = self.store("costs")
         count = 5_000 if self.quick else 20_000
-        result = {"enqueue": self.cost(count, lambda: self.run(schema, "enqueue", count))}
+        result = {"enqueue": self.cost(count, schema, "enqueue", count)}
         for name, batch, jobs, more in (("complete", 32, count, ()), ("complete1", 1, count // 10, ()),
                                         ("thumbnail", 32, count // 4, (15_000,))):
             if name != "complete":
                 self.run(schema, "enqueue", jobs)
-            words = ("loop", batch, 1, 600, *more)  # until nothing is left
-            result[name] = self.cost(jobs, lambda: self.run(schema, *words, input="\n"))
+            result[name] = self.cost(jobs, schema, "loop", batch, 1, 600, *more)  # until nothing is left
         for name, figures in result.items():
             self.show(f"a job, {name}", "{log:,} bytes of log, {transactions} transactions, {server} us of the server, "
                       "{client} us of the client".format(**figures))
         return result
 
-    def cost(self, jobs, act):
+    def cost(self, jobs, *command):
         def used():
-            return (self.server.written(), self.server.transactions(), lab.processor_time(self.server.process.pid) * 1e6,
-                    lab.children_time() * 1e6)
+            """Bytes of write-ahead log; transactions that wrote something; microseconds of the server and of the
+            clients."""
+            return (self.server.number("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"),
+                    self.server.number("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"),
+                    lab.processor_time(self.server.process.pid) * 1e6, lab.children_time() * 1e6)
 
         self.server.ask("CHECKPOINT")
         before = used()
-        act()
+        self.run(*command, input="\n")
         log, transactions, server, client = ((after - start) / jobs for start, after in zip(before, used()))
-        return {"log": round(log), "transactions": round(transactions, 3), "server": round(server), "client": round(client)}
+        return {"log": round(log), "transactions": round(transactions, 3), "server": round(server),
+                "client": round(client)}
 
     def sizes(self):
         rows = 100_000 if self.quick else 1_000_000
-        progress(f"    {rows:,} rows of each table")
-        self.store("sizes")
-        database.fill_ended(self.server, "sizes", rows)
-        database.fill_thumbnails(self.server, "sizes", rows)
-        return database.sizes(self.server, "sizes", (*KEPT, "blob", "thumbnail"))
+        lab.progress(f"    {rows:,} rows of each table")
+        schema = self.store("sizes")
+        self.server.fill_ended(schema, rows)
+        self.server.fill_thumbnails(schema, rows)
+        return self.server.sizes(schema, (*KEPT, "blob", "thumbnail"))
 
 
 PARTS = ("rates", "churn", "enqueueing", "latency", "costs", "sizes", "history")
 
 
 def run(bin, options):
-    output = (options.output or ROOT / ".build" / "bench" / "fleet").resolve()
     here = place.Place(ROOT / ".build" / "bench", options)
+    output = (options.output or here.folder / "fleet").resolve()
     with database.Server.temporary() as server, contextlib.closing(report.Report("fleet", here, output)) as page:
         page.found["machine"] |= {**place.disk(server.folder), "postgresql": server.ask("SHOW server_version")}
         bench = Fleet(bin, server, options)
         for part in PARTS:
             if not options.only or part in options.only:
                 page.measure(part, getattr(bench, part))
-    return page.exit_code
+    return 1 if here.failed else 0

@@ -7,7 +7,6 @@ import shutil
 import statistics
 import tempfile
 
-import lab
 from benching import makers
 from benching.renditions import JOBS
 from lab import progress
@@ -27,17 +26,16 @@ def run(context, sets, chosen=None):
             except Exception as error:
                 context.fail(maker.label, error)
                 maker.stop()
-        jobs = [job for job in JOBS if not chosen or job.name in chosen]
-        return [measured for job in jobs if (measured := Bench(context, started, job, sets).measure())]
+        return [Bench(context, started, job, sets[job.set]).measure()
+                for job in JOBS if job.set in sets and (not chosen or job.name in chosen)]
     finally:
         for maker in started:
             maker.stop()
 
 
 class Bench:
-    def __init__(self, context, started, job, sets):
-        self.context, self.job = context, job
-        self.pictures = sets.get(job.set, [])[: job.pictures[not context.quick]]
+    def __init__(self, context, started, job, pictures):
+        self.context, self.job, self.pictures = context, job, pictures[: job.pictures[not context.quick]]
         self.rounds = context.rounds or job.rounds[not context.quick]
         self.makers, self.files = {}, {}
         for maker in started:
@@ -48,16 +46,14 @@ class Bench:
         self.results = {name: [] for name in self.makers}  # of each round the seconds, and those of processor time
 
     def measure(self):
-        if not self.pictures:
-            return None
         progress(f"{self.job.title}: {len(self.pictures)} pictures")
         for path in self.pictures:
             path.read_bytes()  # so that all read from the page cache
+        slow_rounds = 1 if self.context.quick else math.ceil(self.rounds / 2)
         with tempfile.TemporaryDirectory(prefix="jobs-", dir=self.context.work) as folder:
             for number in range(self.rounds):
                 for maker in list(self.makers.values()):
-                    if number < (math.ceil(self.rounds / 2) if maker.is_slow else self.rounds) and \
-                            not (maker.is_slow and self.context.quick and number):
+                    if number < slow_rounds or not maker.is_slow:
                         self.round(maker, number, pathlib.Path(folder, f"{maker.name}-{number}"))
             return self.result(self.compare())
 
@@ -84,17 +80,19 @@ class Bench:
         if not reference:
             self.context.fail(f"comparing: {self.job.title}", "vipsthumbnail made nothing to compare with")
             return {}
-        found = json.loads(self.context.script("compare.py", input=json.dumps({"reference": reference, "others": self.files})))
-        return {name: self.check(name, found[name]) for name in self.files}
+        task = json.dumps({"reference": reference, "others": self.files})
+        return {name: self.check(name, found) for name, found in self.context.script("compare.py", input=task).items()}
 
     def check(self, name, found):
         wanted, differences = len(self.pictures) * len(self.job.renditions), found["differences"] or [0]
         check = {"thumbnails": wanted - len(found["missing"]), "bytes": found["bytes"],
-                 "meanDifference": round(statistics.fmean(differences), 2), "largestDifference": round(max(differences), 2)}
-        faults = [f"{found['files']} thumbnails instead of {wanted}"] * (found["files"] != wanted or bool(found["missing"]))
-        faults += found["formats"][:1] + found["othersize"][:1]
+                 "meanDifference": round(statistics.fmean(differences), 2),
+                 "largestDifference": round(max(differences), 2)}
+        faults = found["formats"][:1] + found["othersize"][:1]
+        if found["files"] != wanted or found["missing"]:
+            faults.append(f"{found['files']} thumbnails instead of {wanted}")
         if check["meanDifference"] > LARGEST_MEAN or check["largestDifference"] > LARGEST_OF_ONE:
-            faults.append(f"differs by {check['meanDifference']} on average and up to {check['largestDifference']} of 255")
+            faults.append("differs by {meanDifference} on average and up to {largestDifference} of 255".format(**check))
         if faults:
             check["faults"] = faults
             self.context.fail(f"{self.makers[name].label}: {self.job.title}", "not the same work: " + "; ".join(faults))
@@ -104,15 +102,16 @@ class Bench:
         count, ours, figures = len(self.pictures), self.results.get("cameo"), {}
         for name, rounds in self.results.items():
             seconds, cpu = map(statistics.median, zip(*rounds))
+            times = [took for took, _ in rounds]
             # Each round is compared with Cameo's own, because the machine's speed drifts from one round to the next.
-            ratio = statistics.median(their[0] / our[0] for their, our in zip(rounds, ours)) if ours else None
+            ratio = ours and round(statistics.median(their[0] / our[0] for their, our in zip(rounds, ours)), 3)
             figures[name] = figure = {
-                "label": self.makers[name].label, "picturesPerSecond": round(count / seconds, 2),
-                "ratio": ratio and round(ratio, 3), "cpuMilliseconds": round(cpu / count * 1000, 2),
-                "busyCores": round(cpu / seconds, 2), "rounds": [round(took, 3) for took, _ in rounds],
-                "spread": round(lab.spread([took for took, _ in rounds]), 3), **checks.get(name, {}),
+                "label": self.makers[name].label, "picturesPerSecond": round(count / seconds, 2), "ratio": ratio,
+                "cpuMilliseconds": round(cpu / count * 1000, 2), "busyCores": round(cpu / seconds, 2),
+                "rounds": [round(took, 3) for took in times], "spread": round((max(times) - min(times)) / seconds, 3),
+                **checks.get(name, {}),
             }
-            progress(f"    {figure['label']:22}{figure['picturesPerSecond']:9.1f}/s  ratio {figure['ratio'] or 0:5.2f}  "
+            progress(f"    {figure['label']:22}{figure['picturesPerSecond']:9.1f}/s  ratio {ratio or 0:5.2f}  "
                      f"{figure['cpuMilliseconds']:7.1f} ms of CPU  {figure['busyCores']:.2f} cores")
         return {"name": self.job.name, "title": self.job.title, "set": self.job.set, "pictures": count,
                 "renditions": [rendition.cameo for rendition in self.job.renditions], "makers": figures}

@@ -1,6 +1,6 @@
-"""The programs that make thumbnails: Cameo, and what people use. Each makes the renditions of pictures on all cores, and
-says how long that took, how much processor time, of its own and of whatever it started, it used, and {name as written by a
-peer: file} (Cameo only if asked to)."""
+"""The programs that make thumbnails: Cameo, and what people use. Each makes the renditions of pictures on all cores,
+and says how long that took, how much processor time, of its own and of whatever it started, it used, and {name as
+written by a peer: file} (Cameo only if asked to)."""
 import contextlib
 import json
 import os
@@ -14,12 +14,18 @@ import time
 
 import lab
 from benching import store
-from benching.place import FOR_PEERS, PEERS, program
-from benching.renditions import vipsthumbnail
+from benching.place import FOR_PEERS, PEERS
+from benching.renditions import options_of, vipsthumbnail
 from lab import CORES, Unmeasured
 
 LIMIT = 600  # seconds, of one round
 NO_EFFORT = "has no setting for the encoder's effort that would make it the same work"
+
+
+def without_avif_or_svg(job):
+    if job.renditions[0].format == "avif":
+        return NO_EFFORT
+    return "reads SVG only with further packages" if job.set == "drawings" else None
 
 
 class Maker:
@@ -38,78 +44,71 @@ class Maker:
         """Why it cannot do a job, or None."""
 
     def make(self, pictures, renditions, folder, wants_files):
-        before = lab.children_time()
+        before = self.processor_time()
         _, seconds = lab.timed(self.work, pictures, renditions, folder)
-        return seconds, lab.children_time() - before, self.written(pictures, renditions, folder)
+        cpu = self.processor_time() - before
+        names = [f"{path.stem}-{rendition.file}" for path in pictures for rendition in renditions]
+        return seconds, cpu, {name: str(folder / name) for name in names if (folder / name).exists()}
 
-    def written(self, pictures, renditions, folder):
-        names = [rendition.file(path) for path in pictures for rendition in renditions]
-        return {name: str(folder / name) for name in names if (folder / name).exists()}
+    def processor_time(self):
+        return lab.children_time()
 
 
 class Cameo(Maker):
-    """From the start of cameo-enqueue until the last job's completion is committed, by a worker that was idle before."""
+    """From the start of cameo-enqueue until the last job's completion is committed, by a worker that was idle
+    before."""
 
     name, label = "cameo", "Cameo"
 
     def make(self, pictures, renditions, folder, wants_files):
         bench, queue = store.Bench(self.context.bin, folder), folder / "store"
-        warm, sizes = bench.tiny(CORES * 2), [word for rendition in renditions for word in ("--size", rendition.cameo)]
+        warm = bench.tiny(CORES * 2)
         bench.enqueue(queue, warm, "--size", "16x16:jpeg")
         with bench.worker(queue, "--log-level", "critical", "--allow-root", pictures[0].parent) as worker, \
-                contextlib.closing(lab.connect(queue)) as db:
+                lab.connect(queue) as db:
             # It has made one picture for each of its renderers, so that they run and wait.
             store.finished(db, 0, len(warm), LIMIT)
-            lab.wait_until(lambda: len(lab.tree(worker.pid)) > CORES, "starting the renderers")
+            lab.wait_until(lambda: len(lab.children(worker.pid)) >= CORES, "starting the renderers")
             time.sleep(0.5)  # They may be spares that are still starting, which takes them 0.1 s.
             before, started = lab.processor_time(worker.pid) + lab.children_time(), time.monotonic()
-            printed = bench.enqueue(queue, pictures, *sizes)
+            printed = bench.enqueue(queue, pictures, *options_of(renditions))
             store.finished(db, len(warm), len(pictures), LIMIT, pause=0.005)
             seconds = time.monotonic() - started
             cpu = lab.processor_time(worker.pid) + lab.children_time() - before
-            return seconds, cpu, self.export(bench, queue, pictures, renditions, printed) if wants_files else {}
-
-    def export(self, bench, queue, pictures, renditions, printed):
-        target = bench.folder / "exported"
-        bench.run("cameo-status", "--store", queue, "export", target)
-        by_uri = {entry["uri"]: entry["file"] for entry in json.loads((target / "manifest.json").read_text())}
-        return {rendition.file(path): str(target / by_uri[uri]) for path, line in zip(pictures, printed.splitlines())
-                for rendition, uri in zip(renditions, line.split("\t")[2:]) if uri in by_uri}
+        uris = [line.split("\t")[2:] for line in printed.splitlines()]
+        files = bench.export(queue) if wants_files else {}
+        return seconds, cpu, {f"{path.stem}-{rendition.file}": str(files[uri]) for path, of_path in zip(pictures, uris)
+                              for rendition, uri in zip(renditions, of_path) if uri in files}
 
 
 class Vipsthumbnail(Maker):
     name = label = "vipsthumbnail"
+    work = staticmethod(vipsthumbnail)
 
     def start(self):
-        if not program("vipsthumbnail"):
+        if not lab.found("vipsthumbnail"):
             raise Unmeasured("vipsthumbnail is not installed")
-
-    def work(self, pictures, renditions, folder):
-        vipsthumbnail(pictures, renditions, folder)
 
 
 class Convert(Maker):
     name, label, is_slow = "convert", "ImageMagick convert", True
+    cannot = staticmethod(without_avif_or_svg)
 
     def start(self):
         # /usr/local/bin may have something else of that name.
-        self.program = program("magick", "convert-im6.q16") or shutil.which("convert", path="/usr/bin:/bin")
+        self.program = lab.found("magick", "convert-im6.q16") or shutil.which("convert", path="/usr/bin:/bin")
         if not self.program:
             raise Unmeasured("ImageMagick is not installed")
-
-    def cannot(self, job):
-        if any(rendition.format == "avif" for rendition in job.renditions):
-            return NO_EFFORT
-        return "reads SVG only with further packages" if job.set == "drawings" else None
 
     def work(self, pictures, renditions, folder):
         lines = []
         for rendition in renditions:
-            hint, words = rendition.convert()
-            quoted = " ".join(f"'{word}'" for word in words)
-            target = f'"{folder}/$(basename "${{1%.*}}")-{rendition.label}.{rendition.suffix}"'
-            lines.append(f'"{self.program}" {" ".join(hint)} "$1" {quoted} -strip {target}')
-        lab.output("xargs", "-0", "-P", CORES, "-n", "1", "sh", "-c", " && ".join(lines), "sh", input="\0".join(map(str, pictures)),
+            before, behind = rendition.convert()
+            quoted = " ".join(f"'{word}'" for word in behind)
+            target = f'"{folder}/$(basename "${{1%.*}}")-{rendition.file}"'
+            lines.append(f'"{self.program}" {" ".join(before)} "$1" {quoted} {target}')
+        lab.output("xargs", "-0", "-P", CORES, "-n", "1", "sh", "-c", " && ".join(lines), "sh",
+                   input="\0".join(map(str, pictures)),
                    env=dict(os.environ, MAGICK_THREAD_LIMIT="1", OMP_NUM_THREADS="1"))
 
 
@@ -126,8 +125,7 @@ class Peer(Maker):
         self.log = open(self.folder / "log", "w+")
         self.process = subprocess.Popen(
             [self.context.python, PEERS / "makers.py", self.name, str(CORES)], env=environment, start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True,
-        )
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.answer(120)
 
     def answer(self, seconds=LIMIT):
@@ -135,25 +133,25 @@ class Peer(Maker):
         line = self.process.stdout.readline() if ready else ""
         if not line:
             self.log.seek(0)
-            words = self.log.read().strip().splitlines()[-1:] or ["it has ended" if ready else f"no answer in {seconds} s"]
-            raise Unmeasured(words[0])
+            why = "it has ended" if ready else f"no answer in {seconds} s"
+            raise Unmeasured((self.log.read().strip().splitlines() or [why])[-1])
         answer = json.loads(line)
         if "error" in answer:
             raise Unmeasured(answer["error"])
-        return answer
 
     def cannot(self, job):
         if self.name == "thumbor":
-            return "reads no HEIC" if job.set == "heic" else Convert.cannot(self, job)
+            return "reads no HEIC" if job.set == "heic" else without_avif_or_svg(job)
 
-    def make(self, pictures, renditions, folder, wants_files):
+    def processor_time(self):
+        return lab.processor_time(self.process.pid)
+
+    def work(self, pictures, renditions, folder):
         task = {"pictures": [str(path) for path in pictures], "folder": str(folder),
-                "renditions": [rendition.words() for rendition in renditions]}
-        before = lab.processor_time(self.process.pid)
+                "renditions": [vars(rendition) for rendition in renditions]}
         self.process.stdin.write(json.dumps(task) + "\n")
         self.process.stdin.flush()
-        seconds = self.answer()["seconds"]
-        return seconds, lab.processor_time(self.process.pid) - before, self.written(pictures, renditions, folder)
+        self.answer()
 
     def stop(self):
         if not self.process:

@@ -6,12 +6,8 @@ import time
 import lab
 from lab import number, table
 
-QUICK = """A quick run shows that everything works, and roughly what it costs. It has so few pictures that the starts of the processes
-of vipsthumbnail and ImageMagick, which the others have behind them, are a large share of their time.
-"""
-RATIOS = """Figures are medians of interleaved rounds. A ratio says how many times as fast Cameo is (the median of the rounds' own
-ratios): above 1, Cameo is faster.
-"""
+QUICK = "In a quick run, the starts of vipsthumbnail's and ImageMagick's processes are a large share of their time.\n"
+RATIOS = "Figures are medians of interleaved rounds; a ratio (of a round's own) says how many times as fast Cameo is.\n"
 
 
 class Report:
@@ -23,10 +19,9 @@ class Report:
 
     def measure(self, part, act):
         lab.progress(part)
-        began = time.monotonic()
         with self.place.failures_of(part):
-            self.found[part] = act()
-        lab.progress(f"{part}: {time.monotonic() - began:.0f} s")
+            self.found[part], took = lab.timed(act)
+            lab.progress(f"{part}: {took:.0f} s")
         self.write()
 
     def write(self):
@@ -43,66 +38,80 @@ class Report:
         print(self.write())
         lab.progress(f"The report is in {self.folder}")
 
-    @property
-    def exit_code(self):
-        return 1 if self.place.failed else 0
-
     def page(self):
         machine, whole = self.found["machine"], "quick" if self.found["quick"] else "whole"
         versions = [f"{name} {version}" for name, version in (machine["programs"] | machine["packages"]).items()]
         if "postgresql" in machine:
-            versions = [f"PostgreSQL {machine['postgresql']} as `initdb` leaves it, on the same machine, by a Unix socket"]
+            versions = [f"PostgreSQL {machine['postgresql']} as `initdb` leaves it, here, by a Unix socket"]
         parts = [
             f"# {TITLES[self.name]}\n",
             f"{self.found['date']}, commit {self.found['commit']}, {whole} run of {self.found['minutes']} minutes.\n",
-            "{processor}, {cores} cores, {memoryGiB} GiB, {system}, Linux {kernel}.\nA synced write of 4 KiB takes "
-            "{syncMilliseconds} ms ({fileSystem}); load before: {loadAverage}.\n".format(**machine) + ", ".join(versions) + ".\n",
+            "{processor}, {cores} cores, {memoryGiB} GiB, {system}, Linux {kernel}.\n"
+            "A synced write of 4 KiB takes {syncMilliseconds} ms ({fileSystem}); load before: {loadAverage}.\n".format(
+                **machine)
+            + ", ".join(versions) + ".\n",
             RATIOS, *[QUICK] * (self.found["quick"] and self.name == "report"),
         ]
-        for section, write in SECTIONS[self.name].items():
-            if self.found.get(section):
-                parts += write(self.found[section])
+        for name, write in SECTIONS[self.name].items():
+            if found := self.found.get(name):
+                parts += write(found) if callable(write) else section(found, *write)
         for title, entries in (("Failed", self.place.failed), ("Left out", self.place.left_out)):
             if entries:
                 parts += [f"## {title}\n", "".join(f"- {entry['what']}: {entry['reason']}\n" for entry in entries)]
         return "\n".join(parts)
 
 
-# ---------------------------------------------------------------------------------------------------------- Everything
+def section(found, title, text, columns, rows):
+    """A text, and a table with columns such as `head = key:digits`, of rows of what was found."""
+    columns = [column.split(" = ") for column in columns.split(" | ")]
+    lines = [[cell(row, key) for _, key in columns] for row in rows(found)]
+    return [f"## {title}\n", text.format(**found if isinstance(found, dict) else found[0]),
+            table([head for head, _ in columns], lines)]
+
+
+def cell(row, key):
+    """A text, or a figure of a key such as `name:digits` or `outer.name:digits`."""
+    path, _, digits = key.partition(":")
+    for name in path.split("."):
+        row = row.get(name) if row else None
+    return row if isinstance(row, str) else number(row, int(digits or 0))
 
 
 def jobs(found):
     """Whole jobs by every maker, Cameo first."""
     makers = {"cameo": "Cameo"} | {name: figure["label"] for job in found for name, figure in job["makers"].items()}
-    others, same = ({name: label for name, label in makers.items() if name != left} for left in ("cameo", "vipsthumbnail"))
+    others, same = ({name: label for name, label in makers.items() if name != left}
+                    for left in ("cameo", "vipsthumbnail"))
 
-    def of(job, name, key, digits):
-        return number(job["makers"].get(name, {}).get(key), digits)
+    def by_maker(makers, text):
+        """Of each job, what `text` says of each maker's figures."""
+        return [[text(job["makers"][name], job) if name in job["makers"] else "-" for name in makers] for job in found]
 
-    def spread(job):
-        value = job["makers"].get("cameo", {}).get("spread")
-        return "-" if value is None else f"{value * 100:.0f} %"
+    def with_titles(head, rows):
+        return table(["job", *head], [[job["title"], *row] for job, row in zip(found, rows)])
 
-    def differences(job, name):
-        return f"{of(job, name, 'meanDifference', 2)}, {of(job, name, 'largestDifference', 1)}" if name in job["makers"] else "-"
+    def of_cameo(figure, job):
+        spread = "-" if figure.get("spread") is None else f"{figure['spread'] * 100:.0f} %"
+        return [cell(job, "pictures"), cell(figure, "picturesPerSecond:1"), spread, cell(figure, "busyCores:2")]
 
-    def share(job, name):
-        own, theirs = (job["makers"].get(maker, {}).get("bytes") for maker in (name, "vipsthumbnail"))
-        return number(own / theirs if own and theirs else None, 2)
+    def share(figure, job):
+        theirs = job["makers"].get("vipsthumbnail", {}).get("bytes")
+        return number(figure["bytes"] / theirs if theirs and figure.get("bytes") else None, 2)
 
+    ratios = by_maker(others, lambda figure, _: cell(figure, "ratio:2"))
+    cameo = [of_cameo(job["makers"].get("cameo", {}), job) for job in found]
     return [
         "## Whole jobs\n",
-        "From enqueueing to the last committed thumbnail, by workers that wait: Cameo's pictures a second, how far its rounds\n"
-        "lie apart, the cores that it keeps busy, and ratios.\n",
-        table(["job", "pictures", "Cameo /s", "spread", "busy cores", *(f"to {label}" for label in others.values())], [
-            [job["title"], job["pictures"], of(job, "cameo", "picturesPerSecond", 1), spread(job), of(job, "cameo", "busyCores", 2),
-             *(of(job, name, "ratio", 2) for name in others)] for job in found]),
+        "From enqueueing to the last committed thumbnail, by workers that wait; spread: how far rounds lie apart.\n",
+        with_titles(["pictures", "Cameo /s", "spread", "busy cores", *(f"to {label}" for label in others.values())],
+                    map(list.__add__, cameo, ratios)),
         "Processor time of a picture in milliseconds, of everything that takes part:\n",
-        table(["job", *makers.values()], [[job["title"], *(of(job, name, "cpuMilliseconds", 1) for name in makers)] for job in found]),
-        "That it is the same work: difference from vipsthumbnail's pixels (of 255), on average and of the worst picture:\n",
-        table(["job", *same.values()], [[job["title"], *(differences(job, name) for name in same)] for job in found]),
+        with_titles(makers.values(), by_maker(makers, lambda figure, _: cell(figure, "cpuMilliseconds:1"))),
+        "Difference from vipsthumbnail's pixels (of 255), on average and of the worst picture:\n",
+        with_titles(same.values(), by_maker(
+            same, lambda figure, _: f"{cell(figure, 'meanDifference:2')}, {cell(figure, 'largestDifference:1')}")),
         "Bytes relative to vipsthumbnail's:\n",
-        table(["job", *same.values()], [[job["title"], *(share(job, name) for name in same)] for job in found]),
+        with_titles(same.values(), by_maker(same, share)),
     ]
 
 
@@ -110,126 +119,79 @@ def queues(section):
     found = section["queues"].values()
     singles, works = (sorted({count for queue in found for count in queue[what]}) for what in ("single", "work"))
     rows = [[queue["label"], *(number(queue["single"].get(count)) for count in singles), number(queue.get("bulk")),
-             *(number(queue["work"].get(count)) + "*" * (count in queue["repeated"]) for count in works)] for queue in found]
+             *(number(queue["work"].get(count)) + "*" * (count in queue["repeated"]) for count in works)]
+             for queue in found]
     notes = [f"- {queue['label']} {queue['note']}\n" for queue in found if queue.get("note")]
-    notes += [f"- \\* {queue['label']}: {count} processes were given {again} jobs more than once, which are counted once\n"
+    notes += [f"- \\* {queue['label']}: {count} processes were given {again} jobs again, which are counted once\n"
               for queue in found for count, again in queue["repeated"].items()]
-    head = ["queue", *(f"put singly, {count}" for count in singles), "in bulk", *(f"claim + complete, {count}" for count in works)]
-    return ["## The queue alone\n", "Jobs a second by so many processes, durable before a call returns.\n", table(head, rows),
+    head = ["queue", *(f"put singly, {count}" for count in singles), "in bulk",
+            *(f"claim + complete, {count}" for count in works)]
+    return ["## The queue alone\n", "Jobs a second by so many processes, durable before a call returns.\n",
+            table(head, rows),
             "".join(notes)]
 
 
-def values(found, keys):
-    """The figures of keys such as `name:digits`."""
-    return [number(found[key], int(digits or 0)) for key, _, digits in (word.partition(":") for word in keys.split())]
+def latencies(found):
+    for when, name in (("idle", "idle worker"), ("busy", "beside a backlog of pictures")):
+        for what, figure in found.get(when, {}).items():
+            if what != "backlog":
+                yield {"what": f"INSERT until {what}, {name}", **figure}
 
 
-def latency(section):
-    rows = [[f"INSERT until {what}, {name}", *values(section[when][what], "p50:1 p99:1 slowest:1")]
-            for when, name in (("idle", "idle worker"), ("busy", "beside a backlog of pictures")) if when in section
-            for what in ("claimed", "readable")]
-    return ["## Latency\n", f"In milliseconds. An idle worker and its renderers use {section['idleCores'] * 100:.2f} % of a core.\n",
-            table(["what", "p50", "p99", "slowest"], rows)]
+def named(found, names=None):
+    """The figures of each name, under a better one or in the style of code."""
+    return [{**figures, "name": names[name] if names else f"`{name}`"} for name, figures in found.items()]
 
 
-def rows(points):
-    keys = "enqueueMicroseconds:1 completeMicroseconds:1 laterEnqueueMicroseconds:1 laterCompleteMicroseconds:1 claimMilliseconds:1 " \
-           "statusMilliseconds:1"
-    head = ["jobs", "enqueue us", "complete us", "enqueue beside ended us", "complete beside ended us", "claim of 32 ms", "status ms"]
-    return ["## Many jobs\n", "What a job costs among so many others, without pictures. Enqueueing includes the command's start.\n",
-            table(head, [[number(point["rows"]), *values(point, keys)] for point in points])]
+LATENCY = ("Latency", "In milliseconds. An idle worker and its renderers use {idleCores:.2%} of a core.\n",
+           "what = what | p50 = p50:1 | p99 = p99:1 | slowest = slowest:1", latencies)
+WORKERS = ("Many workers", "Jobs for pictures of 16 x 16, by workers x renderers of each.\n",
+           "workers = name | jobs a second = jobsPerSecond:1 | CPU ms a job = cpuMilliseconds:2",
+           lambda found: [{"name": "{workers} x {renderers}".format(**point), **point}
+                          for point in found["processes"] + found["renderers"]])
+MEMORY = ("Memory", "Resident MiB; slopes in MiB for 10,000 jobs, after the first fifth.\n",
+          "jobs = name | jobs a second = jobsPerSecond:1 | worker peak = workerPeak:1 | worker slope = workerSlope:2 | "
+          "largest renderer = rendererPeak:1 | its slope = rendererSlope:2",
+          lambda found: [{**part, "name": f"{part['jobs']:,} " + {"tiny": "pictures of 16 x 16"}.get(
+              name, "photographs to 1024 JPEG")} for name, part in found.items()])
 
+# A fleet
 
-def workers(section):
-    return ["## Many workers\n", "Jobs for pictures of 16 x 16, by workers x renderers of each.\n",
-            table(["workers", "jobs a second", "CPU ms a job"], [
-                ["{workers} x {renderers}".format(**point), *values(point, "jobsPerSecond:1 cpuMilliseconds:2")]
-                for point in section["processes"] + section["renderers"]])]
-
-
-def memory(section):
-    names = {"tiny": "pictures of 16 x 16", "photographs": "photographs to 1024 JPEG"}
-    return ["## Memory\n", "Resident MiB; slopes in MiB for 10,000 jobs, after the first fifth.\n",
-            table(["jobs", "jobs a second", "worker peak", "worker slope", "largest renderer", "its slope"], [
-                [f"{part['jobs']:,} {names[name]}", *values(part, "jobsPerSecond:1 workerPeak:1 workerSlope:2 rendererPeak:1 rendererSlope:2")]
-                for name, part in section.items()])]
-
-
-def reads(section):
-    lines = []
-    if cat := section.get("cat"):
-        lines.append([f"cameo-status cat, {cat['bytes'] / 1024:.0f} KiB", f"{cat['cameo']['p50']} ms",
-                      f"{cat['cat']['p50']} ms by cat of a file"])
-    for load in section.get("URLSession", ()):
-        lines.append([f"URLSession, {load['bytes'] / 1024:.0f} KiB", f"{load['first']:.0f} us", f"{load['again']:.0f} us again"])
-    if http := section.get("HTTP"):
-        for key, what in (("whole", f"cameo-web, {http['bytes'] / 1024:.0f} KiB"), ("304", "cameo-web, If-None-Match")):
-            lines.append([what, f"{http[key]['cameoWeb']:,.0f}/s", f"{http[key]['nginx']:,.0f}/s by nginx"])
-    return ["## Reads\n", table(["thumbnail", "Cameo", "beside it"], lines)]
-
-
-# ------------------------------------------------------------------------------------------------------------- A fleet
-
-COSTS = {
-    "enqueue": "enqueued, 1,000 a call", "complete": "claimed and completed, 32 at a time", "complete1": "claimed and completed singly",
-    "thumbnail": "the same with a thumbnail of 15,000 bytes, 32 at a time",
-}
-RATES = """Jobs a second, without pictures, by processes that begin at one time. The loops are a C program with one connection a
-process. One UPDATEs each job twice; the other moves it to tables of outcomes and attempts, as Cameo does. Cameo also
-keeps counts, a feed of changes and leases. `4 x 32`: four loops in each process, so that one claims while others
-complete, as in a busy worker, beside four times as many of the other processes.
-"""
-CHURN = """{jobs:,} jobs enqueued, claimed and completed in {minutes} minutes ({jobsPerSecond:,} a second), about 2,000 waiting, with
-the schema's autovacuum. Slopes after the first fifth. A claim of 32 took {claim[first]} ms in the first fifth of the time and
-{claim[last]} ms in the last (medians), the slowest {claim[slowest]} ms.
-"""
-NOTIFIED = """From the commit of an INSERT until an idle worker, which is notified, has claimed its job: p50 {p50} ms, p99 {p99} ms,
-slowest {slowest} ms. That worker took {idle[server]} ms of the server's processor time a second before, and {idle[client]} of its own.
-"""
-
-
-def rates(cells):
-    head = ["processes", "at a time", "Cameo /s", "a loop that marks /s", "ratio", "a loop that moves /s", "ratio"]
-    rows = [[cell["processes"], "4 x 32" if cell["batch"] == "pool" else cell["batch"], *values(cell["cameo"], "jobsPerSecond"),
-             *(value for loop in ("mark", "move") for value in values(cell[loop], "jobsPerSecond ratio:2"))] for cell in cells]
-    return ["## Claimed and completed\n", RATES, table(head, rows)]
-
-
-def history(points):
-    head = ["jobs that have ended", f"claim of {points[0]['claimOf']} ms", "slowest ms", "claim + complete us a job"]
-    return ["## Beside history\n", "With 100,000 jobs that wait.\n", table(head, [
-        values(point, "rows claimMilliseconds:2 slowestMilliseconds:2 jobMicroseconds:1") for point in points])]
-
-
-def churn(section):
-    return ["## Churn\n", CHURN.format(**section), table(["table", "largest MiB", "MiB a minute", "most dead rows"], [
-        [f"`{name}`", *values(figures, "largestMiB:1 slopeMiB:3 mostDead")] for name, figures in section["tables"].items()])]
-
-
-def enqueueing(section):
-    singles = [[f"single INSERTs by {clients} clients of pgbench", number(rate)] for clients, rate in section["single"].items()]
-    return ["## Enqueued\n", table(["how", "jobs a second"], [["by Cameo, 1,000 a call", number(section["bulk"])], *singles])]
-
-
-def notified(section):
-    return ["## Latency\n", NOTIFIED.format(**section)]
-
-
-def costs(section):
-    return ["## What a job costs\n", "After a checkpoint, so that the log has whole pages too. Processor time in microseconds.\n",
-            table(["a job", "bytes of log", "transactions", "server us", "Cameo us"], [
-                [COSTS[name], *values(figures, "log transactions:2 server client")] for name, figures in section.items()])]
-
-
-def sizes(section):
-    return ["## Bytes a row\n", table(["table", "rows", "bytes in the table", "bytes in its indexes"], [
-        [f"`{name}`", number(figures["rows"]), *(number(figures[what] / figures["rows"]) for what in ("heap", "indexes"))]
-        for name, figures in section.items()])]
-
+RATES = ("Claimed and completed",
+         "Jobs a second, without pictures, by processes that begin together; `4 x 32`: four loops in each.\n",
+         "processes = processes | at a time = name | Cameo /s = cameo.jobsPerSecond | "
+         "a loop that marks /s = mark.jobsPerSecond | ratio = mark.ratio:2 | "
+         "a loop that moves /s = move.jobsPerSecond | ratio = move.ratio:2",
+         lambda cells: [{**one, "name": "4 x 32" if one["batch"] == "pool" else str(one["batch"])} for one in cells])
+HISTORY = ("Beside history", "With 100,000 jobs that wait.\n",
+           "jobs that have ended = rows | claim of 32 ms = claimMilliseconds:2 | slowest ms = slowestMilliseconds:2 | "
+           "claim + complete us a job = jobMicroseconds:1", list)
+CHURN = ("Churn", """{jobs:,} jobs enqueued, claimed and completed in {minutes} minutes ({jobsPerSecond:,} a second).
+Slopes after the first fifth. A claim of 32 took {claim[first]} ms in the first fifth and {claim[last]} ms in the last
+(medians), the slowest {claim[slowest]} ms.
+""", "table = name | largest MiB = largestMiB:1 | MiB a minute = slopeMiB:3 | most dead rows = mostDead",
+         lambda found: named(found["tables"]))
+ENQUEUEING = ("Enqueued", "", "how = name | jobs a second = rate", lambda found: [
+    {"name": "by Cameo, 1,000 a call", "rate": found["bulk"]},
+    *({"name": f"single INSERTs by {clients} clients of pgbench", "rate": rate} for clients,
+      rate in found["single"].items())])
+NOTIFIED = ("Latency", """From the commit of an INSERT until an idle worker, which is notified, has claimed its job, in
+milliseconds. That worker took {idle[server]} ms of the server's time a second before, and {idle[client]} of its own.
+""", "p50 = p50:1 | p99 = p99:1 | slowest = slowest:1", lambda found: [found])
+COSTS = ("What a job costs", "After a checkpoint, so that the log has whole pages too.\n",
+         "a job = name | bytes of log = log | transactions = transactions:2 | server us = server | Cameo us = client",
+         lambda found: named(found, {
+             "enqueue": "enqueued, 1,000 a call", "complete": "claimed and completed, 32 at a time",
+             "complete1": "claimed and completed singly",
+             "thumbnail": "the same with a thumbnail of 15,000 bytes, 32 at a time"}))
+SIZES = ("Bytes a row", "", "table = name | rows = rows | bytes in the table = heap | bytes in its indexes = indexes",
+         lambda found: [{**row, "heap": row["heap"] / row["rows"], "indexes": row["indexes"] / row["rows"]}
+                        for row in named(found)])
 
 TITLES = {"report": "Cameo's benchmark", "fleet": "The queue of a fleet"}
 SECTIONS = {
-    "report": {"jobs": jobs, "queue": queues, "latency": latency, "rows": rows, "workers": workers, "memory": memory, "reads": reads},
-    "fleet": {"rates": rates, "churn": churn, "enqueueing": enqueueing, "latency": notified, "costs": costs, "sizes": sizes,
-              "history": history},
+    "report": {"jobs": jobs, "queue": queues, "latency": LATENCY, "workers": WORKERS, "memory": MEMORY},
+    "fleet": {"rates": RATES, "churn": CHURN, "enqueueing": ENQUEUEING, "latency": NOTIFIED, "costs": COSTS,
+              "sizes": SIZES,
+              "history": HISTORY},
 }

@@ -7,53 +7,44 @@ import pathlib
 import subprocess
 import tempfile
 import time
-import zlib
 
 import lab
+from cases import png
 from lab import Unmeasured
 
 RUNNING, COMPLETED = 2, 4
 
 
-def tiny_png(path):
-    def chunk(kind, data):
-        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
-
-    rows = b"".join(b"\0" + bytes((x * 16, y * 16, 128)[c] for x in range(16) for c in range(3)) for y in range(16))
-    head = (16).to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
 def follow(db, source, states=(RUNNING, COMPLETED)):
-    """Inserts a request, and returns the milliseconds from its commit, whose sync is the producer's time, until a reader
-    sees each state."""
+    """Inserts a request, and returns the milliseconds from its commit, whose sync is the producer's time, until a
+    reader sees each state."""
     text = json.dumps({"source": source, "renditions": [{"width": 64}], "refresh": "always"})
     job = db.execute("INSERT INTO job(request) VALUES (?)", [text]).lastrowid
     committed, times = time.monotonic(), []
     for state in states:
         look = "SELECT 1 FROM change WHERE job_id = ? AND state = ?"
-        lab.wait_until(lambda: db.execute(look, [job, state]).fetchone(), "an INSERT's job", 60, 0.0002)
+        lab.wait_until(lambda: lab.one(db, look, job, state), "an INSERT's job", 60, 0.0002)
         times.append((time.monotonic() - committed) * 1000)
     return times
 
 
 def finished(db, after, count, seconds=1_200, each=lambda done: None, pause=0.01):
     """Waits until so many jobs after this one have been completed."""
-    limit, seen, completed = time.monotonic() + seconds, None, 0
-    while True:
+    seen, completed = None, 0
+
+    def is_done():
+        nonlocal seen, completed
         # Each look after a commit takes 0.05 ms, of the cores that are measured.
-        if seen != (seen := db.execute("PRAGMA data_version").fetchone()[0]):
+        if seen != (seen := lab.one(db, "PRAGMA data_version")):
             look = "SELECT count(*), coalesce(sum(state = 4), 0) FROM outcome WHERE id > ?"
             ended, completed = db.execute(look, [after]).fetchone()
             if ended > completed:
                 why = "SELECT source, failure_code, failure_message FROM job_status WHERE state = 'discarded'"
                 raise Unmeasured(f"{ended - completed} of {count} jobs were discarded: {db.execute(why).fetchone()}")
         each(completed)
-        if completed >= count:
-            return
-        if time.monotonic() > limit:
-            raise Unmeasured(f"{count} jobs took more than {seconds} s")
-        time.sleep(pause)
+        return completed >= count
+
+    lab.wait_until(is_done, f"{count} jobs", seconds, pause)
 
 
 class Bench:
@@ -75,10 +66,13 @@ class Bench:
         else:
             print(f"{what:64}{figure}", flush=True)
 
+    def program(self, name):
+        if not (self.bin / name).exists():
+            raise Unmeasured(f"{name} is not built")
+        return self.bin / name
+
     def run(self, program, *arguments, **more):
-        if not (self.bin / program).exists():
-            raise Unmeasured(f"{program} is not built")
-        return lab.output(self.bin / program, *arguments, **more)
+        return lab.output(self.program(program), *arguments, **more)
 
     def store(self):
         store = self.folder / f"store-{next(self.numbers)}"
@@ -89,31 +83,34 @@ class Bench:
         names = "".join(f"{source}\n" for source in sources)
         return self.run("cameo-enqueue", "--store", store, "-", *(arguments or ("--size", "16x16")), input=names)
 
+    def make(self, store, sources, *arguments):
+        """Makes thumbnails by a worker that ends when they are made."""
+        printed = self.enqueue(store, sources, *arguments)
+        self.run("cameo-worker", "--store", store, "--drain", "--log-level", "critical", "--allow-root", "/")
+        return printed
+
+    def export(self, store):
+        """{URI of a thumbnail: its file}."""
+        target = self.folder / "exported"
+        self.run("cameo-status", "--store", store, "export", target)
+        return {entry["uri"]: target / entry["file"] for entry in json.loads((target / "manifest.json").read_text())}
+
     def worker(self, store, *arguments):
         return lab.running(self.bin / "cameo-worker", "--store", store, "--allow-root", self.folder, *arguments,
                            stderr=subprocess.DEVNULL)
 
     @contextlib.contextmanager
     def workers(self, store, count, *arguments):
-        """So many workers, all of them ready."""
+        """So many workers, all of them ready, and a connection to their store."""
         with contextlib.ExitStack() as stack:
             started = [stack.enter_context(self.worker(store, *arguments)) for _ in range(count)]
-            lab.wait_until(lambda: all(len(lab.tree(worker.pid)) > 1 for worker in started), "starting the workers")
+            lab.wait_until(lambda: all(lab.children(worker.pid) for worker in started), "starting the workers")
             lab.wait_until(lambda: len(self.status(store)["workers"]) == count, "the workers' registration", pause=0.1)
             time.sleep(1)
-            yield started
+            yield started, stack.enter_context(lab.connect(store))
 
     def status(self, store):
         return json.loads(self.run("cameo-status", "--store", store, "--json"))
-
-    def status_time(self, store, count):
-        """The median milliseconds of a whole `cameo-status`."""
-        return lab.statistics.median(lab.timed(self.run, "cameo-status", "--store", store)[1] for _ in range(count)) * 1000
-
-    def claim(self, store, rounds):
-        """The median and the slowest milliseconds of a claim, and how many jobs it took."""
-        median, slowest, claimed = map(float, self.run("cameo-queue-bench", store, "claim", rounds).split())
-        return median, slowest, int(claimed)
 
     def drain(self, store):
         """How many jobs were claimed and completed without pictures, and the seconds that took."""
@@ -127,7 +124,7 @@ class Bench:
         if not folder.exists():
             for start in range(0, count, 10_000):
                 paths[start].parent.mkdir(parents=True)
-                tiny_png(paths[start])
+                png(paths[start], 16, 16, lambda x, y: (x * 16, y * 16, 128))
                 for path in paths[start + 1 : start + 10_000]:
                     os.link(paths[start], path)
         return paths

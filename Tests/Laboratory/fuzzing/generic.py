@@ -3,7 +3,8 @@
 Each mutation takes a random source, the bytes, and the files of the format, and gives the damaged bytes back."""
 import struct
 
-UNSIGNED = [0, 1, 2, 7, 0x7F, 0x80, 0xFF, 0x100, 3_000, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
+UNSIGNED = [0, 1, 2, 7, 0x7F, 0x80, 0xFF, 0x100, 3_000, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000,
+            0xFFFFFFFF]
 
 
 def place(rng, data):
@@ -94,10 +95,6 @@ def move(rng, data, spans):
     return data[:to] + data[at:stop] * rng.choice([1, 5]) + data[to:] if rng.random() < 0.5 else data[:at] + data[stop:]
 
 
-def within(rng, body):
-    return flip_bits(rng, body, []) if len(body) > 12 else rng.randbytes(len(body) or 1)
-
-
 def forge(rng, data, start, end):
     """Puts an extreme number at a random place within a range."""
     size = rng.choice([1, 2, 4, 4, 8])
@@ -111,12 +108,17 @@ def damage_within(rng, data, start, end):
     return data[:start] + flip_bits(rng, data[start:end] or b"\0", []) + data[end:]
 
 
+def named(function, name):
+    function.__name__ = name
+    return function
+
+
 def chunk_mutations(split, join, keep=0):
     """Mutations of a file of chunks (kind, body): their order, a length, a body. `split` gives the chunks and the rest;
     `join` makes the file of them and of {index of a chunk: its forged length}."""
     def order(rng, data, others):
         chunks, rest = split(data)
-        return join(rearrange(rng, chunks, keep), rest, {})
+        return join(rearrange(rng, chunks, keep), rest)
 
     def length(rng, data, others):
         chunks, rest = split(data)
@@ -125,9 +127,42 @@ def chunk_mutations(split, join, keep=0):
     def body(rng, data, others):
         chunks, rest = split(data)
         index = rng.randrange(len(chunks))
-        chunks[index] = (chunks[index][0], within(rng, chunks[index][1]))
-        return join(chunks, rest, {})
+        kind, content = chunks[index]
+        chunks[index] = kind, flip_bits(rng, content, []) if len(content) > 12 else rng.randbytes(len(content) or 1)
+        return join(chunks, rest)
 
-    for made in (order, length, body):
-        made.__name__ = f"{join.__name__.removesuffix('_file')}_{made.__name__}"
-    return order, length, body
+    format = join.__name__.removesuffix("_file")
+    return [named(made, f"{format}_{made.__name__}") for made in (order, length, body)]
+
+
+def elements(data, read, start, end, pad=1):
+    """(start, start of the content, end, kind) of every element, containers before their content. `read` gives these of
+    the element at a place, without its start, and where its first child begins, or None."""
+    found = []
+    while start < end and (one := read(data, start, end)):
+        content, stop, kind, inside = one
+        found.append((start, content, stop, kind))
+        if inside:
+            found += elements(data, read, inside, stop, pad)
+        start = max(content, stop + (stop - content) % pad)
+    return found
+
+
+def riff_chunk(data, start, end):
+    if start + 8 > end:
+        return None
+    length = int.from_bytes(data[start + 4 : start + 8], "little")
+    kind = data[start : start + 4]
+    return start + 8, min(start + 8 + length, end), kind, start + 12 if kind == b"LIST" else None
+
+
+def element_mutations(parse, payload, *names):
+    """Mutations of a file of elements: the place of one, and the content of one of the kinds `payload`."""
+    def move_one(rng, data, others):
+        return move(rng, data, [(start, stop) for start, _, stop, _ in parse(data)])
+
+    def damage_one(rng, data, others):
+        _, content, stop, _ = rng.choice([element for element in parse(data) if element[3] in payload])
+        return damage_within(rng, data, content, stop)
+
+    return [named(*pair) for pair in zip((move_one, damage_one), names)]

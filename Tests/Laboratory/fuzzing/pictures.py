@@ -3,9 +3,9 @@ import re
 import struct
 import zlib
 
-from fuzzing.generic import UNSIGNED, chunk_mutations, put, rearrange, set_bytes
+from fuzzing.generic import UNSIGNED, chunk_mutations, elements, put, rearrange, riff_chunk, set_bytes
 
-# ------------------------------------------------------------------------------------------------------- EXIF and XMP
+# EXIF and XMP
 
 
 def exif(orientation):
@@ -24,11 +24,12 @@ XMP = (
     b"</rdf:RDF></x:xmpmeta>"
 )
 
-# ---------------------------------------------------------------------------------------------------------------- JPEG
+# JPEG
 
 
 def jpeg_segment(marker, payload, length=None):
-    return bytes([0xFF, marker]) + struct.pack(">H", (len(payload) + 2 if length is None else length) & 0xFFFF) + payload
+    return bytes([0xFF, marker]) + struct.pack(">H",
+                                               (len(payload) + 2 if length is None else length) & 0xFFFF) + payload
 
 
 def jpeg_parts(data):
@@ -42,7 +43,8 @@ def jpeg_parts(data):
 
 
 def jpeg_file(segments, rest, claims={}):
-    return b"\xff\xd8" + b"".join(jpeg_segment(*segment, claims.get(index)) for index, segment in enumerate(segments)) + rest
+    return b"\xff\xd8" + b"".join(jpeg_segment(*segment, claims.get(index)) for index,
+                                  segment in enumerate(segments)) + rest
 
 
 def jpeg_frame(rng, data, others):
@@ -66,7 +68,8 @@ def jpeg_frame(rng, data, others):
 def jpeg_scan(rng, data, others):
     segments, rest = jpeg_parts(data)
     at = rng.randrange(2, max(3, len(rest)))
-    new = rng.choice([b"\xff\xd0", b"\xff\xd9", b"\xff\xda", b"\xff\xdd\0\4\0\1", b"\xff\xff\xff", b"\xff\xc4\0\x13\1", rng.randbytes(9)])
+    new = rng.choice([b"\xff\xd0", b"\xff\xd9", b"\xff\xda", b"\xff\xdd\0\4\0\1", b"\xff\xff\xff", b"\xff\xc4\0\x13\1",
+                      rng.randbytes(9)])
     return jpeg_file(segments, rest[:at] + new + rest[at + rng.choice([0, len(new)]) :])
 
 
@@ -84,7 +87,7 @@ def jpeg_metadata(rng, data, others):
 
 jpeg_order, jpeg_length, jpeg_body = chunk_mutations(jpeg_parts, jpeg_file)
 
-# ----------------------------------------------------------------------------------------------------------------- PNG
+# PNG
 
 
 def png_chunks(data):
@@ -138,16 +141,11 @@ def png_profile(rng, data, others):
 
 png_order, png_length, png_body = chunk_mutations(png_chunks, png_file, 1)
 
-# ---------------------------------------------------------------------------------------------------------------- WebP
+# WebP
 
 
 def webp_chunks(data):
-    chunks, at = [], 12
-    while at + 8 <= len(data):
-        length = struct.unpack_from("<I", data, at + 4)[0]
-        chunks.append((data[at : at + 4], data[at + 8 : at + 8 + length]))
-        at += 8 + length + length % 2
-    return chunks, None
+    return [(kind, data[content:stop]) for _, content, stop, kind in elements(data, riff_chunk, 12, len(data), 2)], None
 
 
 def webp_file(chunks, _=None, claims={}):
@@ -171,14 +169,15 @@ def webp_sizes(rng, data, others):
     index = rng.randrange(len(chunks))
     kind, body = chunks[index]
     at = {
-        b"VP8X": rng.choice([0, 4, 7]), b"ANMF": rng.choice([0, 3, 6, 9, 12, 15]), b"VP8 ": rng.choice([6, 8]), b"VP8L": 1,
+        b"VP8X": rng.choice([0, 4, 7]), b"ANMF": rng.choice([0, 3, 6, 9, 12, 15]), b"VP8 ": rng.choice([6, 8]),
+        b"VP8L": 1,
         b"ANIM": rng.choice([0, 4]),
     }.get(kind, 0)
     chunks[index] = (kind, put(body, at, struct.pack("<I", rng.choice(UNSIGNED))[: rng.choice([1, 2, 3])])[: len(body)])
     return webp_file(chunks)
 
 
-# ----------------------------------------------------------------------------------------------------------------- GIF
+# GIF
 
 
 def gif_parts(data):
@@ -219,9 +218,10 @@ def gif_frame(rng, data, others):
     return head + b"".join(blocks[:index] + [block] + blocks[index + 1 :]) + b";"
 
 
-# ---------------------------------------------------------------------------------------------------------------- TIFF
+# TIFF
 
-TAGS = [254, 256, 257, 258, 259, 262, 273, 274, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 330, 338, 339, 347, 530, 34675]
+TAGS = [254, 256, 257, 258, 259, 262, 273, 274, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 330, 338, 339, 347,
+        530, 34675]
 LAYOUT = {256, 257, 258, 259, 262, 277, 278, 284, 317, 322, 323, 338, 339}
 LAYOUTS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 8_000, 30_000, 0xFFFF, 32773, 32946, 34712, 34892, 50000, 50001]
 
@@ -270,7 +270,7 @@ def tiff_links(rng, data, others):
     return put(data, rng.choice(links), struct.pack(order + "I", target & 0xFFFFFFFF))
 
 
-# ----------------------------------------------------------------------------------------------------------------- PDF
+# PDF
 
 
 def document():
@@ -293,3 +293,14 @@ def document():
 def pdf_numbers(rng, data, others):
     match = rng.choice(list(re.finditer(rb"\b\d+\b", data[9:])))
     return data[: 9 + match.start()] + str(rng.choice(UNSIGNED + [-1, 10**20])).encode() + data[9 + match.end() :]
+
+
+MUTATIONS = {  # what stands twice is drawn twice as often
+    "jpeg": [jpeg_order, jpeg_length, jpeg_frame, jpeg_body, jpeg_scan, jpeg_scan, jpeg_metadata],
+    "png": [png_order, png_header, png_body, png_length, png_scanlines, png_scanlines, png_profile],
+    "gif": [gif_order, gif_screen, gif_frame, gif_frame],
+    "webp": [webp_order, webp_length, webp_sizes, webp_body, webp_body],
+    "tiff": [tiff_entry, tiff_entry, tiff_header, tiff_header, tiff_links],
+    "pdf": [pdf_numbers],
+    "jxl": [],
+}

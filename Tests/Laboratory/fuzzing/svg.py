@@ -1,5 +1,4 @@
 """SVG: drawings with every kind of element, and mutations that make them costly or invalid."""
-
 import base64
 import re
 
@@ -50,15 +49,17 @@ DRAWINGS = {
         <!-- a comment -->{HEAD} width="40" height="40"><path d="&b;&b;" stroke="red"/></svg>""",
 }
 
-
-NUMBERS = ["0", "-1", "1e9", "1e38", "1e400", "-1e30", "NaN", "inf", "2147483648", "4294967295", "0.0000001", "100%", "-50%", "9" * 60,
+NUMBERS = ["0", "-1", "1e9", "1e38", "1e400", "-1e30", "NaN", "inf", "2147483648", "4294967295", "0.0000001", "100%",
+           "-50%", "9" * 60,
            "1e5em", ""]
 VALUES = ["file:///etc/passwd", "http://127.0.0.1:9/", "#a", "#b", "url(#f)", "url(#p)", "none", "inherit", "&lt;",
-          "data:image/svg+xml,<svg/>", "data:image/png;base64,iVBORw0KGgo=", "M" + " 1 1 L" * 2_000, "rotate(1e9) scale(0)",
+          "data:image/svg+xml,<svg/>", "data:image/png;base64,iVBORw0KGgo=", "M" + " 1 1 L" * 2_000,
+          "rotate(1e9) scale(0)",
           "0 0 1e9 1e-9", "x" * 5_000]
 NESTS = [("<g>", "</g>"), ('<g opacity="0.9">', "</g>"), ('<g filter="url(#f)">', "</g>"), ("<svg>", "</svg>"),
          ('<g transform="scale(3)">', "</g>"), ('<g clip-path="url(#k)" mask="url(#m)">', "</g>"), ("<a>", "</a>")]
-ELEMENTS = [b"g", b"use", b"image", b"text", b"filter", b"pattern", b"svg", b"switch", b"style", b"foreignObject", b"script"]
+ELEMENTS = [b"g", b"use", b"image", b"text", b"filter", b"pattern", b"svg", b"switch", b"style", b"foreignObject",
+            b"script"]
 
 
 def drawings(picture):
@@ -129,3 +130,6 @@ def svg_elements(rng, data, others):
         return b"<" + match[1] + (rng.choice(ELEMENTS) if match[2] != b"svg" and rng.random() < 0.1 else match[2])
 
     return re.sub(rb"<(/?)(\w+)", other, data)
+
+
+MUTATIONS = {"svg": [svg_numbers, svg_numbers, svg_values, svg_nest, svg_multiply, svg_elements]}

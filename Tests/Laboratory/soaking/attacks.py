@@ -8,6 +8,7 @@ import lab
 
 POINTS = ["after-claim", "mid-fetch", "mid-render", "after-blob-sync", "inside-transaction", "after-commit"]
 LEASE = 3_000  # milliseconds; a worker that is silent for longer loses its jobs
+INTERRUPTED = "FROM attempt WHERE outcome = 'interrupted' AND worker LIKE ?"
 DELETIONS = [
     "DELETE FROM job WHERE id = (SELECT id FROM task ORDER BY random() LIMIT 1)",
     "DELETE FROM job WHERE id IN (SELECT id FROM task WHERE state = 2)",
@@ -23,6 +24,8 @@ def attack(run, kind, rng):
         return delete(run, rng)
     point = {"CAMEO_TEST_KILL_POINT": f"{kind}:{rng.randint(1, 10)}"} if kind in POINTS else {}
     worker = run.start("--concurrency", "4", **point)
+    if kind not in POINTS:
+        wait_until_busy(run, worker)
     ATTACKS.get(kind, kill_at)(run, kind, worker, rng)
     run.retire(worker)
 
@@ -41,7 +44,6 @@ def kill_at(run, point, worker, rng):
 
 
 def kill_at_random(run, kind, worker, rng):
-    wait_until_busy(run, worker)
     time.sleep(rng.uniform(0, 0.3))
     worker.process.kill()
     death = worker.wait(20) or time.time()
@@ -51,7 +53,6 @@ def kill_at_random(run, kind, worker, rng):
 
 def freeze(run, kind, worker, rng):
     """Freezes a worker beyond its lease. When it wakes, its results are refused and it goes on."""
-    wait_until_busy(run, worker)
     while worker.is_alive:
         worker.send(signal.SIGSTOP)
         run.await_stop([worker.process])
@@ -61,8 +62,7 @@ def freeze(run, kind, worker, rng):
         worker.send(signal.SIGCONT)
     time.sleep(LEASE / 1_000 + 1)
     run.counts["frozen"] += 1
-    run.counts["jobs taken from the frozen"] += run.ask(
-        "SELECT count(*) FROM attempt WHERE outcome = 'interrupted' AND worker LIKE ?", worker.name)
+    run.counts["jobs taken from the frozen"] += run.ask(f"SELECT count(*) {INTERRUPTED}", worker.name)
     worker.send(signal.SIGCONT)
     worker.wait(1)
     worker.end()
@@ -70,7 +70,6 @@ def freeze(run, kind, worker, rng):
 
 
 def kill_renderers(run, kind, worker, rng):
-    wait_until_busy(run, worker)
     for _ in range(3):
         time.sleep(rng.uniform(0, 0.3))
         for child in lab.children(worker.pid):
@@ -89,7 +88,6 @@ KINDS = [*POINTS, "random moment", "frozen", *POINTS, "random moment", "renderer
 def delete(run, rng):
     """Deletes unfinished jobs and what they need, as people clear what seems stuck. All of it has to be refused."""
     for statement in DELETIONS:
-        # Without foreign keys, as the sqlite3 shell.
         if run.ask("SELECT count(*) FROM task"):
             if run.is_refused(statement):
                 run.counts["deletions refused"] += 1
@@ -99,21 +97,18 @@ def delete(run, rng):
 
 
 def wait_until_busy(run, worker):
-    end = time.monotonic() + 20
-    while worker.is_alive and time.monotonic() < end:
-        if run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", worker.name):
-            return
-        time.sleep(0.01)
+    with contextlib.suppress(lab.Unmeasured):
+        lab.wait_until(lambda: not worker.is_alive or run.jobs_of(worker), "the worker's first job", 20, 0.01)
 
 
 def note_recovery(run, worker, death):
     """Milliseconds from a worker's death until none of its jobs is left to it."""
     try:
-        lab.wait_until(lambda: not run.ask("SELECT count(*) FROM task WHERE worker LIKE ?", worker.name), "recovery", 30, 0.005)
+        lab.wait_until(lambda: not run.jobs_of(worker), "recovery", 30, 0.005)
     except lab.Unmeasured:
         run.problems.append(f"jobs of the dead worker {worker.log.name} were not recovered within 30 s")
         return
-    taken_back = run.ask("SELECT max(finished_at) FROM attempt WHERE outcome = 'interrupted' AND worker LIKE ?", worker.name)
+    taken_back = run.ask(f"SELECT max(finished_at) {INTERRUPTED}", worker.name)
     if taken_back is not None:
         # Everything is stopped during a power cut.
         paused = sum(max(0, min(end, taken_back / 1_000) - max(start, death)) for start, end in run.pauses)

@@ -1,5 +1,4 @@
 """A disk that fails on request, and a record of what was synced (Tests/TestSupport/faults.c)."""
-import collections
 import os
 import shutil
 
@@ -22,12 +21,8 @@ class Disk:
     def __init__(self, folder):
         self.folder = folder
         folder.mkdir()
-        self.library = folder / "faults.so"
-        lab.faults(self.library)
-
-    @property
-    def environment(self):
-        return {"LD_PRELOAD": str(self.library), "CAMEO_FAULTS": str(self.folder)}
+        lab.faults(folder / "faults.so")
+        self.environment = {"LD_PRELOAD": str(folder / "faults.so"), "CAMEO_FAULTS": str(folder)}
 
     def fail(self, name, count):
         """Makes the next calls of that kind fail in every process."""
@@ -38,11 +33,14 @@ class Disk:
     def heal(self):
         (self.folder / "rules").unlink(missing_ok=True)
 
+    def account(self, name):
+        """What is known so far of `fired` failures, the `durable` part of the log, or `synced` files."""
+        path = self.folder / name
+        return path.read_bytes() if path.exists() else b""
+
     def fired(self):
         """The number of failures so far, by fault."""
-        path = self.folder / "fired"
-        lines = path.read_text().splitlines() if path.exists() else []
-        counts = collections.Counter()
+        counts, lines = {}, self.account("fired").decode().splitlines()
         for name, rule in FAULTS.items():
             call, error, part = rule.split()
             counts[name] = sum(1 for line in lines if line.startswith(f"{call} {error} ") and part in line)
@@ -54,21 +52,15 @@ class Disk:
         shutil.copy(store / "cameo.sqlite", copy)
         log = copy / "cameo.sqlite-wal"
         if (store / log.name).exists():
-            shutil.copy(store / log.name, log)
-            durable = self.folder / "durable"
-            end = int.from_bytes(durable.read_bytes(), "little") if durable.exists() else 0
+            data, end = (store / log.name).read_bytes(), int.from_bytes(self.account("durable"), "little")
             # Bytes beyond the synced end may be anything, so they are replaced by random ones.
-            rest = max(0, log.stat().st_size - end)
-            os.truncate(log, min(end, log.stat().st_size))
-            with open(log, "ab") as file:
-                file.write(os.urandom(min(rest, 65_536)))
-        synced = self.folder / "synced"
-        kept = set(synced.read_text().split()) if synced.exists() else set()
+            log.write_bytes(data[:end] + os.urandom(min(len(data[end:]), 65_536)))
+        kept = set(self.account("synced").split())
         for path in (store / "blobs").rglob("*"):
             target = copy / "blobs" / path.relative_to(store / "blobs")
             if path.is_dir():
                 target.mkdir(parents=True, exist_ok=True, mode=0o700)
-            elif str(path.stat().st_ino) in kept:
+            elif str(path.stat().st_ino).encode() in kept:
                 os.link(path, target)  # blobs are immutable
             else:
                 target.touch()

@@ -9,39 +9,40 @@ import threading
 import time
 
 import lab
-from soaking import fleet_attacks, network
+from soaking import network
+from soaking.fleet_attacks import ATTACKS, TAIL
 from soaking.servers import Database, Objects
-from soaking.soak import WAITING, Soak, Worker
+from soaking.soak import TWICE, WAITING, Soak, Worker, deck
 
 SKEWS = (3_600, -3_600, 0)  # seconds by which the clocks of the hosts are wrong
-STATES = ("SELECT id, state, failure_code, state = 'completed' AND EXISTS (SELECT FROM json_array_elements(thumbnails) AS one"
-          " WHERE one->>'blob' IS NULL) FROM job_status")
+STATES = """SELECT id, state, state = 'completed' AND EXISTS (SELECT FROM json_array_elements(thumbnails) AS one
+    WHERE one->>'blob' IS NULL), failure_code FROM job_status"""
 
 
 class Host:
-    """A worker with its network, its links and its clock."""
+    """A worker with its network, its link to the server and its clock."""
 
     def __init__(self, run, number):
         self.run, self.number, self.worker = run, number, None
-        self.network = network.Namespace(number) if run.has_namespaces else network.ThisNetwork()
-        self.link = run.links.link(lambda: run.database.port, self.network.address)
+        address, self.prefix, self.cable = "127.0.0.1", (), None
+        if run.has_namespaces:
+            address, self.prefix, self.cable = run.open.enter_context(network.namespace(number))
+        self.link = network.Link(run.loop, lambda: run.database.primary.port, address)
         faults = run.folder / f"faults-{number}"
         faults.mkdir()
         (faults / "clock").write_text(str(SKEWS[number]))
         self.variables = {
-            "CAMEO_STORE": f"postgres://cameo@{self.network.address}:{self.link.port}/postgres",
+            "CAMEO_STORE": f"postgres://cameo@{address}:{self.link.port}/postgres",
             "LD_PRELOAD": str(run.folder / "faults.so"), "CAMEO_FAULTS": str(faults),
         }
 
     def start(self):
-        self.worker = Worker(self.run, "--concurrency", "4", prefix=self.network.prefix, **self.variables)
-
-    def kill(self):
-        self.worker.kill()
+        self.worker = Worker(self.run, "--concurrency", "4", prefix=self.prefix, **self.variables)
 
     def running(self):
         """How many jobs the database says that its worker runs."""
-        return int(self.run.database.ask(f"SELECT count(*) FROM task WHERE state = 2 AND worker LIKE '{self.worker.name}'"))
+        return self.run.database.number(
+            f"SELECT count(*) FROM task WHERE state = 2 AND worker LIKE '{self.worker.name}'")
 
 
 class FleetSoak(Soak):
@@ -51,41 +52,36 @@ class FleetSoak(Soak):
         ["--size", "420x420:cover:png"],  # beyond 100 KiB: in the bucket
         ["--size", "64x64", "--size", "240x240:contain:png"],
     ]
+    explained = {"worker.lost"}
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.recoveries, self.tail = collections.defaultdict(list), 0  # of what: seconds
         lab.faults(self.folder / "faults.so")
         self.folder.chmod(0o755)  # for the user of the server
-        self.open = contextlib.ExitStack()  # closed in the reverse order
-        try:
-            self.links = self.keep(network.Links())
-            self.database, self.objects = self.keep(Database(self.folder / "database")), self.keep(Objects(self.folder / "objects"))
-            self.producers, self.has_namespaces = self.links.link(lambda: self.database.port), network.are_possible()
-            self.shared = self.keep(network.SharedAddress() if self.has_namespaces else network.ThisNetwork())
-            self.bucket = self.links.link(lambda: self.objects.port, self.shared.address)
+        self.hosts, self.has_namespaces = [], network.are_possible()
+        with contextlib.ExitStack() as self.open:  # closed in the reverse order
+            self.loop = self.open.enter_context(network.loop())
+            self.database = self.open.enter_context(contextlib.closing(Database(self.folder / "database")))
+            self.objects = self.open.enter_context(contextlib.closing(Objects(self.folder / "objects")))
+            shared = self.open.enter_context(network.shared_address()) if self.has_namespaces else "127.0.0.1"
+            self.links = [network.Link(self.loop, lambda: self.database.primary.port),
+                          network.Link(self.loop, lambda: self.objects.port, shared)]
+            of_producers, self.bucket = self.links
             self.environment = dict(
                 os.environ, **Objects.environment,
-                CAMEO_STORE=f"postgres://cameo@127.0.0.1:{self.producers.port}/postgres",
-                CAMEO_BLOBS=f"s3://cameo/soak?endpoint=http://{self.shared.address}:{self.bucket.port}&region=us-east-1",
+                CAMEO_STORE=f"postgres://cameo@127.0.0.1:{of_producers.port}/postgres",
+                CAMEO_BLOBS=f"s3://cameo/soak?endpoint=http://{shared}:{self.bucket.port}&region=us-east-1",
             )
-            self.hosts = []
-            for number in range(len(SKEWS)):
-                self.hosts.append(Host(self, number))
-                self.keep(self.hosts[-1].network)
-        except BaseException:
-            self.open.close()
-            raise
-
-    def keep(self, what):
-        self.open.callback(what.close)
-        return what
+            self.hosts = [Host(self, number) for number in range(len(SKEWS))]
+            self.links += [host.link for host in self.hosts]
+            self.open = self.open.pop_all()
 
     def close(self):
         self.ending.set()
         for host in self.hosts:
-            if host.worker and host.worker.is_alive:
-                host.kill()
+            if host.worker:
+                host.worker.kill()
         self.open.close()
 
     # The work
@@ -101,18 +97,12 @@ class FleetSoak(Soak):
         self.started = time.monotonic()
         producer = threading.Thread(target=self.produce_jobs)
         producer.start()
-        possible = fleet_attacks.ATTACKS + [fleet_attacks.cable_pulled] * self.has_namespaces
-        attacks, line = [], lab.Line()
+        possible = [name for name in ATTACKS if self.has_namespaces or name != "cable pulled"]
+        names, line = deck(self.rng, possible), lab.Line()
         while (elapsed := time.monotonic() - self.started) < self.options.minutes * 60:
             line(f"{elapsed / 60:5.1f} of {self.options.minutes:g} minutes: {len(self.acknowledged):,} jobs enqueued, "
                  f"{sum(self.counts.values())} attacks, {len(self.problems)} problems")
-            attacks = attacks or self.rng.sample(possible, len(possible))
-            attack = attacks.pop()
-            try:
-                attack(self)
-                self.counts[attack.__name__.replace("_", " ")] += 1
-            except Exception as error:
-                self.harness_failed(attack.__name__, error)
+            self.attack(next(names))
             for host in self.hosts:
                 if not host.worker.is_alive:
                     host.start()
@@ -121,10 +111,20 @@ class FleetSoak(Soak):
         self.ending.set()
         producer.join()
 
+    def attack(self, name):
+        act, what = ATTACKS[name]
+        try:
+            act(self)
+            if what:
+                self.jobs_end_again(what)
+            self.counts[name] += 1
+        except Exception as error:
+            self.harness_failed(name, error)
+
     def number_of(self, question):
         """The answer of the server, None while it is away."""
         with contextlib.suppress(RuntimeError):
-            return int(self.database.ask(question))
+            return self.database.number(question)
 
     def produce_jobs(self):
         while not self.ending.is_set():
@@ -168,36 +168,31 @@ class FleetSoak(Soak):
         now = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
         begun = lab.wait_until(lambda: self.number_of(now), "an answer of the server", 30, 0.05)
         newest = "SELECT coalesce(max(finalized_at), 0) FROM outcome"
-        self.measure(f"jobs end after {what}", lambda: int(self.database.ask(newest)) > begun, 60)
+        self.measure(f"jobs end after {what}", lambda: self.database.number(newest) > begun, 60)
 
     # The end
 
     def unfinished(self):
-        return int(self.database.ask("SELECT (SELECT count(*) FROM task) + (SELECT count(*) FROM arrival)"))
+        return self.database.number("SELECT (SELECT count(*) FROM task) + (SELECT count(*) FROM arrival)")
 
     def ended_jobs(self):
-        return int(self.database.ask("SELECT count(*) FROM outcome"))
+        return self.database.number("SELECT count(*) FROM outcome")
 
     def finish(self):
         """Drains the queue without attacks, and checks all of it."""
-        for link in [self.bucket, self.producers, *(host.link for host in self.hosts)]:
+        for link in self.links:
             link.become("open")
         self.wait_for_the_rest()
         for host in self.hosts:
             if host.worker.end() != 0:
                 self.problems.append(f"worker {host.number} ended with code {host.worker.process.returncode}")
-        rows = [line.split("|") for line in self.database.ask(STATES).splitlines()]
-        self.judge([(int(job), state, bare == "t", code) for job, state, code, bare in rows], self.database.ask(
-            "SELECT job_id FROM attempt WHERE outcome = 'completed' GROUP BY job_id HAVING count(*) > 1").split())
+        rows = self.database.primary.rows(STATES, "cameo")
+        self.judge([(int(job), state, is_bare == "t", code) for job, state, is_bare, code in rows],
+                   self.database.ask(TWICE).split())
         digests = self.database.ask("SELECT digest FROM blob WHERE data IS NULL ORDER BY random() LIMIT 200").split()
         self.results["unreadable in the bucket"] = [digest for digest in digests if subprocess.run(
             lab.words(self.bin / "cameo-status", "cat", f"cameo://blob/sha256-{digest}"), capture_output=True,
             env=self.environment).returncode]
-
-    # The report
-
-    def failures(self):
-        return super().failures({"worker.lost"})
 
     def show(self):
         where = "in network namespaces" if self.has_namespaces else "on one network: namespaces need root"
@@ -205,8 +200,9 @@ class FleetSoak(Soak):
             *self.common_rows(), ("hosts", f"{len(self.hosts)}, {where}"), ("attacks", sum(self.counts.values())),
             *((f"  {name}", count) for name, count in sorted(self.counts.items())),
             ("refused with a reason", f"{sum(self.refusals.values())} enqueues"),
-            ("lost with a failover's tail", f"{self.tail}, acknowledged less than {fleet_attacks.TAIL + 1:g} s before"),
+            ("lost with a failover's tail", f"{self.tail}, acknowledged less than {TAIL + 1:g} s before"),
             *self.result_rows(),
-            *((f"recovery: {what}", f"{max(times):.1f} s at most, median {statistics.median(times):.1f} s, {len(times)} times")
+            *((f"recovery: {what}",
+               f"{max(times):.1f} s at most, median {statistics.median(times):.1f} s, {len(times)} times")
               for what, times in sorted(self.recoveries.items())),
         ], 56, self.failures())

@@ -1,27 +1,29 @@
 """What happens to a fleet. Each attack gets the run, and waits until the fleet works again."""
+import hashlib
 import os
 import signal
 import subprocess
 import time
 
 import lab
+from soaking import network
 
 LEASE = 15  # seconds
 TAIL = 0.5  # seconds of commits that a failover loses
 
 
-def worker_killed(run):
+def kill_worker(run):
     host = run.a_busy_host()
-    host.kill()
+    host.worker.kill()
     run.measure("a killed worker's jobs are others'", lambda: host.running() == 0, LEASE + 10)
 
 
-def all_workers_killed(run):
+def kill_all_workers(run):
     for host in run.hosts:
-        host.kill()
+        host.worker.kill()
 
 
-def worker_frozen_beyond_its_lease(run):
+def freeze_worker(run):
     host = run.a_busy_host()
     host.worker.send(signal.SIGSTOP)
     try:
@@ -30,34 +32,22 @@ def worker_frozen_beyond_its_lease(run):
         host.worker.send(signal.SIGCONT)
 
 
-def renderers_killed(run):
+def kill_renderers(run):
     for pid in lab.children(run.a_busy_host().worker.pid):
         os.kill(pid, signal.SIGKILL)
-    run.jobs_end_again("renderers were killed")
 
 
-def connections_killed(run):
+def kill_connections(run):
     run.database.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cameo'")
-    run.jobs_end_again("all connections were killed")
 
 
-def backend_killed(run):
+def kill_backend(run):
     """The server crashes and recovers when one of its processes is killed by the kernel, as for want of memory."""
-    os.kill(int(run.database.ask("SELECT pid FROM pg_stat_activity WHERE application_name = 'cameo' LIMIT 1")), signal.SIGKILL)
-    run.jobs_end_again("a server's process was killed")
+    pid = run.database.number("SELECT pid FROM pg_stat_activity WHERE application_name = 'cameo' LIMIT 1")
+    os.kill(pid, signal.SIGKILL)
 
 
-def server_restarted(run):
-    run.database.restart(signal.SIGINT)
-    run.jobs_end_again("the server's restart")
-
-
-def server_crashed(run):
-    run.database.restart(signal.SIGQUIT)
-    run.jobs_end_again("the server's crash")
-
-
-def failover_that_loses_the_tail(run):
+def fail_over(run):
     run.database.fail_over(TAIL)
     known = set(map(int, run.database.ask("SELECT id FROM job").split()))
     with run.lock:
@@ -69,84 +59,80 @@ def failover_that_loses_the_tail(run):
     run.database.follow()
 
 
-def disturbed(link, state, seconds):
+def disturb(run, link, state, least, most):
     link.become(state)
-    time.sleep(seconds)
+    time.sleep(run.rng.uniform(least, most))
     link.become("open")
 
 
-def link_to_the_server_cut(run):
-    disturbed(run.rng.choice(run.hosts).link, "cut", run.rng.uniform(1, LEASE + 5))
-    run.jobs_end_again("a link was cut")
+def disturb_host(run, state, least=1, most=LEASE + 5):
+    disturb(run, run.rng.choice(run.hosts).link, state, least, most)
 
 
-def link_to_the_server_stalled(run):
-    disturbed(run.rng.choice(run.hosts).link, "stalled", run.rng.uniform(1, LEASE + 5))
-    run.jobs_end_again("a link was stalled")
-
-
-def link_to_the_server_slow(run):
-    disturbed(run.rng.choice(run.hosts).link, "slow", 5)
-
-
-def cable_pulled(run):
-    host = run.rng.choice(run.hosts)
-    host.network.pull_cable()
+def pull_cable(run):
+    cable = run.rng.choice(run.hosts).cable
+    network.ip(f"link set {cable} down")
     time.sleep(run.rng.uniform(1, LEASE + 5))
-    host.network.plug_in()
-    run.jobs_end_again("a cable was pulled")
+    network.ip(f"link set {cable} up")
 
 
-def bucket_unreachable(run):
-    disturbed(run.bucket, "cut", run.rng.uniform(1, 10))
-    run.jobs_end_again("the bucket was away")
-
-
-def bucket_slow(run):
-    disturbed(run.bucket, "slow", 5)
-
-
-def bucket_server_killed(run):
-    run.objects.crash()
-    run.jobs_end_again("the S3 server was killed")
-
-
-def connections_exhausted(run):
+def exhaust_connections(run):
     """Others take every connection that is free, for four seconds."""
     words = [*run.database.primary.psql(), "-c", "SELECT pg_sleep(4)"]
     others = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(70)]
     for other in others:
         other.wait()
-    run.jobs_end_again("connections ran out")
 
 
-def transaction_left_idle(run):
-    """A foreign transaction locks the queue's table and stays idle until the server ends it, after three seconds."""
-    run.database.leave_idle("LOCK TABLE task IN EXCLUSIVE MODE", 3)
-    run.jobs_end_again("a transaction was left idle")
-
-
-def advisory_locks_squatted(run):
+def squat_advisory_locks(run):
     """A stranger holds advisory locks of Cameo's classes for five seconds: what is in use now, and others at random."""
     family = int.from_bytes(b"Came", "big")
     run.database.leave_idle(
         f"""SELECT count(pg_try_advisory_xact_lock(class, key)) FROM (
-              SELECT {family} + one % 3 AS class, (random() * 4e9 - 2e9)::integer AS key FROM generate_series(1, 2000) AS one
+              SELECT {family} + one % 3 AS class, (random() * 4e9 - 2e9)::integer AS key
+                FROM generate_series(1, 2000) AS one
               UNION SELECT classid::bigint::integer, (objid::bigint << 32 >> 32)::integer FROM pg_locks
-                WHERE locktype = 'advisory' AND classid::bigint < 2147483648 AND objid::bigint < 2147483648) AS wanted""", 5)
-    run.jobs_end_again("advisory locks were squatted")
+                WHERE locktype = 'advisory' AND classid::bigint < 2147483648 AND objid::bigint < 2147483648
+            ) AS wanted""", 5)
 
 
-def settings_changed(run):
+def change_settings(run):
     """Of the role, for connections that begin from now on."""
-    settings = {"standard_conforming_strings": "off", "array_nulls": "off", "bytea_output": "escape", "synchronous_commit": "off",
-                "statement_timeout": "'5s'"}
+    settings = {"standard_conforming_strings": "off", "array_nulls": "off", "bytea_output": "escape",
+                "synchronous_commit": "off", "statement_timeout": "'5s'"}
     run.database.ask("; ".join(f"ALTER ROLE cameo SET {name} = {value}" for name, value in settings.items()))
-    connections_killed(run)
+    kill_connections(run)
+    run.jobs_end_again("all connections were killed")
     run.database.ask("ALTER ROLE cameo RESET ALL")
 
 
-def unfinished_jobs_deleted(run):
+def deny_deletes(run):
+    """Retention meets an object that it may not remove, puts it off, and removes it once it may."""
+    digest = hashlib.sha256(os.urandom(9)).hexdigest()
+    run.database.ask(f"INSERT INTO blob(digest, size, created_at) VALUES ('{digest}', 200000, 0);"
+                     f"INSERT INTO orphan VALUES ('{digest}', 0)")
+    mark = run.objects.folder / "no-deletes"
+    mark.touch()
+    prune = lab.words(run.bin / "cameo-admin", "prune")
+    quiet = {"env": run.environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    put_off = f"SELECT count(*) FROM orphan WHERE digest = '{digest}' AND since > 0"
+
+    def has_pruned(question, count):
+        # A worker may have the turn.
+        subprocess.run(prune, **quiet)
+        return run.database.number(question) == count
+
+    try:
+        run.measure("an object is put off that may not be deleted", lambda: has_pruned(put_off, 1), 90)
+        run.jobs_end_again("deletes were denied")
+    finally:
+        mark.unlink()
+    run.database.ask(f"UPDATE orphan SET since = 0 WHERE digest = '{digest}'")
+    left = f"SELECT count(*) FROM blob WHERE digest = '{digest}'"
+    run.measure("the object is deleted once that is allowed", lambda: has_pruned(left, 0), 90)
+
+
+def delete_unfinished_jobs(run):
     """As people clear what seems stuck. All of it has to be refused."""
     some = "SELECT id FROM task UNION SELECT id FROM arrival"
     for statement in [
@@ -154,19 +140,41 @@ def unfinished_jobs_deleted(run):
         f"DELETE FROM job WHERE id IN ({some})", "TRUNCATE job CASCADE", "DELETE FROM queue",
     ]:
         try:
-            answer = run.database.ask(
-                f"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM ({some}) AS unfinished; {statement}; ROLLBACK")
+            left = run.database.number(
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM ({some}) AS unfinished; {statement}; "
+                "ROLLBACK")
         except RuntimeError as error:
             if any(words in str(error) for words in ("not ended", "unfinished", "foreign key")):
                 continue
             raise
-        if int(answer) > 0:
+        if left > 0:
             run.problems.append(f"the store let a program {statement}")
 
 
-ATTACKS = [
-    unfinished_jobs_deleted, advisory_locks_squatted, settings_changed, worker_killed, all_workers_killed, worker_frozen_beyond_its_lease, renderers_killed,
-    connections_killed, backend_killed, server_restarted, server_crashed, failover_that_loses_the_tail,
-    link_to_the_server_cut, link_to_the_server_stalled, link_to_the_server_slow,
-    bucket_unreachable, bucket_slow, bucket_server_killed, connections_exhausted, transaction_left_idle,
-]
+# By name: what is done, and after what jobs have to end again, if that is measured.
+ATTACKS = {
+    "deletes denied": (deny_deletes, None),
+    "unfinished jobs deleted": (delete_unfinished_jobs, None),
+    "advisory locks squatted": (squat_advisory_locks, "advisory locks were squatted"),
+    "settings changed": (change_settings, None),
+    "worker killed": (kill_worker, None),
+    "all workers killed": (kill_all_workers, None),
+    "worker frozen beyond its lease": (freeze_worker, None),
+    "renderers killed": (kill_renderers, "renderers were killed"),
+    "connections killed": (kill_connections, "all connections were killed"),
+    "backend killed": (kill_backend, "a server's process was killed"),
+    "server restarted": (lambda run: run.database.restart(signal.SIGINT), "the server's restart"),
+    "server crashed": (lambda run: run.database.restart(signal.SIGQUIT), "the server's crash"),
+    "failover that loses the tail": (fail_over, None),
+    "link to the server cut": (lambda run: disturb_host(run, "cut"), "a link was cut"),
+    "link to the server stalled": (lambda run: disturb_host(run, "stalled"), "a link was stalled"),
+    "link to the server slow": (lambda run: disturb_host(run, "slow", 5, 5), None),
+    "cable pulled": (pull_cable, "a cable was pulled"),
+    "bucket unreachable": (lambda run: disturb(run, run.bucket, "cut", 1, 10), "the bucket was away"),
+    "bucket slow": (lambda run: disturb(run, run.bucket, "slow", 5, 5), None),
+    "bucket server killed": (lambda run: run.objects.crash(), "the S3 server was killed"),
+    "connections exhausted": (exhaust_connections, "connections ran out"),
+    # Locks the queue's table and stays idle until the server ends it.
+    "transaction left idle": (lambda run: run.database.leave_idle("LOCK TABLE task IN EXCLUSIVE MODE", 3),
+                              "a transaction was left idle"),
+}

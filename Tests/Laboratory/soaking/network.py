@@ -1,6 +1,7 @@
-"""Networks of a fleet: links that can be cut, stalled or slow, which are TCP proxies on this machine; and namespaces, in
-which each host has an interface of its own, whose cable can be pulled."""
+"""Networks of a fleet: links that can be cut, stalled or slow, which are TCP proxies on this machine; and namespaces,
+in which each host has an interface of its own, whose cable can be pulled."""
 import asyncio
+import contextlib
 import os
 import shutil
 import threading
@@ -8,49 +9,44 @@ import threading
 import lab
 
 SLOW = 0.05  # seconds by which a slow link delays each piece, both ways
+# The first two numbers of this run's addresses, so that two runs do not meet.
+PREFIX = f"10.{128 + os.getpid() % 127}"
 
 
-class Links:
-    """The thread of all links."""
-
-    def __init__(self):
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
-        self.thread.start()
-
-    def run(self, work):
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
-
-    def link(self, target, address="127.0.0.1"):
-        """`target` returns the port of whoever answers at the other end now; `address` is where the link begins."""
-        link = Link(self, target, address)
-        self.run(link.listen())
-        return link
-
-    def close(self):
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
+@contextlib.contextmanager
+def loop():
+    """Runs all links in a thread."""
+    made = asyncio.new_event_loop()
+    thread = threading.Thread(target=made.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.call_soon_threadsafe(made.stop)
+        thread.join()
 
 
 class Link:
     """A port that leads to another. A new connection through a cut link is refused."""
 
-    def __init__(self, links, target, address):
-        self.links, self.target, self.address = links, target, address
-        self.is_cut, self.delay = False, 0
-        self.writers = set()
+    def __init__(self, loop, target, address="127.0.0.1"):
+        """`target` returns the port of whoever answers at the other end now; `address` is where the link begins."""
+        self.loop, self.target, self.address = loop, target, address
+        self.state, self.writers, self.passing = "open", set(), asyncio.Event()
+        self.passing.set()
+        self.run(self.listen())
+
+    def run(self, work):
+        asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
 
     async def listen(self):
-        self.passing = asyncio.Event()
-        self.passing.set()
         self.server = await asyncio.start_server(self.serve, self.address, 0)
         self.port = self.server.sockets[0].getsockname()[1]
 
     async def serve(self, reader, writer):
-        if self.is_cut:
-            writer.transport.abort()
-            return
         try:
+            if self.state == "cut":
+                raise ConnectionRefusedError
             other_reader, other = await asyncio.open_connection("127.0.0.1", self.target())
         except OSError:
             writer.transport.abort()
@@ -63,8 +59,8 @@ class Link:
         try:
             while data := await reader.read(65_536):
                 await self.passing.wait()
-                if self.delay:
-                    await asyncio.sleep(self.delay)
+                if self.state == "slow":
+                    await asyncio.sleep(SLOW)
                 writer.write(data)
                 await writer.drain()
             writer.write_eof()
@@ -72,15 +68,14 @@ class Link:
             writer.transport.abort()
 
     async def change(self, state):
-        self.is_cut, self.delay = state == "cut", SLOW if state == "slow" else 0
+        self.state = state
         (self.passing.clear if state == "stalled" else self.passing.set)()
-        if self.is_cut:
-            for writer in list(self.writers):
-                writer.transport.abort()
+        for writer in list(self.writers) if state == "cut" else ():
+            writer.transport.abort()
 
     def become(self, state):
         """`open`, `cut`, `stalled` or `slow`."""
-        self.links.run(self.change(state))
+        self.run(self.change(state))
 
 
 def are_possible():
@@ -92,55 +87,31 @@ def ip(command):
     lab.output("ip", *command.split())
 
 
-def networks():
-    """The first two numbers of this run's addresses, so that two runs do not meet."""
-    return f"10.{128 + os.getpid() % 127}"
-
-
-class SharedAddress:
+@contextlib.contextmanager
+def shared_address():
     """An address of this machine that every host sees."""
-
-    def __init__(self):
-        self.address = f"{networks()}.255.1"
-        ip(f"address add {self.address}/32 dev lo")
-
-    def close(self):
-        ip(f"address delete {self.address}/32 dev lo")
-
-
-class Namespace:
-    """A network with one host, joined to this machine's by a cable."""
-
-    def __init__(self, number):
-        self.name, self.cable = f"cameo-{os.getpid()}-{number}", f"cameo{os.getpid() % 100_000}-{number}"
-        self.address, self.prefix = f"{networks()}.{number}.1", ["ip", "netns", "exec", self.name]  # as this host sees us
-        ip(f"netns add {self.name}")
-        try:
-            ip(f"link add {self.cable} type veth peer name eth0 netns {self.name}")
-            ip(f"address add {self.address}/30 dev {self.cable}")
-            ip(f"link set {self.cable} up")
-            for words in (f"address add {networks()}.{number}.2/30 dev eth0", "link set lo up", "link set eth0 up",
-                          f"route add default via {self.address}"):
-                ip(f"-n {self.name} {words}")
-        except RuntimeError:
-            self.close()
-            raise
-
-    def pull_cable(self):
-        """What is sent gets lost, without an answer that says so."""
-        ip(f"link set {self.cable} down")
-
-    def plug_in(self):
-        ip(f"link set {self.cable} up")
-
-    def close(self):
-        ip(f"netns delete {self.name}")  # the cable goes with it, once its last process has ended
+    address = f"{PREFIX}.255.1"
+    ip(f"address add {address}/32 dev lo")
+    try:
+        yield address
+    finally:
+        ip(f"address delete {address}/32 dev lo")
 
 
-class ThisNetwork:
-    """This machine's own network, for hosts without a namespace."""
-
-    address, prefix = "127.0.0.1", []
-
-    def close(self):
-        pass
+@contextlib.contextmanager
+def namespace(number):
+    """A network with one host, joined to this machine's by a cable: this machine's address as the host sees it, what
+    begins a command in it, and the cable. What is sent over a cable that is down gets lost, without an answer."""
+    name, cable = f"cameo-{os.getpid()}-{number}", f"cameo{os.getpid() % 100_000}-{number}"
+    address = f"{PREFIX}.{number}.1"
+    ip(f"netns add {name}")
+    try:
+        ip(f"link add {cable} type veth peer name eth0 netns {name}")
+        ip(f"address add {address}/30 dev {cable}")
+        ip(f"link set {cable} up")
+        for words in (f"address add {PREFIX}.{number}.2/30 dev eth0", "link set lo up", "link set eth0 up",
+                      f"route add default via {address}"):
+            ip(f"-n {name} {words}")
+        yield address, ["ip", "netns", "exec", name], cable
+    finally:
+        ip(f"netns delete {name}")  # the cable goes with it, once its last process has ended

@@ -7,7 +7,6 @@ import subprocess
 import time
 
 import lab
-from lab import ROOT
 
 SETTINGS = {
     "listen_addresses": "127.0.0.1", "max_connections": "80", "wal_level": "replica", "max_wal_senders": "4",
@@ -21,24 +20,21 @@ class Database:
     def __init__(self, folder):
         folder.mkdir()
         folder.chmod(0o755)  # for the user of the servers
-        self.primary, self.standby = (lab.PostgreSQL(folder / name, SETTINGS, lab.free_port()) for name in ("one", "two"))
+        self.primary, self.standby = (lab.PostgreSQL(folder / name, SETTINGS, lab.free_port())
+                                      for name in ("one", "two"))
         self.primary.initialize()
         self.primary.start()
         self.follow()
 
-    @property
-    def port(self):
-        return self.primary.port
-
     def restart(self, number):
-        """SIGINT: fast; SIGQUIT: immediate, as a crash."""
         self.primary.stop(number)
         self.primary.start()
 
     def follow(self):
         """Makes the server that is not the primary its standby."""
         shutil.rmtree(self.standby.data, ignore_errors=True)
-        self.standby.command("pg_basebackup", "-D", self.standby.data, "-R", "-X", "stream", "-c", "fast", *self.primary.place, "-U", "cameo")
+        self.standby.run("pg_basebackup", "-D", self.standby.data, "-R", "-X", "stream", "-c", "fast",
+                         *self.primary.place, "-U", "cameo")
         self.standby.start()
 
     def fail_over(self, tail):
@@ -52,18 +48,21 @@ class Database:
             os.kill(pid, signal.SIGKILL)  # with what it has received and not written
         # The server starts anew after the death of one of its processes, and is a standby still.
         self.standby.await_answer()
-        self.standby.command("pg_ctl", "promote", "-D", self.standby.data, "-t", "60")
+        self.standby.run("pg_ctl", "promote", "-D", self.standby.data, "-t", "60")
         self.primary, self.standby = self.standby, self.primary
 
     def ask(self, sql):
         return self.primary.ask(sql, "cameo")
 
+    def number(self, question):
+        return int(self.ask(question))
+
     def leave_idle(self, sql, seconds):
         """Runs a statement in a transaction that goes on without doing anything, until the server ends it."""
-        with subprocess.Popen(self.primary.psql(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              text=True) as session:
-            session.stdin.write(
-                f"SET search_path TO cameo;\nSET idle_in_transaction_session_timeout = '{seconds}s';\nBEGIN;\n{sql};\n")
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen(self.primary.psql(), stdin=subprocess.PIPE, text=True, **quiet) as session:
+            session.stdin.write(f"SET search_path TO cameo;\nSET idle_in_transaction_session_timeout = '{seconds}s';\n"
+                                f"BEGIN;\n{sql};\n")
             session.stdin.flush()
             time.sleep(seconds + 0.5)
             session.stdin.close()
@@ -74,7 +73,7 @@ class Database:
 
 
 class Objects:
-    """OpenStack Swift with its S3 API."""
+    """OpenStack Swift with its S3 API, on what is stored in a folder."""
 
     environment = {"AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": "testing"}
 
@@ -84,14 +83,14 @@ class Objects:
         self.start()
 
     def start(self):
+        program = lab.ROOT / "Tests/TestSupport/swift_server.py"
         self.server = subprocess.Popen(
-            [ROOT / ".build/object-servers/bin/python", "-W", "ignore", ROOT / "Tests/TestSupport/swift_server.py", self.folder],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
-        )
+            [lab.ROOT / ".build/object-servers/bin/python", "-W", "ignore", program, self.folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
         self.port = json.loads(self.server.stdout.readline())["port"]
 
     def crash(self):
-        """Kills it, and starts it on what it has stored."""
         self.close()
         self.start()
 

@@ -12,6 +12,13 @@ import lab
 
 WAITING = 60  # jobs below which more are enqueued
 STUCK = 120  # seconds without any job's end after which the rest counts as stuck
+TWICE = "SELECT job_id FROM attempt WHERE outcome = 'completed' GROUP BY job_id HAVING count(*) > 1"
+
+
+def deck(rng, items):
+    """All items in a random order, again and again."""
+    while True:
+        yield from rng.sample(items, len(items))
 
 
 class Worker:
@@ -21,21 +28,17 @@ class Worker:
 
     def __init__(self, run, *arguments, prefix=(), **environment):
         self.log = run.folder / "logs" / f"worker-{next(Worker.count):04d}.log"
-        command = [*prefix, run.bin / "cameo-worker", "--allow-root", run.folder, "--log-level", "warning", "--retry-base", "0.05",
-                   "--retry-cap", "1", "--render-concurrency", "1", *arguments]
+        command = [*prefix, run.bin / "cameo-worker", "--allow-root", run.folder, "--log-level", "warning",
+                   "--retry-base", "0.05", "--retry-cap", "1", "--render-concurrency", "1", *arguments]
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(lab.words(*command), env={**run.environment, **environment}, stdout=log, stderr=log,
-                                            start_new_session=True)
-        self.pid = self.process.pid
+            self.process = subprocess.Popen(lab.words(*command), env={**run.environment, **environment}, stdout=log,
+                                            stderr=log, start_new_session=True)
+        self.pid, self.send = self.process.pid, self.process.send_signal
         self.name = f"w%-{self.pid}-%"  # as the store has it, for LIKE
 
     @property
     def is_alive(self):
         return self.process.poll() is None
-
-    def send(self, number):
-        if self.is_alive:
-            self.process.send_signal(number)
 
     def wait(self, seconds):
         """The time of its end, or None while it runs."""
@@ -49,8 +52,7 @@ class Worker:
         return lab.end(self.process)
 
     def kill(self):
-        self.send(signal.SIGCONT)
-        self.process.kill()
+        self.process.kill()  # a frozen process too
         self.process.wait()
 
 
@@ -60,6 +62,7 @@ class Soak:
         for name in ("logs", "pictures"):
             (folder / name).mkdir()
         self.numbers, self.lock, self.ending = itertools.count(), threading.Lock(), threading.Event()
+        self.producers = set()  # processes
         self.acknowledged = {}  # job: time
         self.refusals = collections.Counter()  # nothing was promised, so nothing is lost
         self.counts, self.problems = collections.Counter(), []
@@ -72,9 +75,8 @@ class Soak:
         paths = []
         for number in itertools.islice(self.numbers, count):
             picture = self.pictures[number % len(self.pictures)]
-            path = self.folder / "pictures" / f"{number:07d}{picture.suffix}"
-            path.symlink_to(picture)  # a hard link more would change the file under whoever reads it
-            paths.append(path)
+            paths.append(self.folder / "pictures" / f"{number:07d}{picture.suffix}")
+            paths[-1].symlink_to(picture)  # a hard link more would change the file under whoever reads it
         return paths
 
     def enqueue(self, count, rng):
@@ -89,7 +91,8 @@ class Soak:
         self.produce(command, map(str, self.sources(count)), lambda line: json.loads(line)["id"])
 
     def produce(self, command, lines, number_of):
-        process = subprocess.Popen(lab.words(*command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        process = subprocess.Popen(lab.words(*command), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE,
                                    text=True, env=self.environment, start_new_session=True)
 
         def feed():
@@ -97,21 +100,22 @@ class Soak:
                 process.stdin.write("\n".join(lines) + "\n")
                 process.stdin.close()
 
-        with self.tracking(process):
-            threading.Thread(target=feed, daemon=True).start()
-            for line in process.stdout:
-                with self.lock:
-                    self.acknowledged[number_of(line)] = time.monotonic()
-            errors = process.stderr.read().strip()
-            if process.wait() != 0:
-                self.note_output(errors)
-                self.refusals[errors.splitlines()[-1][:120] if errors else "no reason"] += 1
-
-    def tracking(self, process):
-        return contextlib.nullcontext()
+        with self.lock:
+            self.producers.add(process)
+        threading.Thread(target=feed, daemon=True).start()
+        for line in process.stdout:
+            with self.lock:
+                self.acknowledged[number_of(line)] = time.monotonic()
+        errors = process.stderr.read().strip()
+        if process.wait() != 0:
+            self.note_output(errors)
+            self.refusals[errors.splitlines()[-1][:120] if errors else "no reason"] += 1
+        with self.lock:
+            self.producers.discard(process)
 
     def note_output(self, text):
-        """Looks at what a program said."""
+        if "database is locked" in text:
+            self.problems.append("some output contains `database is locked`")
 
     def wait_for_the_rest(self, goes_on=lambda: True):
         last, seen = time.monotonic(), -1
@@ -123,7 +127,7 @@ class Soak:
             time.sleep(0.1)
         self.total_seconds = time.monotonic() - self.started
 
-    def judge(self, rows, duplicated, reason=lambda job, code: code):
+    def judge(self, rows, duplicated):
         """What has become of every job, of rows (id, state, whether a blob is missing, code of the failure)."""
         lost, stuck = sorted(self.acknowledged.keys() - {row[0] for row in rows}), []
         for job, state, is_bare, code in rows:
@@ -131,18 +135,18 @@ class Soak:
             if state == "completed":
                 lost += [job] * is_bare
             elif state == "discarded":
-                self.reasons[reason(job, code)] += 1
+                self.reasons[code] += 1
             elif state != "cancelled":
                 stuck.append(job)
         self.results = {"lost": lost, "stuck": stuck, "duplicated": duplicated}
 
     # The report
 
-    def failures(self, explained):
-        """`explained`: the reasons for which jobs may be discarded."""
+    def failures(self):
         found = list(dict.fromkeys(self.problems))
         found += [f"{name}: jobs {', '.join(map(str, jobs[:10]))}" for name, jobs in self.results.items() if jobs]
-        return found + [f"{count} jobs were discarded as {code}" for code, count in self.reasons.items() if code not in explained]
+        return found + [f"{count} jobs were discarded as {code}" for code, count in self.reasons.items()
+                        if code not in self.explained]
 
     def common_rows(self):
         done = self.states["completed"]
@@ -157,4 +161,3 @@ class Soak:
 
     def harness_failed(self, name, error):
         self.problems.append(f"the harness failed in {name}: {error!r}")
-

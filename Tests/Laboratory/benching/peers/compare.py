@@ -10,7 +10,9 @@ import pyvips
 def picture(path):
     """A picture and its format."""
     image = pyvips.Image.new_from_file(path)
-    kind = image.get("vips-loader") + (image.get("heif-compression") if "heif-compression" in image.get_fields() else "")
+    kind = image.get("vips-loader")
+    if "heif-compression" in image.get_fields():
+        kind += image.get("heif-compression")
     return (image.flatten(background=255) if image.hasalpha() else image).colourspace("srgb"), kind
 
 

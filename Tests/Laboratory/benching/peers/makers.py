@@ -1,7 +1,7 @@
 """Programs that make thumbnails by what people use: `makers.py pool|huey|rq|thumbor PROCESSES`.
 
-Each says {"ready": true} when its processes run, then answers each line of JSON, {pictures, renditions, folder}, with one:
-the seconds until everything was made, or an error."""
+Each says {"ready": true} when its processes run, then answers each line of JSON, {pictures, renditions, folder}, with
+one: {} when everything was made, or an error."""
 import concurrent.futures
 import contextlib
 import functools
@@ -11,10 +11,8 @@ import multiprocessing
 import os
 import pathlib
 import socket
-import subprocess
 import sys
 import threading
-import time
 import urllib.parse
 
 import lab
@@ -25,24 +23,26 @@ BIN = pathlib.Path(sys.executable).parent
 def serve(make):
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
-        task, started = json.loads(line), time.monotonic()
+        task = json.loads(line)
+        answer, failed = {}, pathlib.Path(task["folder"], "failed")
         try:
             make(task["pictures"], task["renditions"], task["folder"])
-            answer = {"seconds": time.monotonic() - started}
         except Exception as error:
             answer = {"error": repr(error)}
-        failed = pathlib.Path(task["folder"], "failed")
         if failed.exists():
             answer = {"error": failed.read_text().splitlines()[0]}
         print(json.dumps(answer), flush=True)
 
 
-def with_processes(commands, make, wait=lambda started: None):
+def with_processes(commands, make, answers=lambda: True):
     """Serves while these run, once they are ready, and ends them."""
     with contextlib.ExitStack() as stack:
-        started = [stack.enter_context(lab.running(*command, stdin=subprocess.DEVNULL, stdout=sys.stderr)) for command in commands]
-        wait(started)
+        started = [stack.enter_context(lab.server(*words, answers=answers, stdout=sys.stderr)) for words in commands]
         serve(lambda *task: make(started, *task))
+
+
+def target(path, rendition, folder):
+    return pathlib.Path(folder, f"{pathlib.Path(path).stem}-{rendition['file']}")
 
 
 def render(path, renditions, folder):
@@ -51,10 +51,9 @@ def render(path, renditions, folder):
 
     pyvips.cache_set_max(0)
     for rendition in renditions:
-        width, height, quality = rendition["width"], rendition["height"], rendition["quality"]
+        edge, quality = rendition["edge"], rendition["quality"]
         how = {"crop": "centre"} if rendition["fit"] == "cover" else {"size": "down"}
-        image = pyvips.Image.thumbnail(path, width, height=height, **how)
-        name = f"{folder}/{pathlib.Path(path).stem}-{rendition['label']}.{rendition['suffix']}"
+        image, name = pyvips.Image.thumbnail(path, edge, height=edge, **how), str(target(path, rendition, folder))
         if rendition["format"] == "avif":
             image.heifsave(name, Q=quality, compression="av1", effort=2, bitdepth=8, strip=True)
         else:
@@ -62,7 +61,7 @@ def render(path, renditions, folder):
 
 
 def render_and_tell(path, renditions, folder):
-    """Renders, then adds one byte to the folder's `done` (or a line to `failed`), which the waiting program looks at."""
+    """Renders, then adds one byte to the folder's `done` (or a line to `failed`), which the waiting program reads."""
     def tell(name, data):
         file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         os.write(file, data)
@@ -88,7 +87,7 @@ def wait_for(count, folder, workers):
     lab.wait_until(is_done, "making the pictures", 300, 0.002)
 
 
-# ------------------------------------------------------------------------------------------------------------ The peers
+# The peers
 
 
 def render_one(task):
@@ -118,15 +117,15 @@ def __getattr__(name):
 
 
 def huey(count):
-    """huey on SQLite with fsync, its consumer with a process for each core, and pyvips. Files are written without fsync."""
+    """huey on SQLite with fsync, its consumer with a process for each core, and pyvips, which does not sync."""
     def make(workers, pictures, renditions, folder):
         for path in pictures:
             huey_of_consumer().make(path, renditions, folder)
         wait_for(len(pictures), folder, workers)
 
     # Looks for tasks every 20 ms while idle; its own default lets an idle consumer sleep up to 10 s.
-    with_processes([[BIN / "huey_consumer", "makers.huey_queue", "-k", "process", "-w", count, "-d", "0.02", "-m", "0.02", "-b", "1",
-                     "-n", "-q"]], make)
+    with_processes([[BIN / "huey_consumer", "makers.huey_queue", "-k", "process", "-w", count, "-d", "0.02",
+                     "-m", "0.02", "-b", "1", "-n", "-q"]], make)
 
 
 def rq(count):
@@ -134,17 +133,15 @@ def rq(count):
     import redis
     from rq import Queue
 
-    from redis_server import running
-
     def make(workers, pictures, *more):
-        queue.enqueue_many([Queue.prepare_data("makers.render_and_tell", (path, *more), result_ttl=0) for path in pictures])
+        queue.enqueue_many([Queue.prepare_data("makers.render_and_tell", (path, *more), result_ttl=0)
+                            for path in pictures])
         wait_for(len(pictures), more[-1], workers)
 
-    os.chdir(os.environ["BENCH_FOLDER"])
-    with running():
-        queue = Queue(connection=redis.Redis(unix_socket_path="redis.sock"))
-        with_processes([[BIN / "rq", "worker", "--quiet", "--worker-class", "rq.SimpleWorker", "--url",
-                         "unix:///proc/self/cwd/redis.sock"]] * count, make)
+    with lab.redis(os.environ["BENCH_FOLDER"]) as address:
+        queue = Queue(connection=redis.Redis(unix_socket_path=address))
+        worker = [BIN / "rq", "worker", "--quiet", "--worker-class", "rq.SimpleWorker", "--url", f"unix://{address}"]
+        with_processes([worker] * count, make)
 
 
 THUMBOR = """
@@ -158,14 +155,14 @@ MAX_PIXELS = 500000000
 
 
 def thumbor(count):
-    """thumbor, a process for each core, which reads files and keeps no results; its clients hold their connections, twice
-    as many as processes, so that none waits for a client."""
-    folder, local, clients = os.environ["BENCH_FOLDER"], threading.local(), concurrent.futures.ThreadPoolExecutor(count * 2)
-    port = lab.free_port()
+    """thumbor, a process for each core, which reads files and keeps no results; its clients hold their connections,
+    twice as many as processes, so that none waits for a client."""
+    settings = pathlib.Path(os.environ["BENCH_FOLDER"], "thumbor.conf")
+    settings.write_text(THUMBOR)
+    local, clients, port = threading.local(), concurrent.futures.ThreadPoolExecutor(count * 2), lab.free_port()
 
-    def save(task):
-        path, rendition, folder = task
-        box = f"{rendition['width']}x{rendition['height']}"
+    def save(path, rendition, folder):
+        box = rendition["box"]
         fit = box if rendition["fit"] == "cover" else f"fit-in/{box}"
         filters = f"filters:format({rendition['format']}):quality({rendition['quality']})"
         if not hasattr(local, "connection"):
@@ -175,23 +172,19 @@ def thumbor(count):
         data = response.read()
         if response.status != 200:
             raise RuntimeError(f"{response.status} for {path}")
-        pathlib.Path(folder, f"{pathlib.Path(path).stem}-{rendition['label']}.{rendition['suffix']}").write_bytes(data)
+        target(path, rendition, folder).write_bytes(data)
 
-    def wait(servers):
-        def answers():
-            if servers[0].poll() is not None:
-                raise RuntimeError("thumbor has ended")
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                return True
-
-        lab.wait_until(answers, "starting thumbor", pause=0.05)
+    def answers():
+        with socket.create_connection(("127.0.0.1", port), 1):
+            return True
 
     def make(_, pictures, renditions, folder):
-        list(clients.map(save, [(path, rendition, folder) for path in pictures for rendition in renditions]))
+        made = [clients.submit(save, path, rendition, folder) for path in pictures for rendition in renditions]
+        for one in made:
+            one.result()
 
-    pathlib.Path(folder, "thumbor.conf").write_text(THUMBOR)
-    with_processes([[BIN / "thumbor", "-i", "127.0.0.1", "-p", port, "-c", f"{folder}/thumbor.conf", "-l", "error",
-                     "--processes", count]], make, wait)
+    command = [BIN / "thumbor", "-i", "127.0.0.1", "-p", port, "-c", settings, "-l", "error", "--processes", count]
+    with_processes([command], make, answers)
 
 
 if __name__ == "__main__":
