@@ -39,7 +39,7 @@ package protocol QueueStore: Store {
         _ phase: WritePhase,
         _ body: @escaping @Sendable (Transaction) throws -> Value
     ) async throws(StoreError) -> Value
-    /// Commits a write that enters requests, of which others that wait may be equal.
+    /// Commits a write that enters requests, of which others that wait may be equal. The body must not read history or counts.
     func commit<Value: Sendable>(
         entering new: [CheckedRequest],
         _ body: @escaping @Sendable (Transaction) throws -> Value

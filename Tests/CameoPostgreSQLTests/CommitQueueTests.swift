@@ -209,8 +209,8 @@ struct CommitQueueTests {
         #expect(try await fixture.wrongCounts() == "")
     }
 
-    /// Two processes enqueue for the same batches, keys and thumbnails, in random orders, many requests at a time. Who makes a
-    /// name waits for others who make the same, so all are there.
+    /// Two processes enqueue the same requests in random orders, many at a time: first new ones, each process each once, then
+    /// those for which jobs wait. Who makes a name waits for others who make the same, so all names are there.
     @Test func equalRequestsLetNoTransactionsWaitInACircle() async throws {
         let fixture = try await StoreFixture()
         try await fixture.sql(
@@ -218,11 +218,10 @@ struct CommitQueueTests {
             CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$
               BEGIN PERFORM pg_sleep(0.002); RETURN NULL; END $$;
             CREATE TRIGGER slow AFTER INSERT OR UPDATE ON task FOR EACH ROW EXECUTE FUNCTION dawdle();
-            CREATE TRIGGER slow AFTER INSERT OR UPDATE ON batch FOR EACH ROW EXECUTE FUNCTION dawdle();
-            CREATE TRIGGER slow AFTER INSERT OR UPDATE ON first_receipt FOR EACH ROW EXECUTE FUNCTION dawdle();
+            CREATE TRIGGER slow AFTER UPDATE ON lane FOR EACH ROW EXECUTE FUNCTION dawdle();
             """
         )
-        let stores = [fixture.store, try fixture.anotherStore()]
+        let (stores, count) = ([fixture.store, try fixture.anotherStore()], 100)
         @Sendable func request(_ number: Int) -> ThumbnailRequest {
             StoreFixture.request(number) { request in
                 request.batch = "b\(number % 7)"
@@ -231,20 +230,25 @@ struct CommitQueueTests {
             }
         }
         _ = try await stores[0].enqueue((1_000..<1_105).map { request($0) })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in (0..<400).shuffled() {
-                group.addTask {
-                    guard number % 40 < 39 else {
-                        _ = try await stores[number % 80 / 40].enqueue((0..<100).shuffled().map { request($0) })
-                        return
+        for round in 0..<2 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in (0..<count).shuffled() + (0..<count).shuffled().map({ $0 + count }) {
+                    let store = stores[number / count]
+                    group.addTask {
+                        // Some clients repeat their requests.
+                        let once = try number % 3 == 0 ? IdempotencyKey("\(number)-\(round)", of: "client") : nil
+                        _ = try await store.enqueue(request(number % count), data: nil, cacheKey: nil, once: once)
                     }
-                    let once = try number % 3 == 0 ? IdempotencyKey("\(number / 4)", of: "client") : nil
-                    let one = request(number / 4)
-                    _ = try await stores[number % 2].enqueue(one, data: nil, cacheKey: nil, once: once)
                 }
+                for store in stores where round == 1 {
+                    for _ in 0..<5 {
+                        group.addTask { _ = try await store.enqueue((0..<count).shuffled().map { request($0) }) }
+                    }
+                }
+                try await group.waitForAll()
             }
-            try await group.waitForAll()
         }
+        #expect(try await fixture.sql("SELECT count(*) FROM task") == "\(count + 105)")
         #expect(try await fixture.sql("SELECT * FROM counter WHERE family = 'collisions'") == "")
         #expect(try await fixture.wrongCounts() == "")
     }

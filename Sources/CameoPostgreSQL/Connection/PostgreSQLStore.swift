@@ -24,8 +24,8 @@ package final class PostgreSQLStore: Sendable {
     let listener: Listener
     /// Where the bytes of large blobs are; nil: in their rows.
     let storage: (any ByteStorage)?
-    /// nil until it was looked at.
-    let ownership = Mutex<BytesOwnership?>(nil)
+    /// Whose the bytes there are, if not this store's, and when that was seen; nil until it was looked at.
+    let ownership = Mutex<(others: OthersBytes?, seen: ContinuousClock.Instant)?>(nil)
     /// For the removal of blobs whose bytes are in the storage.
     let collector: HeldTransactions
     /// The descriptions of this process's workers, by id.
@@ -73,21 +73,15 @@ package final class PostgreSQLStore: Sendable {
         let connection: Connection
         do {
             connection = try Self.connect(url)
-            switch access {
-            case .creating: try Schema.setUp(connection, url)
-            case .readWrite:
-                guard try Schema.version(connection, url) != nil else {
-                    throw StoreError.missing(path: url.location)
-                }
-                try Schema.setUp(connection, url)
-            case .readOnly:
+            if access != .creating {
                 guard let version = try Schema.version(connection, url) else {
                     throw StoreError.missing(path: url.location)
                 }
-                guard version == Schema.currentVersion else {
+                if access == .readOnly, version != Schema.currentVersion {
                     throw StoreError.olderSchema(path: url.location, found: version, needed: Schema.currentVersion)
                 }
             }
+            if access != .readOnly { try Schema.setUp(connection, url) }
             rights = try Rights(connection, url)
             identity = StoreIdentity(rights.store)
             caution = try Schema.namesake(connection, url)
@@ -144,8 +138,6 @@ package final class PostgreSQLStore: Sendable {
         }
     }
 
-    /// Commits a write, in one transaction with others that wait. What others recorded in the ledger is written first, so
-    /// that the body sees it.
     package func commit<Value: Sendable>(
         _ phase: WritePhase = .new,
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
@@ -160,10 +152,8 @@ package final class PostgreSQLStore: Sendable {
         entering new: [CheckedRequest],
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await submit(to: writes, .new, nil, entering: new.map(\.key.text)) { db in
-            try db.flush()
-            return try body(db)
-        }
+        // Without a flush before it: that locks lanes, for which others may wait that have entered a request of the group.
+        try await submit(to: writes, .new, nil, entering: new.map(\.key.text), body)
     }
 
     package func commit<Value: Sendable>(
@@ -281,11 +271,9 @@ extension PostgreSQLStore {
     package func finish() async {
         await recordReadings()
         await errands.finish()
-        let (writes, claims) = (writes, claims)
         await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .utility).async {
-                writes?.drain()
-                claims?.drain()
+                self.close()
                 continuation.resume()
             }
         }
