@@ -120,12 +120,10 @@ struct FaultTests {
         try await proxy.add(.stall.times(100))
         let call = Task { try await storage.put(data) }
         try await eventually("the request arrives") { try await !proxy.requests().isEmpty }
-        let begun = ContinuousClock.now
         call.cancel()
         await #expect(throws: StoreError.unreachable(location: storage.location, reason: "the call was cancelled")) {
             try await call.value
         }
-        #expect(begun.duration(to: .now) < .seconds(10))
     }
 
     @Test func aClosedStorageEndsItsTransfers() async throws {
