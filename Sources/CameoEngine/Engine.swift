@@ -44,7 +44,6 @@ package enum Engine {
     /// Makes a database that nobody uses keep large bytes in another place, where it has none in the one that it remembers.
     ///
     /// - Returns: the place that it remembered; nil if it remembered none.
-    /// - Throws: ``StoreError``
     package static func setBytesPlace(of name: String, to blobs: String) throws(StoreError) -> String? {
         #if Fleet
             if case .database(let url) = StoreName(name) {

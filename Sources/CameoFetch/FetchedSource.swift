@@ -7,9 +7,6 @@ package protocol SourceProvider: Sendable {
     /// The supported URI schemes, in lower case.
     var schemes: [String] { get }
 
-    /// Whether concurrent fetches of the same source share one result.
-    var sharesFetches: Bool { get }
-
     /// - Parameter request: its target has one of the schemes, in any case.
     /// - Returns: the bytes, complete and hashed.
     /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled.
@@ -17,11 +14,6 @@ package protocol SourceProvider: Sendable {
 
     /// Ends the provider's threads. Fetches under way end with `CancellationError`.
     func shutdown()
-}
-
-extension SourceProvider {
-    /// Sharing is worthwhile only over a network.
-    package var sharesFetches: Bool { false }
 }
 
 /// A request for one source.
@@ -60,7 +52,8 @@ package struct FetchedSource: Sendable {
     package private(set) var parts: (any VideoParts)?
     /// What loads the parts, and would end with its last reference.
     private var fetcher: Fetcher?
-    private let opened: OpenedFile?
+    /// A file in the file system: its name in messages, and its state when it was opened.
+    private let opened: (name: String, state: FileSnapshot)?
 
     /// Copies bytes into a sealed memory file, which keeps the reservation. `name` is the source's in messages.
     ///
@@ -107,13 +100,13 @@ package struct FetchedSource: Sendable {
     }
 
     /// A file in the file system, to which other processes may still write.
-    init(_ file: OpenFile, digest: BlobDigest, as opened: OpenedFile) {
+    init(_ file: OpenFile, digest: BlobDigest, named name: String, _ state: FileSnapshot) {
         self.file = file
-        bytes = opened.snapshot.size
+        bytes = state.size
         self.digest = digest
         mediaType = nil
         kind = .file
-        self.opened = opened
+        opened = (name, state)
     }
 
     /// The same source, which keeps what loads its parts.
@@ -142,16 +135,9 @@ package struct FetchedSource: Sendable {
     /// Returns `source.changed` if the file's size or its modification or change time differs from when it was opened: the
     /// rendered picture may then mix two versions.
     package func changeSinceOpened() -> JobFailure? {
-        guard let opened, file.status().map(FileSnapshot.init) != opened.snapshot else { return nil }
+        guard let opened, file.status().map(FileSnapshot.init) != opened.state else { return nil }
         return .fetch(.sourceChanged, "\(opened.name) changed while it was read")
     }
-}
-
-/// The state of a file when it was opened.
-struct OpenedFile: Sendable {
-    /// The file's name in messages.
-    let name: String
-    let snapshot: FileSnapshot
 }
 
 /// How the bytes of a source were obtained.

@@ -49,20 +49,21 @@ package final class Fetcher: Sendable {
         let target = try rewriting.rewritten(source)
         do {
             let provider = try provider(for: target)
-            let request = { @Sendable (clock: WorkClock) in
-                SourceRequest(
-                    uri: source,
-                    target: target,
-                    headers: headers,
-                    ticket: ticket,
-                    purpose: purpose,
-                    clock: clock
-                )
-            }
-            guard let ticket, provider.sharesFetches else { return try await provider.open(request(clock)) }
+            let request = SourceRequest(
+                uri: source,
+                target: target,
+                headers: headers,
+                ticket: ticket,
+                purpose: purpose,
+                clock: clock
+            )
+            // Sharing is worthwhile only over a network.
+            guard let ticket, Self.crossesNetwork(target) else { return try await provider.open(request) }
             let key = SharedFetchKey(source: source, headers: headers, purpose: purpose)
             let fetched = try await shared.fetch(key, ticket, clock) { clock in
-                try await provider.open(request(clock))
+                var request = request
+                request.clock = clock
+                return try await provider.open(request)
             }
             return fetched.loaded(by: self)
         } catch let failure as JobFailure where target != source {
@@ -75,8 +76,10 @@ package final class Fetcher: Sendable {
 
     /// Whether the source is fetched over the network. Such fetches have separate limits.
     package func isRemote(_ source: String) -> Bool {
-        (try? provider(for: rewriting.rewritten(source)).sharesFetches) ?? false
+        (try? rewriting.rewritten(source)).map(Self.crossesNetwork) ?? false
     }
+
+    private static func crossesNetwork(_ target: String) -> Bool { SourceScheme(of: target)?.isWeb == true }
 
     /// Ends the threads. Fetches under way end with `CancellationError`.
     package func shutdown() {

@@ -74,15 +74,6 @@ extension CachePolicy {
                     || mayServeWhileRevalidating(member, for: request, at: now)
             }
     }
-
-    package func mayServeStale(
-        _ chain: [CacheableResponse],
-        for request: HTTPFields,
-        after trouble: Trouble,
-        at now: Date
-    ) -> Bool {
-        !chain.isEmpty && chain.allSatisfy { mayServeStale($0, for: request, after: trouble, at: now) }
-    }
 }
 
 extension CachePolicy {
@@ -138,7 +129,8 @@ extension CachePolicy {
 
     /// The first instant at which the response is no longer fresh. For `no-cache` it is at the latest its arrival.
     package func freshUntil(_ response: CacheableResponse) -> Date {
-        let until = response.responseTime.advanced(by: freshnessLifetime(of: response) - response.initialAge)
+        let left = freshnessLifetime(of: response) - response.initialAge
+        let until = response.responseTime.addingTimeInterval(left.seconds)
         return CacheDirectives(of: response.fields).contains(.noCache) ? min(until, response.responseTime) : until
     }
 
@@ -257,28 +249,30 @@ extension CachePolicy {
         return now.duration(since: freshUntil(response)) < window
     }
 
-    /// Whether a stale response may be served because the origin gave none (section 4.2.4; RFC 5861, section 4).
+    /// Whether a stale chain may be served because the origin gave no response (section 4.2.4; RFC 5861, section 4).
     ///
     /// A disconnected cache may serve a response of any age. After a server error, the response, the operator or the request
     /// must allow it: the longest `stale-if-error` counts, or the request's `max-stale`. A request with `max-age` or
     /// `min-fresh` accepts no staleness that it does not allow itself (section 5.2.1.1).
     package func mayServeStale(
-        _ response: CacheableResponse,
+        _ chain: [CacheableResponse],
         for request: HTTPFields,
         after trouble: Trouble,
         at now: Date
     ) -> Bool {
-        let said = CacheDirectives(of: response.fields)
         let asked = CacheDirectives(of: request)
-        guard !forbidsStale(said), !asked.contains(.noCache) else { return false }
-
-        var allowances = [asked.least(.staleIfError), asked.maxStale]
-        if !asked.contains(.maxAge), !asked.contains(.minFresh) {
-            if trouble == .disconnected { return true }
-            allowances += [said.least(.staleIfError), staleIfError]
+        guard !chain.isEmpty, !asked.contains(.noCache) else { return false }
+        return chain.allSatisfy { response in
+            let said = CacheDirectives(of: response.fields)
+            guard !forbidsStale(said) else { return false }
+            var allowances = [asked.least(.staleIfError), asked.maxStale]
+            if !asked.contains(.maxAge), !asked.contains(.minFresh) {
+                if trouble == .disconnected { return true }
+                allowances += [said.least(.staleIfError), staleIfError]
+            }
+            guard let longest = allowances.compactMap(\.self).max() else { return false }
+            return now.duration(since: freshUntil(response)) <= longest
         }
-        guard let longest = allowances.compactMap(\.self).max() else { return false }
-        return now.duration(since: freshUntil(response)) <= longest
     }
 }
 
@@ -314,27 +308,23 @@ extension CachePolicy {
 
     /// Whether the response to a GET may be stored (sections 3, 3.5, 5.2.2.3).
     package func storing(_ response: CacheableResponse, of request: HTTPFields) -> Storing {
-        refusal(of: response, to: request).map(Storing.refused) ?? .allowed
-    }
-
-    private func refusal(of response: CacheableResponse, to request: HTTPFields) -> Refusal? {
         let said = CacheDirectives(of: response.fields)
         switch response.status {
         case 200...599 where response.status != 206 && response.status != 304: break
-        case 206: return .partial
-        case 304: return .notModified
-        default: return .notFinal
+        case 206: return .refused(.partial)
+        case 304: return .refused(.notModified)
+        default: return .refused(.notFinal)
         }
-        if said.contains(.mustUnderstand), !response.isUnderstood { return .notUnderstood }
-        if said.contains(.noStore), !said.permits(.mustUnderstand) { return .noStore }
-        if CacheDirectives(of: request).contains(.noStore) { return .noStoreRequested }
+        if said.contains(.mustUnderstand), !response.isUnderstood { return .refused(.notUnderstood) }
+        if said.contains(.noStore), !said.permits(.mustUnderstand) { return .refused(.noStore) }
+        if CacheDirectives(of: request).contains(.noStore) { return .refused(.noStoreRequested) }
         if audience == .shared {
-            if said.contains(.private) { return .isPrivate }
+            if said.contains(.private) { return .refused(.isPrivate) }
             let isOpen = said.permits(.public) || said.contains(.mustRevalidate) || said.contains(.sMaxAge)
-            if request.mayHaveCredentials, !isOpen { return .authorized }
+            if request.mayHaveCredentials, !isOpen { return .refused(.authorized) }
         }
-        if Variant.names(in: [response.fields]) == nil { return .variesOnEverything }
-        return isWorthKeeping(response, said) ? nil : .nothingAllowsIt
+        if Variant.names(in: [response.fields]) == nil { return .refused(.variesOnEverything) }
+        return isWorthKeeping(response, said) ? .allowed : .refused(.nothingAllowsIt)
     }
 
     /// The last item of section 3's list.

@@ -62,10 +62,6 @@ extension Date {
         let most = Double(Int.mostDeltaSeconds)
         return .seconds(seconds.isNaN ? 0 : min(max(seconds, -most), most))
     }
-
-    func advanced(by duration: Duration) -> Date {
-        addingTimeInterval(Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18)
-    }
 }
 
 extension Int {

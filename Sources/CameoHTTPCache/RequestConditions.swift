@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A request's preconditions and range, which decide how much of a response to send (RFC 9110, sections 13 and 14).
-package struct RequestConditions: Hashable, Sendable {
+package struct RequestConditions {
     /// What the preconditions decide, whatever the range.
     package enum Verdict: Hashable, Sendable {
         /// The client already has the bytes: status 304.
@@ -17,44 +17,38 @@ package struct RequestConditions: Hashable, Sendable {
         case unsatisfiable
     }
 
-    private let ifMatch: String?
-    private let ifUnmodifiedSince: String?
-    private let ifNoneMatch: String?
-    private let ifModifiedSince: String?
-    private let ifRange: String?
-    private let range: String?
+    private let field: (_ name: String) -> String?
 
     /// - Parameter field: returns the value of a request header field; repeated fields are joined with commas.
-    package init(_ field: (_ name: String) -> String?) {
-        ifMatch = field("If-Match")
-        ifUnmodifiedSince = field("If-Unmodified-Since")
-        ifNoneMatch = field("If-None-Match")
-        ifModifiedSince = field("If-Modified-Since")
-        ifRange = field("If-Range")
-        range = field("Range")
+    package init(_ field: @escaping (_ name: String) -> String?) {
+        self.field = field
     }
 
     /// What the preconditions decide, in the order of section 13.2.2; nil if the representation is to be sent. Entity tags
     /// take precedence over dates.
     package func verdict(entityTag: String?, lastModified: String?) -> Verdict? {
-        if let ifMatch {
+        if let ifMatch = field("If-Match") {
             guard Self.list(ifMatch, has: entityTag, comparing: .strongly) else { return .preconditionFailed }
-        } else if let ifUnmodifiedSince, let limit = Self.date(ifUnmodifiedSince),
+        } else if let limit = field("If-Unmodified-Since").flatMap(Self.date),
             let modified = lastModified.flatMap(Self.date), modified > limit
         {
             return .preconditionFailed
         }
-        if let ifNoneMatch {
+        if let ifNoneMatch = field("If-None-Match") {
             return Self.list(ifNoneMatch, has: entityTag, comparing: .weakly) ? .notModified : nil
         }
         // Dates are compared as text, which is correct for clients that echo the date they received.
+        let ifModifiedSince = field("If-Modified-Since")
         return ifModifiedSince != nil && ifModifiedSince == lastModified ? .notModified : nil
     }
 
     /// The part to send of a representation of `length` bytes. Ranges apply to GET only.
     package func part(of length: Int, entityTag: String?, lastModified: String?, isGET: Bool) -> Part {
         // Section 13.1.5: a range is sent only if the client's other parts come from the same representation.
-        guard isGET, let range, allowsRange(entityTag: entityTag, lastModified: lastModified) else { return .whole }
+        guard isGET, let range = field("Range") else { return .whole }
+        if let ifRange = field("If-Range") {
+            guard ifRange == (ifRange.hasPrefix("\"") ? entityTag : lastModified) else { return .whole }
+        }
         return Part(range, of: length)
     }
 
@@ -75,11 +69,6 @@ package struct RequestConditions: Hashable, Sendable {
     }
 
     private static func date(_ text: String) -> Date? { HTTPDate.parse(text, now: Date()) }
-
-    private func allowsRange(entityTag: String?, lastModified: String?) -> Bool {
-        guard let ifRange else { return true }
-        return ifRange.hasPrefix("\"") ? ifRange == entityTag : ifRange == lastModified
-    }
 }
 
 extension RequestConditions.Part {

@@ -211,12 +211,13 @@ extension EasyHandle {
         try check(cameo_curl_set_pointer(pointer, CURLOPT_OPENSOCKETDATA, own))
     }
 
+    private static func delegate(of own: UnsafeMutableRawPointer?) -> (any EasyHandleDelegate)? {
+        own.flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().delegate }
+    }
+
     private static let write: curl_write_callback = { bytes, size, count, own in
-        guard let own, let delegate = Unmanaged<EasyHandle>.fromOpaque(own).takeUnretainedValue().delegate else {
-            return 0
-        }
         let length = size * count
-        guard length > 0 else { return 0 }
+        guard let delegate = EasyHandle.delegate(of: own), length > 0 else { return 0 }
         switch delegate.receive(UnsafeRawBufferPointer(start: bytes, count: length)) {
         case .goOn: return length
         // Any other number tells libcurl to stop, except CURL_WRITEFUNC_PAUSE.
@@ -226,16 +227,12 @@ extension EasyHandle {
     }
 
     private static let progress: curl_xferinfo_callback = { own, _, _, _, _ in
-        guard let own, let delegate = Unmanaged<EasyHandle>.fromOpaque(own).takeUnretainedValue().delegate else {
-            return 1
-        }
-        return delegate.mayGoOn() ? 0 : 1
+        EasyHandle.delegate(of: own)?.mayGoOn() == true ? 0 : 1
     }
 
     /// Sets close-on-exec, which libcurl's own function does not: this process spawns renderers.
     private static let openSocket: curl_opensocket_callback = { own, purpose, address in
-        guard let own, let address, purpose == CURLSOCKTYPE_IPCXN,
-            let delegate = Unmanaged<EasyHandle>.fromOpaque(own).takeUnretainedValue().delegate,
+        guard let delegate = EasyHandle.delegate(of: own), let address, purpose == CURLSOCKTYPE_IPCXN,
             let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)
         else { return CURL_SOCKET_BAD }
         // `addr` is declared as the smallest sockaddr, but has `addrlen` bytes.
@@ -260,8 +257,8 @@ enum HeaderText {
     /// Bytes that are not UTF-8 are read as ISO-8859-1, which HTTP once specified. In a URL they are percent-encoded, so that
     /// the bytes of the server's path are preserved.
     static func text(_ value: UnsafePointer<CChar>, of name: String) -> String {
-        let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value)).drop(while: isSpace)
-        let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? bytes.startIndex
+        let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value)).drop(while: \.isASCIISpace)
+        let end = bytes.lastIndex { !$0.isASCIISpace }.map { $0 + 1 } ?? bytes.startIndex
         let trimmed = bytes[..<end]
         if let text = String(validating: trimmed, as: UTF8.self) { return text }
         let isURL = urls.contains(name.lowercased())
@@ -269,8 +266,6 @@ enum HeaderText {
             isURL && byte >= 0x80 ? "%\(Hexadecimal.encode([byte]).uppercased())" : String(Unicode.Scalar(byte))
         }.joined()
     }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0D, 0x20].contains(byte) }
 }
 
 /// A result code of libcurl's easy interface, with its text.

@@ -14,10 +14,10 @@ package indirect enum ImagingError: Error, Hashable, Sendable {
     case unsupportedPixels(String)
     case tooManyBands(Int, limit: Int)
     case corrupt(PictureFormat, detail: String)
-    case tooManyPixels(width: Int, height: Int, limit: Int)
-    case edgeTooLong(width: Int, height: Int, limit: Int)
+    case tooManyPixels(PixelSize, limit: Int)
+    case edgeTooLong(PixelSize, limit: Int)
     case tooManyFrames(limit: Int)
-    case tooManyAnimatedPixels(width: Int, height: Int, frames: Int, limit: Int)
+    case tooManyAnimatedPixels(PixelSize, frames: Int, limit: Int)
     /// An SVG's text has too many bytes.
     case drawingTooLong(bytes: Int, limit: Int)
     /// The page does not exist; pages count from 0.
@@ -26,7 +26,7 @@ package indirect enum ImagingError: Error, Hashable, Sendable {
     /// - Parameter within: the size of the picture that is cropped.
     case cropOutside(Rendition.CropArea, within: PixelSize)
     /// A rendition would be too large before it is cut to its box.
-    case renditionTooLarge(width: Int, height: Int, limit: Int)
+    case renditionTooLarge(PixelSize, limit: Int)
     /// No quality meets `maxBytes`.
     /// - Parameter smallest: the smallest result of any quality tried.
     case tooManyBytes(limit: Int, smallest: Int)
@@ -59,15 +59,15 @@ extension ImagingError {
             "has \(bands) bands, more than the limit of \(limit)"
         case .corrupt(let format, let detail):
             "is a damaged or truncated \(format.name) file\(Self.explained(detail))"
-        case .tooManyPixels(let width, let height, let limit):
-            "is \(width) × \(height) = \(width * height) pixels, more than the limit of \(limit)"
-        case .edgeTooLong(let width, let height, let limit):
-            "is \(width) × \(height) pixels, more than the limit of \(limit) per edge"
+        case .tooManyPixels(let size, let limit):
+            "is \(size) = \(size.pixels) pixels, more than the limit of \(limit)"
+        case .edgeTooLong(let size, let limit):
+            "is \(size) pixels, more than the limit of \(limit) per edge"
         case .tooManyFrames(let limit):
             // Not how many: libvips stops counting beyond the limit.
             "has more frames than the limit of \(limit) for an animated thumbnail"
-        case .tooManyAnimatedPixels(let width, let height, let frames, let limit):
-            "has \(frames) frames of \(width) × \(height), \(width * height * frames) pixels in total, "
+        case .tooManyAnimatedPixels(let size, let frames, let limit):
+            "has \(frames) frames of \(size), \(size.pixels * frames) pixels in total, "
                 + "more than the limit of \(limit) for an animated thumbnail"
         case .drawingTooLong(let bytes, let limit):
             "is an SVG drawing of \(bytes) bytes, more than the limit of \(limit)"
@@ -76,8 +76,8 @@ extension ImagingError {
         case .cropOutside(let area, let size):
             "is \(size) pixels where it is cropped, but the crop of \(Int(area.width)) × \(Int(area.height)) "
                 + "at \(Int(area.left)),\(Int(area.top)) extends beyond it"
-        case .renditionTooLarge(let width, let height, let limit):
-            "would become \(width) × \(height) pixels, more than the limits of 16383 per edge and \(limit) in total"
+        case .renditionTooLarge(let size, let limit):
+            "would become \(size) pixels, more than the limits of 16383 per edge and \(limit) in total"
         case .tooManyBytes(let limit, let smallest):
             "cannot be encoded in \(limit) bytes: the smallest result has \(smallest)"
         case .outOfMemory:

@@ -11,6 +11,11 @@ protocol RenditionStep: SendableMetatype {
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture?
 }
 
+extension RenditionStep {
+    /// The type's name in lower case, where that says it.
+    static var name: String { "\(Self.self)".lowercased() }
+}
+
 /// The order of all steps, written once.
 ///
 /// DESIGN: the source is decoded once. Preparation shrinks it to the largest size that any rendition needs, turns it

@@ -6,14 +6,12 @@ package enum Base64Text {
     /// - Returns: nil if the text contains any other character or has an impossible length.
     package static func decoded(_ text: some Sequence<UInt8>) -> Data? {
         var standard = Data(capacity: text.underestimatedCount + 3)
-        for byte in text where !isSpace(byte) { standard.append(inStandardAlphabet(byte)) }
+        for byte in text where !byte.isASCIISpace { standard.append(inStandardAlphabet(byte)) }
         for _ in 0..<2 where standard.last == UInt8(ascii: "=") { standard.removeLast() }
         guard standard.count % 4 != 1, !standard.contains(UInt8(ascii: "=")) else { return nil }
         standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
         return Data(base64Encoded: standard)
     }
-
-    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
     /// Whether the byte is a digit of either alphabet.
     static func isDigit(_ byte: UInt8) -> Bool {
@@ -51,7 +49,7 @@ package enum PlainBase64 {
             } else {
                 rest = rest.dropFirst()
             }
-            if Base64Text.isSpace(byte) { continue }
+            if byte.isASCIISpace { continue }
             // Every URL ends here, at its colon.
             guard Base64Text.isDigit(byte) else { return false }
             digits.append(byte)

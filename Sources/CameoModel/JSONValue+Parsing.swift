@@ -35,7 +35,7 @@ private struct Parser {
     var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
     mutating func skipSpace() {
-        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
+        while next?.isASCIISpace == true { offset += 1 }
     }
 
     mutating func document() throws(JSONSyntaxError) -> JSONValue {

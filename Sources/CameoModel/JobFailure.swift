@@ -54,10 +54,10 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
     public let isRetryable: Bool
     /// How long the source's server asks clients to wait (`Retry-After`). Not part of the JSON form: the job has the
     /// time of its next attempt, and the message says what the server asked for.
-    package let retryAfter: Duration?
+    package private(set) var retryAfter: Duration?
     /// Whether this machine ran out of descriptors or memory, so that the attempt says nothing about the job. Not part of
     /// the JSON form.
-    package let isShortage: Bool
+    package private(set) var isShortage = false
     /// What this host lacks and another may have, so that the failure is the job's only if all lack it. Not part of the JSON
     /// form.
     package private(set) var lack: HostLack?
@@ -73,8 +73,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         _ message: String,
         isRetryable: Bool? = nil,
         retryAfter: Duration? = nil,
-        isShortage: Bool = false,
-        lack: HostLack? = nil
+        isShortage: Bool = false
     ) {
         self.code = code
         self.stage = stage
@@ -82,7 +81,6 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         self.isRetryable = isRetryable ?? code.isRetryable
         self.retryAfter = retryAfter
         self.isShortage = isShortage
-        self.lack = lack
     }
 
     /// The same failure with a different message.
@@ -105,9 +103,6 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         stage = Stage(rawValue: try container.decode(String.self, forKey: .stage)) ?? .worker
         message = try container.decode(String.self, forKey: .message)
         isRetryable = try container.decode(Bool.self, forKey: .isRetryable)
-        retryAfter = nil
-        isShortage = false
-        lack = nil
     }
 }
 

@@ -16,10 +16,7 @@ package final class OpenFile: Sendable {
         self.companion = companion
     }
 
-    /// - Parameters:
-    ///   - descriptor: what a call that opens a descriptor returned just now.
-    ///   - companion: an object to keep alive as long as the file.
-    /// - Throws: the call's errno.
+    /// Adopts what a call that opens a descriptor returned just now, or throws the call's errno.
     package convenience init(opened descriptor: Int32, keeping companion: (any Sendable)? = nil) throws(Errno) {
         guard descriptor >= 0 else { throw Errno() }
         self.init(adopting: descriptor, keeping: companion)

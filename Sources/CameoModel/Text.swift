@@ -40,19 +40,19 @@ package enum DrawingText {
         var rest = (transcoded(bytes) ?? Array(bytes))[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
         while true {
-            rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
+            rest = rest.drop(while: \.isASCIISpace)
+            let next: ArraySlice<UInt8>?
             if rest.starts(with: "<?".utf8) {
-                guard let next = skip(rest, past: "?>") else { return false }
-                rest = next
+                next = skip(rest, past: "?>")
             } else if rest.starts(with: "<!--".utf8) {
-                guard let next = skip(rest, past: "-->") else { return false }
-                rest = next
+                next = skip(rest, past: "-->")
             } else if rest.starts(with: "<!DOCTYPE".utf8) {
-                guard let next = skipDocumentType(rest) else { return false }
-                rest = next
+                next = skipDocumentType(rest)
             } else {
                 return isRoot(rest)
             }
+            guard let next else { return false }
+            rest = next
         }
     }
 
@@ -83,12 +83,7 @@ package enum DrawingText {
     /// Whether the text begins with `<svg` or `<prefix:svg`, followed by a character that ends a name.
     private static func isRoot(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.first == UInt8(ascii: "<") else { return false }
-        let name = text.dropFirst().prefix { byte in
-            switch byte {
-            case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ">"), UInt8(ascii: "/"): false
-            default: true
-            }
-        }
+        let name = text.dropFirst().prefix { !" \t\n\r>/".utf8.contains($0) }
         guard text.count > name.count + 1 else { return false }
         return name.split(separator: UInt8(ascii: ":")).last?.elementsEqual("svg".utf8) == true && name.count <= 64
     }
@@ -138,6 +133,9 @@ extension UInt8 {
     package var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 
     package var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+
+    /// Whether it is white space to JSON, XML and HTTP: a space, a tab, or the end of a line.
+    package var isASCIISpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }
 
 extension Unicode.Scalar {

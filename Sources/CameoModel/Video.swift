@@ -93,18 +93,17 @@ package struct VideoFrameHeader: Hashable, Sendable {
     package static let chunk = "caMo"
     package static let offset = 37
     package static let framesOffset = offset + 12
-    private static let end = framesOffset + 4
 
     package let size: PixelSize
     package let frames: Int
 
     /// Nil unless the bytes are a PNG by `cameo-frames`.
     package init?(in bytes: UnsafeRawBufferPointer) {
-        guard bytes.count >= Self.end, bytes.dropFirst(Self.offset).starts(with: Self.chunk.utf8) else { return nil }
-        func number(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
-        size = PixelSize(number(Self.offset + 4), number(Self.offset + 8))
-        frames = number(Self.framesOffset)
-        guard size.width > 0, size.height > 0, frames > 0 else { return nil }
+        guard bytes.name(at: Self.offset) == Self.chunk, let width = bytes.number(at: Self.offset + 4, count: 4),
+            let height = bytes.number(at: Self.offset + 8, count: 4),
+            let frames = bytes.number(at: Self.framesOffset, count: 4), width > 0, height > 0, frames > 0
+        else { return nil }
+        (size, self.frames) = (PixelSize(width, height), frames)
     }
 }
 

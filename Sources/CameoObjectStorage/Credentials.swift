@@ -80,7 +80,6 @@ actor CredentialCache {
         (self.source, self.environment, self.threads, self.now) = (source, environment, threads, now)
     }
 
-    /// - Throws: ``CredentialsUnavailable``
     func credentials() async throws(CredentialsUnavailable) -> Credentials {
         if let current, !ends(current, within: Self.margin) { return current }
         do throws(CredentialsUnavailable) {

@@ -82,12 +82,7 @@ package struct SourcePage: Sendable {
             }
             return Thumbnail(
                 source: ExactText(try row["source"]),
-                stored: KnownSource.StoredThumbnail(
-                    id: id,
-                    rendition: try row["rendition"],
-                    rendererVersion: try row["renderer_version"],
-                    isIntact: true
-                ),
+                stored: (id, try row["rendition"], try row["renderer_version"], true),
                 createdAt: try row["created_at"],
                 blob: Blob(digest: digest, size: try row["size"], isOutside: try row["is_outside"])
             )

@@ -21,28 +21,18 @@ package struct Ledger {
         }
     }
 
-    package struct Change {
-        package let job: Int64
-        package let state: JobState
-    }
-
-    package struct Head {
-        package let queue: Int64
-        package let rank: Int64
-    }
-
     package struct Place: Hashable {
         package let queue, key: Int64
 
         package init(queue: Int64, key: Int64) { (self.queue, self.key) = (queue, key) }
     }
 
-    package var changes: [Change] = []
+    package var changes: [(job: Int64, state: JobState)] = []
     package var queues: [Int64: Counts] = [:]
     /// The changes of running jobs by key, for an engine that keeps their number.
     package var keys: [Int64: Int] = [:]
     /// The lowest rank that became available in each lane that has a stored head.
-    package var heads: [Int64: Head] = [:]
+    package var heads: [Int64: (queue: Int64, rank: Int64)] = [:]
     package var counters = StoreCounters()
 
     // What was looked up. Rolling back to a savepoint restores the ledger too, so it stays valid.
@@ -64,7 +54,7 @@ extension QueueTransaction {
             ledger.keys[job.key, default: 0] += to == .running ? 1 : -1
         }
         guard let to else { return }
-        ledger.changes.append(Ledger.Change(job: job.id, state: to))
+        ledger.changes.append((job.id, to))
         ledger.queues[job.queue, default: Ledger.Counts()].enter(to)
         // What waits has a due time, and what ends makes room for others of its key or queue.
         if to != .running, !to.isFinal || job.key != 0 || isLimited(queue: job.queue) { wakeWorkers() }
@@ -82,7 +72,7 @@ extension QueueTransaction {
         // In PostgreSQL only lanes of keys have a head.
         guard dialect.isSQLite || task.key != 0, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
         let rank = min(task.rank, ledger.heads[task.lane]?.rank ?? .max)
-        ledger.heads[task.lane] = Ledger.Head(queue: task.queue, rank: rank)
+        ledger.heads[task.lane] = (task.queue, rank)
     }
 
     /// Records the failure of an attempt or a request.

@@ -30,7 +30,7 @@ struct RenderAttempt {
         }
         let deadline = Deadline(after: limit)
         let formats = zip(request.files, request.kinds).map(PictureFormat.init(of:holding:))
-        let filesBefore = request.files.map(FileState.init)
+        let files = request.files.map(FileState.init)
         // libaom has threads of its own, so one second of wall clock may be several of processor time.
         child.allow(processorSeconds: (Int(limit.components.seconds) + 2) * Self.cores)
         child.beginPicture()
@@ -46,7 +46,7 @@ struct RenderAttempt {
             do throws(Errno) {
                 try sender.send(to: child.socket.descriptor)
             } catch {
-                return died(&child, filesBefore)
+                return died(&child, files)
             }
             var watch = Watch(doorbell.descriptor, child.errorDescriptor)
             watch.add(child.socket.descriptor, alsoForWriting: !sender.isDone)
@@ -61,11 +61,10 @@ struct RenderAttempt {
             do throws(MalformedMessage) {
                 switch try reader.read(from: child.socket.descriptor) {
                 case .incomplete: break
-                case .ended: return died(&child, filesBefore)
+                case .ended: return died(&child, files)
                 case .complete(let reply):
                     guard sender.isDone else { throw MalformedMessage("it answered before it had read its job") }
-                    let hasChanged = zip(filesBefore, request.files).contains { $0.hasChanged($1) }
-                    let isNoPicture = formats[0] == nil && !hasChanged
+                    let isNoPicture = formats[0] == nil && !files.contains(where: \.hasChanged)
                     return try answered(reply, &child, isUntrusted: isUntrusted, isNoPicture: isNoPicture)
                 }
                 if nextLook.hasPassed {
@@ -134,7 +133,7 @@ extension RenderAttempt {
 
     func died(
         _ child: inout RendererChild,
-        _ filesBefore: [FileState]
+        _ files: [FileState]
     ) -> (Result<RenderedPicture, any Error>, Fate) {
         let end = child.reap()
         if end.isByOthers, desk.isEnding { return (.failure(CancellationError()), .died) }
@@ -142,7 +141,7 @@ extension RenderAttempt {
             child,
             end,
             source: request.name,
-            hasSourceChanged: zip(request.files, filesBefore).contains { $1.hasChanged($0) },
+            hasSourceChanged: files.contains(where: \.hasChanged),
             limitBytes: configuration.memoryLimitBytes
         )
         return (.failure(failure), .died)
@@ -151,6 +150,7 @@ extension RenderAttempt {
 
 /// Tells whether a file changed while a child read it through a mapping, where truncation causes SIGBUS.
 struct FileState {
+    private let file: OpenFile
     /// Nil for files that cannot be truncated: sealed memory files and anything but regular files.
     private let before: FileSnapshot?
 
@@ -161,17 +161,12 @@ struct FileState {
     init(_ file: OpenFile) {
         // -1 (EINVAL) for a file that does not support seals.
         let seals = fcntl(file.descriptor, Self.getSeals)
-        guard let status = file.status(), status.st_mode & S_IFMT == S_IFREG,
-            seals < 0 || seals & Self.sealShrink == 0
-        else {
-            before = nil
-            return
-        }
-        before = FileSnapshot(status)
+        let mayShrink = seals < 0 || seals & Self.sealShrink == 0
+        self.file = file
+        before = file.status().flatMap { mayShrink && $0.st_mode & S_IFMT == S_IFREG ? FileSnapshot($0) : nil }
     }
 
-    /// Whether the file, the same as at initialisation, has changed since.
-    func hasChanged(_ file: OpenFile) -> Bool {
+    var hasChanged: Bool {
         guard let before, let status = file.status() else { return false }
         return FileSnapshot(status) != before
     }

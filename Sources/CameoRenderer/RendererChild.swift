@@ -61,9 +61,7 @@ struct RendererChild: ~Copyable {
         let process = cameo_pidfd_open(pid)
         guard process >= 0 else {
             let error = Errno()
-            kill(pid, SIGKILL)
-            var status: Int32 = 0
-            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            Self.end(pid)
             throw error
         }
         var usage = rusage()
@@ -76,8 +74,9 @@ struct RendererChild: ~Copyable {
         requiresSandbox = configuration.requiresSandbox
     }
 
-    deinit {
-        guard end == nil else { return }
+    deinit { if end == nil { Self.end(pid) } }
+
+    private static func end(_ pid: pid_t) {
         kill(pid, SIGKILL)
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}

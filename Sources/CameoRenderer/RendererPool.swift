@@ -20,9 +20,7 @@ package final class RendererPool: Sendable {
             throw RendererUnavailable("the renderer \(configuration.executable) cannot be run: \(Errno())")
         }
         let count = max(1, configuration.processes)
-        var doorbells: [Doorbell] = []
-        for _ in 0..<count { doorbells.append(try Doorbell()) }
-        let desk = JobDesk(doorbells: doorbells)
+        let desk = JobDesk(doorbells: try (0..<count).map { _ in try Doorbell() })
         self.desk = desk
         for index in 0..<count {
             do throws(Errno) {

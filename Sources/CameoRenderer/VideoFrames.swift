@@ -230,9 +230,8 @@ extension Rendition {
             case .cover, .outside: .outside
             case .fill: .fill
             }
-        return rotate.isSideways
-            ? Rendition(name: "", width: boxHeight, height: boxWidth, fit: fit)
-            : Rendition(name: "", width: boxWidth, height: boxHeight, fit: fit)
+        let (width, height) = rotate.isSideways ? (boxHeight, boxWidth) : (boxWidth, boxHeight)
+        return Rendition(name: "", width: width, height: height, fit: fit)
     }
 }
 

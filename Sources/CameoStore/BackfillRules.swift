@@ -14,10 +14,7 @@ package struct BackfillRules: Sendable {
     }
 
     /// What a stored rendition is.
-    private struct Meaning {
-        let rendition: Rendition
-        let isListed: Bool
-    }
+    private typealias Meaning = (rendition: Rendition, isListed: Bool)
 
     private let wanted: [Rendition]
     private let listed: Set<ExactText>
@@ -112,30 +109,17 @@ package struct BackfillRules: Sendable {
         let text = ExactText(thumbnail.rendition)
         if let known = meanings[text] { return known }
         let rendition = try? Rendition(json: JSONValue(parsing: thumbnail.rendition), at: "")
-        let meaning = rendition.map { Meaning(rendition: $0, isListed: listed.contains(Self.definition($0))) }
+        let meaning = rendition.map { (rendition: $0, isListed: listed.contains(Self.definition($0))) }
         meanings[text] = .some(meaning)
         return meaning
     }
 }
 
 /// A source that the store has thumbnails of.
-package struct KnownSource: Hashable, Sendable {
-    /// A thumbnail of the source, as far as a backfill looks at it.
-    package struct StoredThumbnail: Hashable, Sendable {
-        package let id: ThumbnailID
-        /// The rendition in JSON.
-        package let rendition: String
-        package let rendererVersion: String
-        /// Whether its bytes are there.
-        package var isIntact: Bool
-
-        package init(id: ThumbnailID, rendition: String, rendererVersion: String, isIntact: Bool) {
-            self.id = id
-            self.rendition = rendition
-            self.rendererVersion = rendererVersion
-            self.isIntact = isIntact
-        }
-    }
+package struct KnownSource: Sendable {
+    /// A thumbnail of the source, as far as a backfill looks at it: the rendition is in JSON, and an intact one's bytes are
+    /// there.
+    package typealias StoredThumbnail = (id: ThumbnailID, rendition: String, rendererVersion: String, isIntact: Bool)
 
     /// The source as it is in thumbnails' ids (`SourceIdentity`).
     package let source: String

@@ -170,18 +170,15 @@ final class RequestCounters: Sendable {
         let status: Int
     }
 
-    struct Counts: Sendable {
-        var requests = 0
-        /// The bytes of the response bodies.
-        var bytes = 0
-    }
+    /// The bytes are those of the response bodies.
+    typealias Counts = (requests: Int, bytes: Int)
 
     private let counts = Mutex<[Key: Counts]>([:])
 
     func count(_ route: Route, _ status: Int, bytes: Int) {
         counts.withLock { counts in
-            counts[Key(route: route, status: status), default: Counts()].requests += 1
-            counts[Key(route: route, status: status), default: Counts()].bytes += bytes
+            counts[Key(route: route, status: status), default: (0, 0)].requests += 1
+            counts[Key(route: route, status: status), default: (0, 0)].bytes += bytes
         }
     }
 

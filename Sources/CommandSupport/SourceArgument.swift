@@ -151,14 +151,21 @@ package enum InputFile {
 
     private static func read(_ descriptor: Int32, atMost limit: Int) throws(Errno) -> Data {
         var data = Data()
-        var buffer = [UInt8](repeating: 0, count: chunk)
+        while case let part = try part(of: descriptor, atMost: chunk), !part.isEmpty {
+            guard data.count + part.count <= limit else { throw Errno(EFBIG) }
+            data += part
+        }
+        return data
+    }
+
+    /// The next bytes of an open file; none at its end.
+    package static func part(of descriptor: Int32, atMost count: Int) throws(Errno) -> Data {
+        var data = Data(count: count)
         while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Errno() }
-            guard count > 0 else { return data }
-            guard data.count + count <= limit else { throw Errno(EFBIG) }
-            data.append(contentsOf: buffer[..<count])
+            let length = data.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if length < 0, errno == EINTR { continue }
+            guard length >= 0 else { throw Errno() }
+            return data.prefix(length)
         }
     }
 }

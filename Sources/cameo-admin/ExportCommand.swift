@@ -4,7 +4,6 @@ internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
-internal import Glibc
 internal import Synchronization
 
 struct ExportCommand: AsyncParsableCommand {
@@ -113,7 +112,7 @@ struct ImportCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try storeOptions.named(name).open()
         let progress = TransferProgress()
-        var stream = StoreImport(into: store) { count in try Self.read(count) }
+        var stream = StoreImport(into: store) { count in try InputFile.part(of: STDIN_FILENO, atMost: count) }
         let result: StoreImport.Result
         do throws(StoreError) {
             defer { progress.finish() }
@@ -144,17 +143,6 @@ struct ImportCommand: AsyncParsableCommand {
                 "\(store.location) has other records than the export: \(different.joined(separator: ", "))",
                 .failed
             )
-        }
-    }
-
-    /// Reads from standard input; nothing at its end.
-    private static func read(_ count: Int) throws(Errno) -> Data {
-        var data = Data(count: count)
-        while true {
-            let length = data.withUnsafeMutableBytes { Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) }
-            if length < 0, errno == EINTR { continue }
-            guard length >= 0 else { throw Errno() }
-            return data.prefix(length)
         }
     }
 }

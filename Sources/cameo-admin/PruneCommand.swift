@@ -108,14 +108,10 @@ struct SetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (before, now) = try storeOptions.setPlace()
-        let change = Change(before: before, now: now)
+        var change = ["now": now]
+        change["before"] = before
         let text = "large blobs go to \(now)" + (before.map { " instead of \($0)" } ?? "")
         try Output.answer(change, asJSON: json, [text])
-    }
-
-    private struct Change: Encodable {
-        let before: String?
-        let now: String
     }
 }
 
@@ -183,11 +179,6 @@ struct VacuumCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON: {\"before\":{\"bytes\":…,\"freeBytes\":…},\"after\":{…}}.")
     var json = false
 
-    private struct Result: Encodable {
-        let before: DatabaseSize
-        let after: DatabaseSize
-    }
-
     func run() async throws {
         let store = try storeOptions.openEmbedded(
             instead: "PostgreSQL's autovacuum frees space by itself, and its VACUUM (FULL) returns it to the system"
@@ -209,7 +200,7 @@ struct VacuumCommand: AsyncParsableCommand {
         store.close()
         let free = "\(before.freeBytes) of them free"
         let text = "the database had \(AmountText.count(before.bytes, "byte")), \(free); it now has \(after.bytes)"
-        try Output.answer(Result(before: before, after: after), asJSON: json, [text])
+        try Output.answer(["before": before, "after": after], asJSON: json, [text])
     }
 }
 

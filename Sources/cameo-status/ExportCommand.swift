@@ -44,7 +44,13 @@ struct ExportCommand: AsyncParsableCommand {
         try export.finish()
         Output.errors(of: export.unreadable)
         if json {
-            try Output.message(Summary(export))
+            try Output.message(
+                [
+                    "written": .integer(Int64(export.written)), "kept": .integer(Int64(export.kept)),
+                    "skipped": .array(export.skipped.map(JSONValue.string)),
+                    "unreadable": .array(export.unreadable.map { .string($0.thumbnail.uri.text) }),
+                ] as JSONValue
+            )
         } else {
             let kept = export.kept > 0 ? ", \(export.kept) already there" : ""
             let written = AmountText.count(export.written, "thumbnail")
@@ -54,18 +60,6 @@ struct ExportCommand: AsyncParsableCommand {
             }
         }
         if !export.skipped.isEmpty || !export.unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
-    }
-
-    private struct Summary: Encodable {
-        let written: Int
-        let kept: Int
-        let skipped: [String]
-        let unreadable: [String]
-
-        init(_ export: Export) {
-            (written, kept, skipped) = (export.written, export.kept, export.skipped)
-            unreadable = export.unreadable.map(\.thumbnail.uri.text)
-        }
     }
 }
 

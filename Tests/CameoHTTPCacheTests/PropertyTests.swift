@@ -64,7 +64,7 @@ struct PropertyTests {
             #expect(lifetime >= .zero && lifetime <= .seconds(1 << 31))
             #expect(policy.currentAge(of: response, at: noon) >= .zero)
             _ = policy.reuse(of: response, for: request, at: noon)
-            _ = policy.mayServeStale(response, for: request, after: .serverError, at: noon)
+            _ = policy.mayServeStale([response], for: request, after: .serverError, at: noon)
             _ = policy.freshened(response, by: update)
             _ = response.isNamed(by: update)
             #expect(response.validators.lines.allSatisfy { !$0.value.utf8.contains(10) })

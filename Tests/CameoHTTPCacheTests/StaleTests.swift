@@ -13,7 +13,7 @@ struct StaleTests {
     ) -> Bool {
         let request = fields(["Cache-Control: \(asked)"])
         let response = answer("Cache-Control: \(said)", "Expires: \(after(noon: 60))")
-        return policy.mayServeStale(response, for: request, after: trouble, at: noon + 60 + seconds)
+        return policy.mayServeStale([response], for: request, after: trouble, at: noon + 60 + seconds)
     }
 
     @Test(arguments: [

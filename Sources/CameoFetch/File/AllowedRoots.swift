@@ -78,7 +78,7 @@ struct AllowedRoot: Sendable {
         do throws(Errno) {
             guard let bytes else { throw Errno(EINVAL) }
             directory = try OpenFile.directory(bytes)
-            let real = try directory.path().map(UInt8.init(bitPattern:))
+            let real = try directory.path()
             // After a link, only the kernel knows what ".." means.
             let isPlain = bytes.first == UInt8(ascii: "/") && !path.contains("..")
             prefixes = isPlain ? [real, FilePaths.absolute(bytes)] : [real]

@@ -62,14 +62,14 @@ final class FileSource: SourceProvider {
         }
         let file = try reopen(candidate, name: name)
         guard let status = file.status() else { throw JobFailure.fetch(openingFile: name, Errno(EBADF)) }
-        let opened = OpenedFile(name: name, snapshot: FileSnapshot(status))
-        let size = opened.snapshot.size
+        let state = FileSnapshot(status)
+        let size = state.size
         guard size > 0 else { throw JobFailure.fetch(.sourceInvalid, "\(name) is empty") }
         guard size <= maximumBytes else {
             throw JobFailure.fetch(.sourceTooLarge, "\(name) has \(size) bytes, more than the allowed \(maximumBytes)")
         }
-        let digest = try digest(of: file, as: opened, unless: isCancelled)
-        let source = FetchedSource(file, digest: digest, as: opened)
+        let digest = try digest(of: file, size: size, named: name, unless: isCancelled)
+        let source = FetchedSource(file, digest: digest, named: name, state)
         if let change = source.changeSinceOpened() { throw change }
         return source
     }
@@ -87,20 +87,21 @@ final class FileSource: SourceProvider {
     /// Reads at explicit offsets, so that the file's own offset stays 0.
     private func digest(
         of file: OpenFile,
-        as opened: OpenedFile,
+        size: Int,
+        named name: String,
         unless isCancelled: () -> Bool
     ) throws -> BlobDigest {
         KillPoint.midFetch.pass()
         var hash = SHA256()
         // Of most files that is all: a larger buffer costs more to clear than a small file to read.
-        var buffer = [UInt8](repeating: 0, count: min(opened.snapshot.size, 262_144))
+        var buffer = [UInt8](repeating: 0, count: min(size, 262_144))
         var offset = 0
-        while offset < opened.snapshot.size {
+        while offset < size {
             if isCancelled() { throw CancellationError() }
-            let count = pread(file.descriptor, &buffer, min(buffer.count, opened.snapshot.size - offset), offset)
+            let count = pread(file.descriptor, &buffer, min(buffer.count, size - offset), offset)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw JobFailure.fetch(readingFile: opened.name, Errno()) }
-            guard count > 0 else { throw JobFailure.fetch(.sourceChanged, "\(opened.name) shrank while it was read") }
+            guard count >= 0 else { throw JobFailure.fetch(readingFile: name, Errno()) }
+            guard count > 0 else { throw JobFailure.fetch(.sourceChanged, "\(name) shrank while it was read") }
             buffer.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             offset += count
         }
@@ -118,11 +119,11 @@ extension OpenFile {
     var magicLink: String { "/proc/self/fd/\(descriptor)" }
 
     /// The file's current path without links: any bytes but NUL. The path of a deleted file ends with " (deleted)".
-    func path() throws(Errno) -> [CChar] {
+    func path() throws(Errno) -> [UInt8] {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = readlink(magicLink, &buffer, buffer.count)
         guard count >= 0 else { throw Errno() }
-        return Array(buffer[..<count])
+        return buffer[..<count].map(UInt8.init(bitPattern:))
     }
 
     /// Opens the file of this O_PATH descriptor for reading, even if another file has its name by now.

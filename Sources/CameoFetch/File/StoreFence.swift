@@ -8,11 +8,9 @@ internal import Synchronization
 /// acknowledged writes can be lost. So a candidate is opened with O_PATH, which is harmless. The candidate and every folder
 /// above it are compared by identity (device and inode) with the store's folder and the files directly in it and among its
 /// locks. That detects hard links, bind mounts and a renamed store; a comparison of paths would not. The folders are listed
-/// anew only when their times say that they have changed: listing them for each picture took four per cent of a small
-/// one's time in the worker.
+/// anew only when their times say that they have changed, since listing them takes four per cent of a small picture's time.
 final class StoreFence: Sendable {
-    private static let slash = CChar(bitPattern: UInt8(ascii: "/"))
-    private static let dot = CChar(bitPattern: UInt8(ascii: "."))
+    private static let slash = UInt8(ascii: "/")
 
     private struct Listing {
         /// When the folders had last changed, in nanoseconds since 1970.
@@ -41,7 +39,7 @@ final class StoreFence: Sendable {
         var path = try candidate.path()
         while let slash = path.lastIndex(of: Self.slash) {
             path = Array(path[..<slash])
-            if own.contains(try FileIdentity(ofPath: path.isEmpty ? [Self.slash] : path)) { return true }
+            if own.contains(try Self.identity(path.isEmpty ? [Self.slash] : path)) { return true }
         }
         return false
     }
@@ -91,23 +89,20 @@ final class StoreFence: Sendable {
     }
 
     private static func identities(in folder: String) throws(Errno) -> Set<FileIdentity> {
-        guard let stream = opendir(folder) else { throw Errno() }
-        defer { closedir(stream) }
-        let prefix = folder.utf8.map(CChar.init(bitPattern:)) + [slash]
         var identities: Set<FileIdentity> = []
-        while let entry = readdir(stream), let start = MemoryLayout<dirent>.offset(of: \.d_name) {
-            // `d_name` is declared with 256 bytes, but only as many as the name has are valid.
-            let name = UnsafeRawPointer(entry).advanced(by: start).assumingMemoryBound(to: CChar.self)
-            let path = prefix + UnsafeBufferPointer(start: name, count: strlen(name))
-            // The store's parent is not part of the store.
-            guard path != prefix + [dot], path != prefix + [dot, dot] else { continue }
+        // Behind the slash, a link to the folder is followed.
+        for (name, _) in try FilePaths.entries(in: "\(folder)/.") {
             do throws(Errno) {
-                identities.insert(try FileIdentity(ofPath: path))
+                identities.insert(try identity(Array("\(folder)/\(name)".utf8)))
             } catch {
                 guard error.code == ENOENT else { throw error }  // removed since it was listed
             }
         }
         return identities
+    }
+
+    private static func identity(_ path: [UInt8]) throws(Errno) -> FileIdentity {
+        FileIdentity(try FilePaths.status(of: path, followingLinks: false))
     }
 }
 
@@ -119,13 +114,5 @@ struct FileIdentity: Hashable, Sendable {
     init(_ status: stat) {
         device = UInt(status.st_dev)
         inode = UInt(status.st_ino)
-    }
-
-    /// - Parameter path: the bytes of a path, not necessarily UTF-8, without a NUL. Links are not followed.
-    /// - Throws: the errno of lstat.
-    init(ofPath path: [CChar]) throws(Errno) {
-        var status = stat()
-        guard lstat(path + [0], &status) == 0 else { throw Errno() }
-        self.init(status)
     }
 }

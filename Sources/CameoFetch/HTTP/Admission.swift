@@ -5,16 +5,16 @@
 ///
 /// A transfer that waits for its origin does not count towards the total, but it occupies one of the worker's jobs. So if
 /// the first transfer in an origin's queue has waited too long, all but a few behind it are turned away.
-struct Admission<Waiter> {
+struct Admission {
     private struct Entry {
-        let origin: HTTPURL.Origin
-        let since: ContinuousClock.Instant
-        let waiter: Waiter
+        let arrival: Mailbox.Arrival
+        let since = ContinuousClock.now
+        var origin: HTTPURL.Origin { arrival.request.url.origin }
     }
 
     /// The number of transfers that may wait for an origin however slow it is.
-    static var patientWaiters: Int { 2 }
-    static var longestDelay: Duration { .seconds(60) }
+    static let patientWaiters = 2
+    static let longestDelay = Duration.seconds(60)
 
     private let total: Int
     private let perOrigin: Int
@@ -32,17 +32,15 @@ struct Admission<Waiter> {
         self.patience = patience
     }
 
-    mutating func enqueue(_ waiter: Waiter, for origin: HTTPURL.Origin, at now: ContinuousClock.Instant = .now) {
-        waiting.append(Entry(origin: origin, since: now, waiter: waiter))
-    }
+    mutating func enqueue(_ arrival: Mailbox.Arrival) { waiting.append(Entry(arrival: arrival)) }
 
     /// Admits the first transfer whose origin has a free slot, until ``release(_:)``; nil if there is none.
-    mutating func next() -> Waiter? {
+    mutating func next() -> Mailbox.Arrival? {
         guard activeTotal < total, let index = waiting.firstIndex(where: { !isFull($0.origin) }) else { return nil }
         let entry = waiting.remove(at: index)
         active[entry.origin, default: 0] += 1
         activeTotal += 1
-        return entry.waiter
+        return entry.arrival
     }
 
     mutating func release(_ origin: HTTPURL.Origin) {
@@ -54,10 +52,11 @@ struct Admission<Waiter> {
 
     /// Removes the transfers that would wait too long for their origin, with the delay after which each may come back: a
     /// second for each round of slots before it.
-    mutating func sendAway(at now: ContinuousClock.Instant = .now) -> [(waiter: Waiter, delay: Duration)] {
+    mutating func sendAway() -> [(arrival: Mailbox.Arrival, delay: Duration)] {
+        let now = ContinuousClock.now
         let slow = crowded.filter { $0.since + patience <= now }
         guard !slow.isEmpty else { return [] }
-        var away: [(waiter: Waiter, delay: Duration)] = []
+        var away: [(arrival: Mailbox.Arrival, delay: Duration)] = []
         var counts: [HTTPURL.Origin: Int] = [:]
         waiting.removeAll { entry in
             guard slow.contains(where: { $0.origin == entry.origin }) else { return false }
@@ -65,7 +64,7 @@ struct Admission<Waiter> {
             guard counts[entry.origin, default: 0] > Self.patientWaiters else { return false }
             let before = sentAway[entry.origin, default: 0]
             sentAway[entry.origin] = before + 1
-            away.append((entry.waiter, min(.seconds(1 + before / perOrigin), Self.longestDelay)))
+            away.append((entry.arrival, min(.seconds(1 + before / perOrigin), Self.longestDelay)))
             return true
         }
         return away
@@ -83,9 +82,9 @@ struct Admission<Waiter> {
     private func isFull(_ origin: HTTPURL.Origin) -> Bool { active[origin, default: 0] >= perOrigin }
 
     /// Removes waiters that are no longer needed.
-    mutating func removeWaiting(where isUnneeded: (Waiter) -> Bool) -> [Waiter] {
-        let removed = waiting.filter { isUnneeded($0.waiter) }.map(\.waiter)
-        if !removed.isEmpty { waiting.removeAll { isUnneeded($0.waiter) } }
+    mutating func removeWaiting(where isUnneeded: (Mailbox.Arrival) -> Bool) -> [Mailbox.Arrival] {
+        let removed = waiting.map(\.arrival).filter(isUnneeded)
+        if !removed.isEmpty { waiting.removeAll { isUnneeded($0.arrival) } }
         return removed
     }
 }

@@ -11,7 +11,6 @@ internal import Synchronization
 /// (``SharedFetches``), so look-up, request and storing happen once.
 final class HTTPSource: SourceProvider {
     let schemes = ["http", "https"]
-    let sharesFetches = true
     let transport: HTTPTransport
     let cache: (any SourceCache)?
     let configuration: FetchConfiguration

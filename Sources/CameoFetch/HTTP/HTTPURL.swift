@@ -27,7 +27,6 @@ struct HTTPURL: Sendable {
     let authorization: String?
 
     var host: String { origin.host }
-    var port: Int { origin.port }
 
     /// Parses a URL, or a reference, such as a `Location`, that is resolved against a base.
     ///
@@ -49,7 +48,7 @@ struct HTTPURL: Sendable {
         }
         let isLiteral = host.first == "[" && host.last == "]"
         origin = Origin(scheme: web.scheme, host: isLiteral ? String(host.dropFirst().dropLast()) : host, port: port)
-        let (hasUser, hasPassword) = (url.has(CURLUPART_USER), url.has(CURLUPART_PASSWORD))
+        let (hasUser, hasPassword) = (url.text(CURLUPART_USER) != nil, url.text(CURLUPART_PASSWORD) != nil)
         if hasUser || hasPassword {
             let user = url.text(CURLUPART_USER, cameo_curl_url_decodes)
             let password = url.text(CURLUPART_PASSWORD, cameo_curl_url_decodes)
@@ -97,12 +96,5 @@ struct CurlURL: ~Copyable {
         guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
-    }
-
-    /// Whether the URL has the part, readable or not.
-    func has(_ part: CURLUPart) -> Bool {
-        var text: UnsafeMutablePointer<CChar>?
-        defer { curl_free(text) }
-        return curl_url_get(handle, part, &text, 0) == CURLUE_OK
     }
 }

@@ -64,9 +64,7 @@ final class PartialVideo: VideoParts {
     /// - Throws: as ``HTTPTransport/part(_:of:at:_:within:_:)``.
     func loadFirst(_ clock: WorkClock) async throws -> BlobDigest {
         let first = try await load(0, clock)
-        var hash = SHA256()
-        Data("\(response.version) \(first.hex)".utf8).withUnsafeBytes { hash.update($0) }
-        return hash.finalize()
+        return SHA256.digest(of: Data("\(response.version) \(first.hex)".utf8))
     }
 
     func load(_ offsets: Set<Int>, _ clock: WorkClock) async throws -> Bool {

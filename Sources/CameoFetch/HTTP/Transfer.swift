@@ -23,9 +23,8 @@ final class Transfer: EasyHandleDelegate {
     private let startedAt = ContinuousClock.now
     private let startTime: Date
     private var download: Download?
-    /// Whether the kind of the body was determined, and whether it is the part of a whole that was requested.
+    /// Whether the kind of the body was determined, and whether it is that of a whole.
     private var hasBegun = false
-    private var isRest = false
     private var isWhole = false
     /// Whether the body may be a video to stop at; it is known after this many bytes.
     private var mayBeVideo = false
@@ -35,10 +34,8 @@ final class Transfer: EasyHandleDelegate {
     private var reserved = 0
     /// The size of the whole body; nil if it is unknown.
     private var total: Int?
-    private var stop: TransferResult.Stop?
-    private var refusals: [AddressGuard.Verdict] = []
-    private var attempted: [IPAddress] = []
-    private var unopenedSocket: Errno?
+    /// What is known of the result so far.
+    private var known = TransferResult(code: CURLE_OK)
 
     /// `token` identifies the transfer in its multi handle.
     init(_ arrival: Mailbox.Arrival, token: Int, configuration: FetchConfiguration) throws(CurlError) {
@@ -54,18 +51,18 @@ final class Transfer: EasyHandleDelegate {
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         KillPoint.midFetch.pass()
         begin()
-        guard isRest || isWhole else {
+        guard known.isRest || isWhole else {
             received += bytes.count
             guard received > Self.unneededBytes else { return .goOn }
-            stop = .unneededBody
+            known.stop = .unneededBody
             return .stop
         }
-        if isRest, let total, received + bytes.count > total {
-            stop = .longerRest
+        if known.isRest, let total, received + bytes.count > total {
+            known.stop = .longerRest
             return .stop
         }
         guard received + bytes.count <= maximumBytes else {
-            stop = .tooLarge
+            known.stop = .tooLarge
             return .stop
         }
         guard hasRoom(for: received + bytes.count) else {
@@ -82,10 +79,10 @@ final class Transfer: EasyHandleDelegate {
             guard mayBeVideo, received >= Self.telltaleBytes else { return .goOn }
             mayBeVideo = false
             guard download?.isVideo == true else { return .goOn }
-            stop = .video
+            known.stop = .video
             return .stop
         } catch {
-            stop = .memory(error)
+            known.stop = .memory(error)
             return .stop
         }
     }
@@ -100,7 +97,7 @@ final class Transfer: EasyHandleDelegate {
         let head = head(status: easy.number(CURLINFO_RESPONSE_CODE))
         isWhole = arrival.request.part == nil && head.status == 200
         if let part = arrival.request.part {
-            isRest = part.response.has(part.bytes, in: head)
+            known.isRest = part.response.has(part.bytes, in: head)
             total = part.bytes.count
         } else if arrival.request.stopsAtVideo, let total, total >= PartialVideo.leastBytes {
             mayBeVideo = head.mayBePartialVideo
@@ -108,7 +105,7 @@ final class Transfer: EasyHandleDelegate {
         guard let resumption = arrival.request.resumption else { return }
         download = resumption.take(for: head)
         guard download != nil else { return }
-        (isRest, received, reserved) = (true, resumption.partial.count, resumption.partial.total)
+        (known.isRest, received, reserved) = (true, resumption.partial.count, resumption.partial.total)
         total = reserved
     }
 
@@ -154,50 +151,45 @@ final class Transfer: EasyHandleDelegate {
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool {
         let verdict = arrival.request.addressGuard?.judge(socketAddress: address) ?? .allowed
         if verdict == .allowed {
-            if let address = IPAddress(socketAddress: address) { attempted.append(address) }
+            if let address = IPAddress(socketAddress: address) { known.attempted.append(address) }
             return true
         }
-        refusals.append(verdict)
+        known.refusals.append(verdict)
         return false
     }
 
-    func note(unopenedSocket error: Errno) { unopenedSocket = error }
+    func note(unopenedSocket error: Errno) { known.unopenedSocket = error }
 
     /// The result. Call once, after the transfer has ended.
     func result(code: CURLcode) -> TransferResult {
         endPause()
         arrival.clock.note(nil)
-        var result = TransferResult(code: code)
         let status = easy.number(CURLINFO_RESPONSE_CODE)
-        if status >= 200 {
-            result.head = head(status: status)
-            // A rest of which nothing has come is a rest all the same.
-            begin()
-        }
+        // A rest of which nothing has come is a rest all the same.
+        if status >= 200 { begin() }
+        var result = known
+        result.code = code
+        result.head = status >= 200 ? head(status: status) : nil
         let announced = announced
         result.announcedBytes = announced >= 0 ? announced : nil
         let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
         result.announcesSeveralLengths = Set(lengths.map { $0.filter { $0 != 0x20 && $0 != 0x09 } }).count > 1
         result.cookies = easy.cookies()
-        result.refusals = refusals
-        result.attempted = attempted
-        result.unopenedSocket = unopenedSocket
         result.address = easy.string(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) }
         result.wasConnected = easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0
         result.elapsed = startedAt.duration(to: .now) - pause
         do throws(Errno) {
             if let download = download.take() {
-                let isWhole = !isRest || received == total
-                switch stop {
+                let isWhole = !known.isRest || received == total
+                switch known.stop {
                 case nil where code == CURLE_OK && isWhole: result.body = try download.finish()
                 case nil, .video: result.begun = try download.finish()
                 default: break
                 }
             }
         } catch {
-            stop = .memory(error)
+            result.stop = .memory(error)
         }
-        (result.stop, result.isRest) = (stop, isRest)
         return result
     }
 

@@ -9,7 +9,7 @@ internal import Synchronization
 struct TransferLoop: ~Copyable {
     private let configuration: FetchConfiguration
     private let multi: MultiHandle
-    private var admission: Admission<Mailbox.Arrival>
+    private var admission: Admission
     private var active: [Int: Transfer] = [:]
     private var lastToken = 0
 
@@ -30,7 +30,7 @@ struct TransferLoop: ~Copyable {
     mutating func turn(with arrivals: [Mailbox.Arrival]) {
         for arrival in arrivals {
             arrival.clock.beginWait()
-            admission.enqueue(arrival, for: arrival.request.url.origin)
+            admission.enqueue(arrival)
         }
         end(where: \.cancellation.isSet)
         startAdmitted()

@@ -71,18 +71,15 @@ extension EasyHandle {
     private func setLimits(_ limits: FetchConfiguration, budget: Duration) throws(CurlError) {
         // Only an announced length: what really comes is counted in Transfer.
         try set(CURLOPT_MAXFILESIZE_LARGE, offset: limits.maximumBytes)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, limits.connectTimeout.wholeMilliseconds)
-        try set(CURLOPT_TIMEOUT_MS, budget.wholeMilliseconds)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limits.connectTimeout))
+        try set(CURLOPT_TIMEOUT_MS, Self.milliseconds(budget))
         try set(CURLOPT_LOW_SPEED_LIMIT, limits.lowSpeedBytesPerSecond)
-        try set(CURLOPT_LOW_SPEED_TIME, (limits.lowSpeedTime.wholeMilliseconds + 999) / 1_000)
+        try set(CURLOPT_LOW_SPEED_TIME, (Self.milliseconds(limits.lowSpeedTime) + 999) / 1_000)
     }
-}
 
-extension Duration {
     /// At least 1, because 0 means no limit to libcurl.
-    fileprivate var wholeMilliseconds: Int {
-        let (seconds, attoseconds) = components
-        return max(1, Int(clamping: min(seconds, 1_000_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
+    private static func milliseconds(_ time: Duration) -> Int {
+        max(1, min(time, .seconds(1_000_000_000)).milliseconds)
     }
 }
 

@@ -94,10 +94,8 @@ extension PixelArea {
         let horizontal = min(margin, (thumbnail.width - 1) / 2)
         let vertical = min(margin, (thumbnail.height - 1) / 2)
         let room = PixelSize(thumbnail.width - 2 * horizontal, thumbnail.height - 2 * vertical)
-        var factor = min(
-            Double(room.width) / Double(own.width),
-            Double(room.height) / Double(own.height)
-        )
+        let most = room.factors(from: own)
+        var factor = min(most.across, most.down)
         if let scale = overlay.scale {
             let wanted = min(
                 scale * Double(thumbnail.width) / Double(own.width),

@@ -41,13 +41,8 @@ enum AVIFContainer {
         for index in locations.items.indices {
             let isNew = index >= locations.items.count - items.count
             for extent in locations.items[index].extents.indices {
-                let length = locations.items[index].extents[extent].length
-                if isNew {
-                    locations.items[index].extents[extent].offset = end
-                } else {
-                    locations.items[index].extents[extent].offset += growth
-                }
-                if isNew { end += length }
+                locations.items[index].extents[extent].offset += isNew ? end : growth
+                if isNew { end += locations.items[index].extents[extent].length }
             }
         }
         children.set(ISOBox("iloc", locations.payload))

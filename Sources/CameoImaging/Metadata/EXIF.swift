@@ -170,9 +170,9 @@ struct EXIFSegment {
             orientation = 1
             return
         }
-        guard entry.type == 3, entry.value.count == 2 else { return nil }
-        let number = Int(entry.value[file.order == .big ? 1 : 0])
-        guard (1...8).contains(number), entry.value[file.order == .big ? 0 : 1] == 0 else { return nil }
+        guard entry.type == 3, entry.value.count == 2, let number = entry.value.number(at: 0, count: 2, file.order),
+            (1...8).contains(number)
+        else { return nil }
         orientation = number
     }
 

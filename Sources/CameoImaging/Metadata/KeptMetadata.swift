@@ -143,7 +143,6 @@ enum XMLCutter {
 
     private static let less = UInt8(ascii: "<")
     private static let slash = UInt8(ascii: "/")
-    private static let space: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
     private static let quotes: Set<UInt8> = [UInt8(ascii: "\""), UInt8(ascii: "'")]
 
     /// The text from a `<` to its closing `>`.
@@ -168,7 +167,7 @@ enum XMLCutter {
     }
 
     private static func name(of tag: ArraySlice<UInt8>) -> String {
-        let name = tag.dropFirst().prefix { !space.contains($0) && $0 != slash && $0 != UInt8(ascii: ">") }
+        let name = tag.dropFirst().prefix { !$0.isASCIISpace && $0 != slash && $0 != UInt8(ascii: ">") }
         return String(decoding: name, as: UTF8.self)
     }
 
@@ -179,11 +178,11 @@ enum XMLCutter {
         var kept = Array(start)
         var rest = tag.dropFirst(start.count)
         while true {
-            let gap = rest.prefix(while: space.contains)
+            let gap = rest.prefix(while: \.isASCIISpace)
             rest = rest.dropFirst(gap.count)
             if rest.elementsEqual(">".utf8) || rest.elementsEqual("/>".utf8) { return kept + gap + rest }
-            let name = rest.prefix { !space.contains($0) && $0 != equals }
-            let assignment = rest.dropFirst(name.count).prefix { space.contains($0) || $0 == equals }
+            let name = rest.prefix { !$0.isASCIISpace && $0 != equals }
+            let assignment = rest.dropFirst(name.count).prefix { $0.isASCIISpace || $0 == equals }
             let value = rest.dropFirst(name.count + assignment.count)
             guard !gap.isEmpty, !name.isEmpty, assignment.count(where: { $0 == equals }) == 1, let quote = value.first,
                 quotes.contains(quote), let end = value.dropFirst().firstIndex(of: quote)

@@ -36,8 +36,7 @@ struct PicturePart: Hashable {
         to canvas: PixelSize
     ) -> Rendition.CropArea {
         guard crop.unit == .pixels, source != canvas else { return crop }
-        let horizontal = Double(canvas.width) / Double(source.width)
-        let vertical = Double(canvas.height) / Double(source.height)
+        let (horizontal, vertical) = canvas.factors(from: source)
         return Rendition.CropArea(
             left: (crop.left * horizontal).rounded(.down),
             top: (crop.top * vertical).rounded(.down),

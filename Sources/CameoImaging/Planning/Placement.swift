@@ -76,8 +76,7 @@ struct PixelArea: Hashable {
     /// The same area in a picture of another size; at least one pixel, and inside the picture.
     func scaled(from whole: PixelSize, to other: PixelSize) -> PixelArea {
         guard whole != other else { return self }
-        let across = Double(other.width) / Double(whole.width)
-        let down = Double(other.height) / Double(whole.height)
+        let (across, down) = other.factors(from: whole)
         let (x, width) = Self.span(Double(left) * across, Double(left + size.width) * across, in: other.width)
         let (y, height) = Self.span(Double(top) * down, Double(top + size.height) * down, in: other.height)
         return PixelArea(left: x, top: y, size: PixelSize(width, height))

@@ -39,33 +39,24 @@ struct RenditionPlan {
         let isTooLong = max(geometry.resized.width, geometry.resized.height) > Self.longestRoll
         for size in [geometry.resized, geometry.final]
         where size.pixels > limits.pixels && (size == geometry.final || isComputed || isTooLong) {
-            throw .renditionTooLarge(width: size.width, height: size.height, limit: limits.pixels)
+            throw .renditionTooLarge(size, limit: limits.pixels)
         }
-        let (width, height) = (geometry.final.width, geometry.final.height)
-        guard Rendition.edgeRange.contains(width), Rendition.edgeRange.contains(height) else {
-            throw .renditionTooLarge(width: width, height: height, limit: limits.pixels)
+        let (made, edges) = (geometry.final, Rendition.edgeRange)
+        guard edges.contains(made.width), edges.contains(made.height) else {
+            throw .renditionTooLarge(made, limit: limits.pixels)
         }
         sheet = shared.animation == nil ? nil : rendition.storyboard
         if let sheet, let tiles = shared.animation?.frames {
-            let size = sheet.size(of: geometry.final, tiles: tiles)
-            let edges = Rendition.edgeRange
-            guard edges.contains(size.width), edges.contains(size.height),
-                size.pixels <= Rendition.Storyboard.maximumPixels
-            else {
-                let limit = Rendition.Storyboard.maximumPixels
-                throw .renditionTooLarge(width: size.width, height: size.height, limit: limit)
+            let size = sheet.size(of: made, tiles: tiles)
+            let limit = Rendition.Storyboard.maximumPixels
+            guard edges.contains(size.width), edges.contains(size.height), size.pixels <= limit else {
+                throw .renditionTooLarge(size, limit: limit)
             }
         } else if let frames = shared.animation?.frames {
-            let pixels = geometry.final.pixels.multipliedReportingOverflow(by: frames)
-            guard !pixels.overflow, pixels.partialValue <= limits.animatedPixels, height * frames <= Self.longestRoll
-            else {
-                throw .tooManyAnimatedPixels(
-                    width: width,
-                    height: height,
-                    frames: frames,
-                    limit: limits.animatedPixels
-                )
-            }
+            let pixels = made.pixels.multipliedReportingOverflow(by: frames)
+            guard !pixels.overflow, pixels.partialValue <= limits.animatedPixels,
+                made.height * frames <= Self.longestRoll
+            else { throw .tooManyAnimatedPixels(made, frames: frames, limit: limits.animatedPixels) }
         }
         self.rendition = rendition
         source = shared

@@ -53,17 +53,19 @@ enum SharedSize {
 
     /// The size of a vector drawing: its aspect ratio is kept, and its pixels are limited.
     private static func drawn(_ source: PixelSize, atLeast size: PixelSize, limit: Int) -> PixelSize {
-        let wanted = max(
-            Double(size.width) / Double(source.width),
-            Double(size.height) / Double(source.height)
-        )
+        let wanted = size.factors(from: source)
         let mostPixels = (Double(limit) / Double(source.pixels)).squareRoot()
         let longestEdge = Double(drawingEdge) / Double(max(source.width, source.height))
-        return source.scaled(by: min(wanted, mostPixels, longestEdge))
+        return source.scaled(by: min(max(wanted.across, wanted.down), mostPixels, longestEdge))
     }
 }
 
 extension PixelSize {
+    /// The factors by which the edges of another size become these.
+    func factors(from other: PixelSize) -> (across: Double, down: Double) {
+        (Double(width) / Double(other.width), Double(height) / Double(other.height))
+    }
+
     /// The scaled size, at least one pixel per edge.
     func scaled(by factor: Double) -> PixelSize {
         PixelSize(

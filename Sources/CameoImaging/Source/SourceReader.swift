@@ -169,15 +169,7 @@ struct SourceReader {
 
     /// The facts of the source from the header of a page, but what renditions leave out.
     func facts(_ header: borrowing VipsPicture) -> PictureFacts {
-        let facts = PictureFacts(header, format: format)
-        guard let video else { return facts }
-        return PictureFacts(
-            format: format,
-            width: video.size.width,
-            height: video.size.height,
-            pages: video.frames,
-            hasAlpha: facts.hasAlpha
-        )
+        PictureFacts(header, format: format, video: video)
     }
 
     /// The canvas of a WebP picture, known before it is opened.
@@ -186,10 +178,10 @@ struct SourceReader {
     private func check(_ size: PixelSize) throws(ImagingError) {
         let (edge, pixels) = (rules.limits.edge, rules.limits.pixels)
         guard size.width <= edge, size.height <= edge else {
-            throw .edgeTooLong(width: size.width, height: size.height, limit: edge)
+            throw .edgeTooLong(size, limit: edge)
         }
         guard size.pixels <= pixels else {
-            throw .tooManyPixels(width: size.width, height: size.height, limit: pixels)
+            throw .tooManyPixels(size, limit: pixels)
         }
     }
 
@@ -201,29 +193,30 @@ struct SourceReader {
         guard facts.pages <= limits.frames else { throw .tooManyFrames(limit: limits.frames) }
         let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
         guard !overflow, pixels <= limits.animatedPixels else {
-            throw .tooManyAnimatedPixels(
-                width: facts.width,
-                height: facts.height,
-                frames: facts.pages,
-                limit: limits.animatedPixels
-            )
+            throw .tooManyAnimatedPixels(facts.size, frames: facts.pages, limit: limits.animatedPixels)
         }
         return try open(allPages: true)
     }
 }
 
 extension PictureFacts {
-    /// The facts of the whole file from a header.
-    init(_ header: borrowing VipsPicture, format: PictureFormat) {
+    /// The facts of the whole file from a header, or from what `cameo-frames` says of its picture.
+    init(_ header: borrowing VipsPicture, format: PictureFormat, video: VideoFrameHeader? = nil) {
         // Only of a video are all frames open.
         let stored = PixelSize(header.width, format == .video ? header.height / max(1, header.pages) : header.height)
         let upright = header.isTurnedSideways ? stored.turned : stored
+        let measure = header.measure
+        let size = PixelSize(
+            max(1, (upright.width + measure / 2) / measure),
+            max(1, (upright.height + measure / 2) / measure)
+        )
+        // The loader of JPEG XL takes no page number.
+        let pages = format == .jxl ? 1 : max(1, header.pages)
         self.init(
             format: format,
-            width: max(1, (upright.width + header.measure / 2) / header.measure),
-            height: max(1, (upright.height + header.measure / 2) / header.measure),
-            // The loader of JPEG XL takes no page number.
-            pages: format == .jxl ? 1 : max(1, header.pages),
+            width: video?.size.width ?? size.width,
+            height: video?.size.height ?? size.height,
+            pages: video?.frames ?? pages,
             hasAlpha: header.hasAlpha
         )
     }
@@ -238,23 +231,17 @@ extension PictureFacts {
 enum WebPCanvas {
     /// The canvas size, or nil if the file does not start like a WebP.
     static func size(in bytes: UnsafeRawBufferPointer) -> PixelSize? {
-        let start = Array(bytes.prefix(30))
-        guard start.count == 30 else { return nil }
-        func number(at offset: Int, bytes count: Int) -> Int {
-            start[offset..<offset + count].reversed().reduce(0) { $0 << 8 | Int($1) }
-        }
-        let chunk = start[12..<16]
-        if chunk.elementsEqual("VP8X".utf8) {
-            return PixelSize(number(at: 24, bytes: 3) + 1, number(at: 27, bytes: 3) + 1)
-        }
-        if chunk.elementsEqual("VP8L".utf8), start[20] == 0x2F {
-            let bits = number(at: 21, bytes: 4)
+        guard bytes.count >= 30 else { return nil }
+        func number(_ offset: Int, _ count: Int) -> Int { bytes.number(at: offset, count: count, .little) ?? 0 }
+        switch bytes.name(at: 12) {
+        case "VP8X": return PixelSize(number(24, 3) + 1, number(27, 3) + 1)
+        case "VP8L" where bytes[20] == 0x2F:
+            let bits = number(21, 4)
             return PixelSize((bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1)
+        case "VP8 " where bytes[23..<26].elementsEqual([0x9D, 0x01, 0x2A]):
+            return PixelSize(number(26, 2) & 0x3FFF, number(28, 2) & 0x3FFF)
+        default: return nil
         }
-        if chunk.elementsEqual("VP8 ".utf8), start[23..<26].elementsEqual([0x9D, 0x01, 0x2A]) {
-            return PixelSize(number(at: 26, bytes: 2) & 0x3FFF, number(at: 28, bytes: 2) & 0x3FFF)
-        }
-        return nil
     }
 }
 

@@ -27,8 +27,6 @@ enum AdjustColor: RenditionStep {
 
 /// Applies `grayscale`: reduces the picture to its luminance, one band (``VipsPicture/luminance()``).
 enum Grayscale: RenditionStep {
-    static let name = "grayscale"
-
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard plan.rendition.look.grayscale, picture.colorBands >= 3 else { return picture }
         guard let grey = picture.luminance() else { return nil }
@@ -41,8 +39,6 @@ enum Grayscale: RenditionStep {
 /// Applies `tint`: maps luminance to shades of one colour (``TintTable``). A translucent colour tints in proportion to
 /// its opacity. The result is sRGB.
 enum Tint: RenditionStep {
-    static let name = "tint"
-
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let tint = plan.rendition.look.tint else { return picture }
         return picture.changingColors { tinted($0, tint) }

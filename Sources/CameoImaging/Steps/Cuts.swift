@@ -22,8 +22,6 @@ enum CutEarly: PreparationStep {
 
 /// Cuts off what extends beyond the box.
 enum Cut: RenditionStep {
-    static let name = "cut"
-
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard plan.geometry.isCut else { return picture }
         let box = plan.geometry.final
@@ -52,8 +50,6 @@ enum Cut: RenditionStep {
 
 /// Crops to the part that trimming and `crop` leave of the picture.
 enum Crop: RenditionStep {
-    static let name = "crop"
-
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard plan.region != .whole(picture.size) else { return picture }
         return picture.cropped(to: plan.region)
@@ -62,8 +58,6 @@ enum Crop: RenditionStep {
 
 /// Applies `rotate`, then `flip`.
 enum Turn: RenditionStep {
-    static let name = "turn"
-
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         var result = picture
         if let angle = angle(of: plan.rendition.rotate) {

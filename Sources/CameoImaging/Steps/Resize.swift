@@ -2,8 +2,6 @@ internal import CameoModel
 
 /// Resizes from the shared size to the rendition's own.
 enum Resize: RenditionStep {
-    static let name = "resize"
-
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         Resampling.resize(picture, from: .memory, to: plan.resized.size)
     }
@@ -45,8 +43,7 @@ enum Resampling {
         from origin: Origin,
         to size: PixelSize
     ) -> VipsPicture? {
-        let horizontal = Double(size.width) / Double(picture.width)
-        let vertical = Double(size.height) / Double(picture.height)
+        let (horizontal, vertical) = size.factors(from: picture.size)
         guard origin == .memory, horizontal <= boxFactor else {
             return picture.resized(horizontalScale: horizontal, verticalScale: vertical)
         }

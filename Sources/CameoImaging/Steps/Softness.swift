@@ -2,8 +2,6 @@ internal import CameoModel
 
 /// Applies `sharpen`: an unsharp mask on lightness that leaves flat areas alone.
 enum Sharpen: RenditionStep {
-    static let name = "sharpen"
-
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let asked = plan.rendition.look.sharpen else { return picture }
         let sigma = plan.devicePixels(asked)
@@ -44,8 +42,6 @@ enum Blur: RenditionStep {
     /// small a picture would distort the result.
     private static let shortestEdge = 16
 
-    static let name = "blur"
-
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard let sigma = plan.rendition.look.blur else { return picture }
         return picture.changingVisible { spread($0, sigma: plan.devicePixels(sigma)) }?.roundedToBytes()
@@ -62,9 +58,7 @@ enum Blur: RenditionStep {
             // Enlarging reads every pixel several times.
             let pixels = blurred.materialized()
         else { return nil }
-        return pixels.resized(
-            horizontalScale: Double(picture.width) / Double(pixels.width),
-            verticalScale: Double(picture.height) / Double(pixels.height)
-        )
+        let (across, down) = picture.size.factors(from: pixels.size)
+        return pixels.resized(horizontalScale: across, verticalScale: down)
     }
 }

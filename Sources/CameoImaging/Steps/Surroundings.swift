@@ -32,12 +32,9 @@ enum DrawBorder: RenditionStep {
         let opacity = Double(color.alpha) / 255
         guard let base = picture.colored(), let inside = RoundCorners.mask(of: size, inset: width, plan),
             let ring = inside.scaled(by: [-opacity], adding: [255 * opacity]),
-            let sheet = sheet(of: color, size), let over = sheet.joined(with: ring),
-            // Floating point: with 8-bit values the compositor truncates fractions.
-            let under = base.cast(to: VIPS_FORMAT_FLOAT),
-            let blended = under.covered(by: over)?.roundedToBytes()
+            let sheet = sheet(of: color, size), let over = sheet.joined(with: ring)
         else { return nil }
-        return blended.bands(from: 0, count: base.bands)
+        return base.covered(by: over)
     }
 
     private static func sheet(of color: Color, _ size: PixelSize) -> VipsPicture? {
@@ -95,15 +92,11 @@ enum DrawOverlay: RenditionStep {
             request,
             margin: Int(plan.devicePixels(Double(request.margin)).rounded())
         )
-        // Only the part under the overlay is recomputed; every other pixel stays as it is. In floating point: with 8-bit
-        // values the compositor truncates fractions.
+        // Only the part under the overlay is recomputed; every other pixel stays as it is.
         guard let resized = overlay.resized(to: place.size), let base = picture.colored(),
             let part = base.cropped(to: place),
-            let under = part.cast(to: VIPS_FORMAT_FLOAT),
             let over = resized.scaled(by: [1, 1, 1, request.opacity], adding: [0, 0, 0, 0]),
-            let composed = under.covered(by: over),
-            let blended = composed.roundedToBytes(),
-            let result = blended.bands(from: 0, count: base.bands)
+            let result = part.covered(by: over)
         else { return nil }
         return base.replacing(left: place.left, top: place.top, with: result)
     }

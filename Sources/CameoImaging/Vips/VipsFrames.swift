@@ -60,10 +60,8 @@ enum ShrinkOnLoad: Hashable {
     /// decoder would mix the colours of transparent pixels into visible ones.
     init(for format: PictureFormat, from header: borrowing VipsPicture, to target: PixelSize) {
         let source = header.size
-        let common = min(
-            Double(source.width) / Double(target.width),
-            Double(source.height) / Double(target.height)
-        )
+        let factors = source.factors(from: target)
+        let common = min(factors.across, factors.down)
         switch format {
         case .jpeg where common >= 16: self = .divisor(8)
         case .jpeg where common >= 8: self = .divisor(4)

@@ -206,8 +206,13 @@ extension VipsPicture {
         VipsPicture { cameo_vips_insert(image, part.image, $0, Int32(left), Int32(top)) }
     }
 
-    /// Draws a picture of the same size over this one; the result has alpha.
+    /// Draws a picture of the same size over this one, which keeps its bands.
     func covered(by over: borrowing VipsPicture) -> VipsPicture? {
+        // Floating point: with 8-bit values the compositor truncates fractions.
+        cast(to: VIPS_FORMAT_FLOAT)?.composed(with: over)?.roundedToBytes()?.bands(from: 0, count: bands)
+    }
+
+    private func composed(with over: borrowing VipsPicture) -> VipsPicture? {
         VipsPicture { cameo_vips_composite2(image, over.image, $0) }
     }
 

@@ -180,15 +180,6 @@ private final class OwnThread: TaskExecutor {
 // A store whose mark is another reads there, keeps new bytes in its own rows, and removes nothing. The first that writes or
 // removes where there is no mark, or lets its database remember the place, leaves its own.
 
-/// Whose the bytes in a storage are, as a store saw last.
-struct BytesOwnership: Sendable {
-    /// How long an answer is good enough for a put.
-    static let patience = Duration.seconds(60)
-
-    var others: OthersBytes?
-    var seen: ContinuousClock.Instant
-}
-
 extension PostgreSQLStore {
     static func mark(_ url: DatabaseURL) -> String {
         """
@@ -208,7 +199,7 @@ extension PostgreSQLStore {
             owner = try await storage.owner()
         }
         let others = owner.flatMap { $0 == mine ? nil : OthersBytes(location: storage.location, owner: $0) }
-        ownership.withLock { $0 = BytesOwnership(others: others, seen: .now) }
+        ownership.withLock { $0 = (others, .now) }
         return others
     }
 
@@ -221,9 +212,9 @@ extension PostgreSQLStore {
         return others
     }
 
-    /// Whether new bytes go into the storage: not if they would be another store's.
+    /// Whether new bytes go into the storage: not if they would be another store's. An answer is good for a minute.
     func ownsBytes() async throws(StoreError) -> Bool {
-        if let known = ownership.withLock({ $0 }), known.seen.duration(to: .now) < BytesOwnership.patience {
+        if let known = ownership.withLock({ $0 }), known.seen.duration(to: .now) < .seconds(60) {
             return known.others == nil
         }
         return try await othersBytes() == nil

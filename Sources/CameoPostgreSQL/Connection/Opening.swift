@@ -147,15 +147,8 @@ final class StoreIdentity: Sendable {
 // Each transaction asks for it. Between transactions the store's clock is the machine's, corrected by what the last
 // answers showed. Tests supply a clock of their own, which then counts everywhere.
 final class ServerClock: Sendable {
-    /// What the machine's clock is behind the server's.
-    private struct Estimate {
-        var milliseconds: Int64 = 0
-        /// How wrong it may be: half the round trip.
-        var error: Int64 = .max
-        var at = ContinuousClock.now
-    }
-
-    private let estimate = Mutex(Estimate())
+    /// What the machine's clock is behind the server's, and how wrong that may be: half the round trip.
+    private let estimate = Mutex((milliseconds: Int64(0), error: Int64.max, at: ContinuousClock.now))
     private let suppliedClock: StoreClock?
 
     /// - Parameter supplied: the clock to use instead of the server's.
@@ -180,7 +173,7 @@ final class ServerClock: Sendable {
         let milliseconds = server - (Date().milliseconds - half)
         estimate.withLock { estimate in
             guard half <= estimate.error || estimate.at.duration(to: now) > .seconds(60) else { return }
-            estimate = Estimate(milliseconds: milliseconds, error: half, at: now)
+            estimate = (milliseconds, half, now)
         }
     }
 }

@@ -93,14 +93,10 @@ extension PostgreSQLStore {
         _ emit: @escaping @Sendable (RecordKind, [StoreRecord]) throws -> Void
     ) async throws(StoreError) {
         let (storage, location) = (storage, location)
-        let hasBegun = Mutex(false)
+        let hasBegun = Atomic(false)
         try await read { db in
             // A read whose connection was lost runs again.
-            guard
-                hasBegun.withLock({ begun in
-                    defer { begun = true }; return !begun
-                })
-            else {
+            guard !hasBegun.exchange(true, ordering: .relaxed) else {
                 throw StoreError.unreachable(location: location, reason: "the connection was lost during the export")
             }
             try db.execute(

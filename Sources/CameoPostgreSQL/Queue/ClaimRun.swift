@@ -141,7 +141,7 @@ struct ClaimRun {
             prepared: true
         )
         let before = jobs.count
-        try add(rows, of: token, from: Origin(lane))
+        try add(rows, of: token, from: (lane.queue, lane.queueName, lane.isBackground, lane.key))
         return jobs.count - before
     }
 
@@ -190,24 +190,18 @@ struct ClaimRun {
             let locked = "SELECT id FROM task WHERE id = $1 AND state = 1 FOR UPDATE SKIP LOCKED"
             // Another transaction changes it, and wakes workers.
             guard try db.row(locked, [next.job]) != nil else { break }
-            let origin = Origin(
-                queue: next.queue,
-                queueName: next.queueName,
-                isBackground: next.isBackground,
-                key: next.key
-            )
             let token = Self.newToken()
             let rows = try db.query(
                 "SELECT * FROM take_jobs($1::bigint[], $2, $3, $4)",
                 [SQLArray([next.job]), token, left.worker, db.now]
             )
-            try add(rows, of: token, from: origin)
+            try add(rows, of: token, from: (next.queue, next.queueName, next.isBackground, next.key))
             if !rows.isEmpty {
-                try db.spend(1, .queue, origin.queue)
-                if origin.key != 0 { try db.spend(1, .key, origin.key) }
+                try db.spend(1, .queue, next.queue)
+                if next.key != 0 { try db.spend(1, .key, next.key) }
             }
             left.limit -= 1
-            if origin.isBackground { left.background -= 1 }
+            if next.isBackground { left.background -= 1 }
         }
         return jobs
     }
@@ -215,12 +209,7 @@ struct ClaimRun {
     // MARK: - Claimed jobs
 
     /// Where jobs are claimed from.
-    struct Origin {
-        let queue: Int64
-        let queueName: String
-        let isBackground: Bool
-        let key: Int64
-    }
+    private typealias Origin = (queue: Int64, queueName: String, isBackground: Bool, key: Int64)
 
     /// What the tokens of jobs that are claimed by one statement begin with. With the place of a job it has no more than
     /// 15 bytes, so that such a text needs no memory of its own.
@@ -231,13 +220,14 @@ struct ClaimRun {
         let tasks = try rows.map(ClaimedTask.init).sorted { $0.place < $1.place }
         let (failures, uploads) = (try db.lastFailures(of: tasks), try db.uploads(of: tasks))
         for task in tasks {
+            let job = QueuedJob(id: task.id, queue: origin.queue, key: origin.key, isHooked: false)
             guard let request = task.request, let createdAt = task.createdAt else {
                 try db.execute("DELETE FROM task WHERE id = $1", [task.id])
-                db.move(origin.job(task.id), from: .available, to: nil)
+                db.move(job, from: .available, to: nil)
                 lost.append(LostJob(deleted: task.id, from: origin.queueName, attempt: task.attempt - 1))
                 continue
             }
-            db.move(origin.job(task.id), from: .available, to: .running)
+            db.move(job, from: .available, to: .running)
             let upload = task.upload.flatMap { uploads[$0] }
             jobs.append(
                 ClaimedJob(
@@ -262,14 +252,6 @@ struct ClaimRun {
                 )
             )
         }
-    }
-}
-
-extension ClaimRun.Origin {
-    fileprivate func job(_ id: Int64) -> QueuedJob { QueuedJob(id: id, queue: queue, key: key, isHooked: false) }
-
-    fileprivate init(_ lane: OpenLane) {
-        self.init(queue: lane.queue, queueName: lane.queueName, isBackground: lane.isBackground, key: lane.key)
     }
 }
 

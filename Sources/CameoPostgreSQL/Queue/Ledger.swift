@@ -12,19 +12,9 @@ package import CameoStore
 
 /// What a transaction has changed beside its ledger and not written yet.
 struct Unwritten {
-    struct Outcome {
-        let task: TaskRow
-        let end: End
-        /// The end's failure as it is stored.
-        let failure: String?
-    }
-
-    struct Attempt {
-        let task: TaskRow
-        let outcome: JobAttempt.Outcome
-        let failure: String?
-        let timings: AttemptTimings
-    }
+    /// Failures are as they are stored.
+    typealias Outcome = (task: TaskRow, end: End, failure: String?)
+    typealias Attempt = (task: TaskRow, outcome: JobAttempt.Outcome, failure: String?, timings: AttemptTimings)
 
     /// The tasks of the group's held claims that are still valid, by token.
     var claimed: [String: TaskRow] = [:]
@@ -97,13 +87,11 @@ extension PostgreSQLTransaction {
     }
 
     package func take(_ claim: Claim) throws -> TaskRow {
-        guard let task = unwritten.claimed.removeValue(forKey: claim.token), task.id == claim.jobID else {
-            throw StoreError.leaseLost(jobID: claim.jobID)
-        }
+        let task = try task(of: claim)
+        unwritten.claimed[claim.token] = nil
         return task
     }
 
-    /// Does the same and leaves the claim valid.
     package func task(of claim: Claim) throws -> TaskRow {
         guard let task = unwritten.claimed[claim.token], task.id == claim.jobID else {
             throw StoreError.leaseLost(jobID: claim.jobID)
@@ -111,7 +99,6 @@ extension PostgreSQLTransaction {
         return task
     }
 
-    /// Forgets the claim of a task that does not run any more, so that no other operation of the group settles it.
     package func loseClaim(of task: TaskRow) { if let token = task.token { unwritten.claimed[token] = nil } }
 }
 

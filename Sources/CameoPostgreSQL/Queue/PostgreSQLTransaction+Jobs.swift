@@ -12,7 +12,7 @@ extension PostgreSQLTransaction {
         case .scheduled, .available, .retryable: try delete(task)
         case .completed, .discarded, .cancelled, nil: break
         }
-        unwritten.outcomes.append(Unwritten.Outcome(task: task, end: end, failure: try end.failure?.stored))
+        unwritten.outcomes.append((task, end, try end.failure?.stored))
         try enter(end, of: QueuedJob(task), from: before)
     }
 
@@ -20,8 +20,7 @@ extension PostgreSQLTransaction {
         throws
         -> Bool
     {
-        let attempt = Unwritten.Attempt(task: task, outcome: outcome, failure: try failure?.stored, timings: timings)
-        unwritten.attempts.append(attempt)
+        unwritten.attempts.append((task, outcome, try failure?.stored, timings))
         return true
     }
 

@@ -1,6 +1,5 @@
 internal import CLinux
 internal import CameoModel
-internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import GRDB
@@ -27,26 +26,6 @@ final class BlobFiles: Sendable {
 
     init(directory: StoreDirectory) {
         self.directory = directory
-    }
-
-    /// Writes the bytes durably unless they are small enough to be stored in their row.
-    func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob {
-        guard hasRoom(for: data.count) else { throw .full(path: directory.path) }
-        var isInline = data.count <= Self.inlineLimit
-        if !isInline {
-            isInline = try await perform { [self] directory in
-                if others() != nil { return true }
-                try write(data, as: digest, in: directory)
-                return false
-            }
-            if !isInline { KillPoint.afterBlobSync.pass() }
-        }
-        return PreparedBlob(
-            digest: digest,
-            size: data.count,
-            data: isInline ? data : nil,
-            mediaType: mediaType
-        )
     }
 
     func read(_ digest: BlobDigest) async throws(StoreError) -> Data {
@@ -144,7 +123,7 @@ final class BlobFiles: Sendable {
         }
     }
 
-    private func write(_ data: Data, as digest: BlobDigest, in directory: StoreDirectory) throws {
+    func write(_ data: Data, as digest: BlobDigest, in directory: StoreDirectory) throws {
         let temporary = directory.unfinishedBlob()
         let destination = directory.blobFile(digest)
         do {

@@ -193,12 +193,23 @@ package final class SQLiteStore: QueueStore {
     /// The feed is written with numbers.
     package func numberChanges() {}
 
+    /// Writes the bytes durably unless they are small enough to be stored in their row.
     package func prepare(
         _ data: Data,
         digest: BlobDigest,
         mediaType: String?
     ) async throws(StoreError) -> PreparedBlob {
-        try await files.prepare(data, digest: digest, mediaType: mediaType)
+        guard files.hasRoom(for: data.count) else { throw .full(path: directory.path) }
+        var isInline = data.count <= BlobFiles.inlineLimit
+        if !isInline {
+            isInline = try await files.perform { [files] directory in
+                if files.others() != nil { return true }
+                try files.write(data, as: digest, in: directory)
+                return false
+            }
+            if !isInline { KillPoint.afterBlobSync.pass() }
+        }
+        return PreparedBlob(digest: digest, size: data.count, data: isInline ? data : nil, mediaType: mediaType)
     }
 
     private func submit<Value: Sendable>(

@@ -143,12 +143,10 @@ enum StoreAccess {
     /// Opens a file of the store. A new file gets the access that its folder implies.
     static func open(_ path: String, _ flags: Int32) throws(Errno) -> OpenFile {
         let isShared = isShared(URL(filePath: path).deletingLastPathComponent().path)
-        let descriptor = Glibc.open(path, flags | O_CLOEXEC, isShared ? 0o660 : 0o600)
-        guard descriptor >= 0 else { throw Errno() }
-        let file = OpenFile(adopting: descriptor)
+        let file = try OpenFile(opened: Glibc.open(path, flags | O_CLOEXEC, isShared ? 0o660 : 0o600))
         // Restores what a umask removed. Another user's file is left as it is.
         if isShared, let status = file.status(), status.st_uid == geteuid(), status.st_mode & 0o777 != 0o660 {
-            guard fchmod(descriptor, 0o660) == 0 else { throw Errno() }
+            guard fchmod(file.descriptor, 0o660) == 0 else { throw Errno() }
         }
         return file
     }

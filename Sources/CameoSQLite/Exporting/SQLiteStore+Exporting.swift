@@ -122,7 +122,7 @@ extension SQLiteStore: ExportableStore {
         for index in new.indices {
             guard let bytes = new[index].bytes else { continue }
             let (digest, type) = (try new[index].digest, new[index].mediaType)
-            new[index].bytes = try await files.prepare(bytes, digest: digest, mediaType: type).data
+            new[index].bytes = try await prepare(bytes, digest: digest, mediaType: type).data
         }
         return new
     }

@@ -16,15 +16,8 @@ struct Front {
     /// Whether claiming from here may close the queue or the lane.
     var isLimited: Bool { key != 0 || queue.hasRate || queue.room < Int32.max }
 
-    struct OpenQueue {
-        let id: Int64
-        let name: String
-        let head: Int64
-        /// The number of further jobs that its limit allows.
-        let room: Int
-        let hasRate: Bool
-        let isBackground: Bool
-    }
+    /// The room is the number of further jobs that its limit allows.
+    typealias OpenQueue = (id: Int64, name: String, head: Int64, room: Int, hasRate: Bool, isBackground: Bool)
 
     /// The first two claimable queues, by rank.
     static func openQueues(for request: ClaimRequest, _ db: SQLiteTransaction) throws -> [OpenQueue] {
@@ -48,14 +41,7 @@ struct Front {
                 try db.query("\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY background, head LIMIT 2")
             }
         return try rows.map { row in
-            try OpenQueue(
-                id: row.integer(0) ?? 0,
-                name: row[1],
-                head: row.integer(2) ?? .max,
-                room: row[3],
-                hasRate: row[4],
-                isBackground: row[5]
-            )
+            try (row.integer(0) ?? 0, row[1], row.integer(2) ?? .max, row[3], row[4], row[5])
         }
     }
 

@@ -12,7 +12,6 @@ package struct NewJob: Sendable {
     /// The wanted thumbnails as JSON.
     package let thumbnails: String
 
-    /// - Throws: `InvalidRequest`
     package init(_ request: ThumbnailRequest) throws(InvalidRequest) {
         self.request = request
         upload = Self.upload(request.source)
@@ -51,7 +50,6 @@ package struct CheckedRequest: Sendable {
     /// Whether existing thumbnails do not answer it, because the caller knows that they are stale.
     package var needsJob = false
 
-    /// - Throws: `InvalidRequest`
     package init(_ request: ThumbnailRequest) throws(InvalidRequest) {
         try request.validate()
         job = try NewJob(request)

@@ -219,8 +219,6 @@ extension WebExchange {
 
     /// A redirect to the content's bytes; nil if they are to be served from here: small ones, which are in the store itself,
     /// and all if URLs would end too soon, because the store's credentials do.
-    ///
-    /// - Throws: ``StoreError``
     func redirect(to content: StoredContent) async throws(StoreError) -> Response? {
         // A bucket has other tags and dates, and would judge `If-Match` by them.
         guard let redirects = site.configuration.redirects, Route(target) != .source,
