@@ -60,7 +60,7 @@ package struct FetchedSource: Sendable {
     /// - Throws: a failure of this machine, if it has no room for them.
     package init(
         copying data: Data,
-        named name: String,
+        named name: @autoclosure () -> String,
         digest: BlobDigest? = nil,
         mediaType: String? = nil,
         kind: SourceKind = .file,
@@ -73,7 +73,7 @@ package struct FetchedSource: Sendable {
             let digest = digest ?? SHA256.digest(of: data)
             self.init(sealed: file, bytes: data.count, digest: digest, mediaType: mediaType, kind: kind)
         } catch {
-            throw .fetch(name, lacking: error)
+            throw .fetch(name(), lacking: error)
         }
     }
 

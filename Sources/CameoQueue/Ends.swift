@@ -23,12 +23,15 @@ extension QueueTransaction {
     ///
     /// - Returns: its end, if another job superseded it.
     func retry(_ task: TaskRow, _ failure: JobFailure, at time: Date, _ timings: AttemptTimings) throws -> End? {
+        let isRefused = failure.code == .storeRefused
+        // Its history says so once: it may be refused for days.
+        if isRefused, try previousFailure(of: task)?.code == .storeRefused { return try postpone(task, until: time) }
         guard try close(task, as: .retryable, failure: failure, timings: timings) else { return nil }
         fail(failure.code, .retriedFailures)
         var task = task
         (task.due, task.failed) = (time.milliseconds, task.tries)
         // That is not the job's fault, and counts as no attempt.
-        if failure.code == .storeRefused { task.attempt = max(0, task.attempt - 1) }
+        if isRefused { task.attempt = max(0, task.attempt - 1) }
         return try backOff(task)
     }
 

@@ -106,10 +106,11 @@ package struct SourcePage: Sendable {
     package func page(damaged: Set<BlobDigest>) -> KnownSourcePage {
         var rows = rows
         for index in rows.indices { rows[index].stored.isIntact = !damaged.contains(rows[index].blob.digest) }
-        let stored = Dictionary(grouping: rows, by: \.source)
+        var stored = Dictionary(grouping: rows, by: \.source)
         let sources = names.compactMap { name -> KnownSource? in
             let source = ExactText(name)
-            guard let some = stored[source] else { return nil }
+            // Rotten names may be read as one.
+            guard let some = stored.removeValue(forKey: source) else { return nil }
             if let since, some.contains(where: { $0.createdAt < since }) { return nil }
             return KnownSource(source: name, isGone: gone.contains(source), thumbnails: some.map(\.stored))
         }

@@ -186,20 +186,20 @@ extension Worker {
         var known: String?
         while !Task.isCancelled {
             let caution = await cautionAboutBytes()
+            if Task.isCancelled { return }
             if let caution, caution != known { logger.warning("\(caution)") }
             known = caution
             do {
                 if let turn = try await store.maintenanceTurn() {
                     try await evictOriginals()
                     try await prune(in: turn)
+                    phase.removalSucceeded()
                 }
             } catch is CancellationError {
                 return
             } catch {
-                // Blobs that could not be removed are tried again in an hour, all else at the next turn.
-                var memory = configuration.maintenanceInterval * 3
-                if case StoreError.unremoved = error { memory += .seconds(3_600) }
-                phase.removalFailed("\(error)", for: memory)
+                let isPutOff = if case StoreError.unremoved = error { true } else { false }
+                phase.removalFailed("\(error)", for: configuration.maintenanceInterval * 3, isPutOff: isPutOff)
                 logger.warning("cannot prune the store", metadata: ["reason": "\(error)"])
             }
             guard (try? await configuration.time.sleep(configuration.maintenanceInterval)) != nil else { return }

@@ -39,6 +39,8 @@ final class WorkerPhase: Sendable {
         let reason: String
         /// Until when it counts, unless there is another.
         let until: ContinuousClock.Instant
+        /// Whether what was refused is tried again in an hour.
+        let isPutOff: Bool
     }
 
     private let state = Mutex(State())
@@ -135,15 +137,27 @@ final class WorkerPhase: Sendable {
     /// a minute has passed without another: longer than such a job rests.
     func refusedForGood(_ reason: String) { note(reason, in: \.refusal, for: .seconds(60)) }
 
-    /// Notes that what has expired could not be removed, which counts so long unless it happens again.
-    func removalFailed(_ reason: String, for memory: Duration) { note(reason, in: \.removal, for: memory) }
+    /// Notes that what has expired could not be removed, which counts so long unless it happens again, or it succeeds. What is
+    /// put off is tried again in an hour, and counts for that, too.
+    func removalFailed(_ reason: String, for memory: Duration, isPutOff: Bool) {
+        note(reason, in: \.removal, for: memory + .seconds(isPutOff ? 3_600 : 0), isPutOff: isPutOff)
+    }
 
-    private func note(_ reason: String, in place: any WritableKeyPath<State, Refusal?> & Sendable, for memory: Duration)
-    {
+    func removalSucceeded() {
+        state.withLock { if $0.removal?.isPutOff == false { $0.removal = nil } }
+    }
+
+    private func note(
+        _ reason: String,
+        in place: any WritableKeyPath<State, Refusal?> & Sendable,
+        for memory: Duration,
+        isPutOff: Bool = false
+    ) {
         let now = time.now()
         state.withLock { state in
             let last = state[keyPath: place].flatMap { $0.until > now ? $0 : nil }
-            state[keyPath: place] = Refusal(since: last?.since ?? now, reason: reason, until: now + memory)
+            let since = last?.since ?? now
+            state[keyPath: place] = Refusal(since: since, reason: reason, until: now + memory, isPutOff: isPutOff)
         }
     }
 

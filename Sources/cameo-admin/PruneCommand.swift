@@ -110,7 +110,8 @@ struct SetCommand: AsyncParsableCommand {
         let (before, now) = try storeOptions.setPlace()
         var change = ["now": now]
         change["before"] = before
-        let text = "large blobs go to \(now)" + (before.map { " instead of \($0)" } ?? "")
+        let other = before.flatMap { $0 == now ? nil : " instead of \(TerminalText.escaped($0))" } ?? ""
+        let text = "large blobs go to \(TerminalText.escaped(now))\(other)"
         try Output.answer(change, asJSON: json, [text])
     }
 }

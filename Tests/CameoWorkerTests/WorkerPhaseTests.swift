@@ -73,15 +73,19 @@ struct WorkerPhaseTests {
     /// It holds up no job, and gives way to what does.
     @Test func aFailedRemovalIsTroubleForItsTime() {
         let now = Date.now
-        phase.removalFailed("not this one", for: .seconds(10))
+        phase.removalFailed("unreachable", for: .seconds(10), isPutOff: false)
+        phase.removalSucceeded()
+        #expect(phase.trouble(at: now) == nil)
+        phase.removalFailed("not this one", for: .seconds(10), isPutOff: true)
+        phase.removalSucceeded()
         #expect(phase.trouble(at: now) == .init(reason: "not this one", since: now, blocksJobs: false))
         _ = phase.storeRefused("full")
         time.advance(.seconds(9))
-        phase.removalFailed("nor that one", for: .seconds(10))
+        phase.removalFailed("nor that one", for: .seconds(10), isPutOff: true)
         #expect(phase.trouble(at: now) == .init(reason: "full", since: now - 9))
         phase.storeAnswered()
         #expect(phase.trouble(at: now) == .init(reason: "nor that one", since: now - 9, blocksJobs: false))
-        time.advance(.seconds(10))
+        time.advance(.seconds(3_610))
         #expect(phase.trouble(at: now) == nil)
     }
 

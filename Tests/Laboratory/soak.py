@@ -12,11 +12,11 @@ One worker is never attacked: its memory, its descriptors and the write-ahead lo
 the run. Prints one table. Exits with 1 if anything was lost, stuck, duplicated, damaged or grew, otherwise with 0.
 
 With --fleet, three workers with clocks of their own, two of them an hour off, share a PostgreSQL server, its standby
-and an S3 server, all of this run alone; run by root, each worker has a network namespace. Workers are killed or frozen
-beyond their lease, renderers are killed; connections are killed or used up, advisory locks squatted, the role's
-settings changed; many thumbnails are equal; the server restarts, crashes, or is replaced by a standby that misses its
-last commits; cables are pulled, links to it and to the bucket are cut, stalled and slow; the S3 server is killed. The
-table has the time of each kind of recovery.
+and an S3 server, all of this run alone; run by root, each worker has a network namespace. Workers are killed or
+frozen beyond their lease, renderers are killed; connections are killed or used up, advisory locks squatted, the
+role's settings changed; many thumbnails are equal; the server restarts, crashes, or is replaced by a standby that
+misses its last commits; cables are pulled, links to it and to the bucket are cut, stalled and slow; the S3 server is
+killed, and denies deletes. The table has the time of each kind of recovery.
 """
 import contextlib
 import itertools

@@ -101,6 +101,11 @@ extension ConformanceCase {
             fixture.clock.advance(seconds: 31)
             let again = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
             #expect(again.attempt == 1 && again.previousFailure == failure)
+            let later = time + 60
+            _ = try await fixture.store.settle(again.claim, as: .retry(failure, at: later), timings: AttemptTimings())
+            let resting = try await fixture.store.job(job.claim.jobID)
+            #expect((resting.state, resting.attempt, resting.availableAt) == (.retryable, 0, later))
+            #expect(resting.attempts?.count == 1, "it may be refused for days")
         },
         ConformanceCase("a failure waits or discards") { fixture in
             let job = try await claimOne(fixture)

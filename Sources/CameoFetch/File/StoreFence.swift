@@ -95,7 +95,8 @@ final class StoreFence: Sendable {
             do throws(Errno) {
                 identities.insert(try identity(Array("\(folder)/\(name)".utf8)))
             } catch {
-                guard error.code == ENOENT else { throw error }  // removed since it was listed
+                // Removed since it was listed, or not named in UTF-8, as all of the store's own files are.
+                guard error.code == ENOENT || error.code == ENAMETOOLONG else { throw error }
             }
         }
         return identities

@@ -83,8 +83,13 @@ struct Admission {
 
     /// Removes waiters that are no longer needed.
     mutating func removeWaiting(where isUnneeded: (Mailbox.Arrival) -> Bool) -> [Mailbox.Arrival] {
-        let removed = waiting.map(\.arrival).filter(isUnneeded)
-        if !removed.isEmpty { waiting.removeAll { isUnneeded($0.arrival) } }
+        // Each is asked once: it may become unneeded between two questions.
+        var removed: [Mailbox.Arrival] = []
+        waiting.removeAll { entry in
+            guard isUnneeded(entry.arrival) else { return false }
+            removed.append(entry.arrival)
+            return true
+        }
         return removed
     }
 }

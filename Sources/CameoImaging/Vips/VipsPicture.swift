@@ -28,8 +28,11 @@ struct VipsPicture: ~Copyable {
     /// What a step has made.
     ///
     /// - Throws: a failure of that step, if it has made nothing.
-    static func result(of step: String, _ picture: consuming VipsPicture?) throws(ImagingError) -> VipsPicture {
-        guard let picture else { throw .processingFailed(step: step, detail: VipsLibrary.takeErrorText()) }
+    static func result(
+        of step: @autoclosure () -> String,
+        _ picture: consuming VipsPicture?
+    ) throws(ImagingError) -> VipsPicture {
+        guard let picture else { throw .processingFailed(step: step(), detail: VipsLibrary.takeErrorText()) }
         return picture
     }
 

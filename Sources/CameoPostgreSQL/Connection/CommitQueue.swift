@@ -212,7 +212,10 @@ final class CommitQueue: Sendable {
             inSavepoints ? [] : uses.compactMap { use in use.timings.map { (claim: use.claim, timings: $0()) } }
         let completing = completions.isEmpty ? [] : [PostgreSQLTransaction.completing(completions, now: clock.supplied)]
         let locking = PostgreSQLTransaction.locking(uses.filter { inSavepoints || $0.timings == nil }.map(\.claim))
-        let joining = PostgreSQLTransaction.locking(waitingFor: group.count > 1 ? group.flatMap(\.entering) : [])
+        // One with several requests that is alone does so itself.
+        let entering = group.flatMap(\.entering)
+        let isAlone = group.count == 1 && entering.count > 1
+        let joining = PostgreSQLTransaction.locking(waitingFor: isAlone ? [] : entering)
         // Others of the group look when it is their turn, because those before them may change the answer.
         let looking = group.first?.look.map { [$0] } ?? []
         var (opening, found) = try Opening.begin(
@@ -291,10 +294,10 @@ final class CommitQueue: Sendable {
     private func runInSavepoint(_ operation: Operation, _ db: PostgreSQLTransaction) throws -> @Sendable () -> Void {
         do {
             // What others have recorded must not fail with this operation.
-            try db.flush()
+            try db.flush(lanes: false)
             return try db.inSavepoint {
                 let answer = try operation.run(db)
-                try db.flush()
+                try db.flush(lanes: false)
                 return answer
             }
         } catch {

@@ -143,7 +143,7 @@ package final class PostgreSQLStore: Sendable {
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await submit(to: writes, phase, nil) { db in
-            try db.flush()
+            try db.flush(lanes: false)
             return try body(db)
         }
     }

@@ -48,7 +48,7 @@ extension PostgreSQLTransaction {
 
     package func isLimited(queue: Int64) -> Bool { unwritten.limitedQueues.contains(queue) }
 
-    package func flushHistory() throws { try flush() }
+    package func flushHistory() throws { try flush(lanes: false) }
 
     // MARK: - Claims
 
@@ -103,16 +103,18 @@ extension PostgreSQLTransaction {
 }
 
 extension PostgreSQLTransaction {
-    /// Writes what was recorded, except what only the end of the transaction writes: the change feed and counts.
-    func flush() throws { try execute(takeUnwritten()) }
+    /// Writes what was recorded, except what only the end of the transaction writes: the change feed and counts. Without
+    /// `lanes`, it leaves to the end what locks lanes, too, before others of the group enter requests.
+    func flush(lanes: Bool = true) throws { try execute(takeUnwritten(lanes: lanes)) }
 
     /// The statements of a flush, after which they count as run.
-    func takeUnwritten() -> [Connection.Statement] {
+    func takeUnwritten(lanes: Bool = true) -> [Connection.Statement] {
         let ends = takeEnds()
         let statements =
             [completion, deletion].compactMap { $0 } + pictures
-            + [history(ends), earlierAttempts, heads].compactMap { $0 }
-        (unwritten.completions, unwritten.ended, unwritten.attempts, ledger.heads) = ([], [], [], [:])
+            + [history(ends), earlierAttempts, lanes ? heads : nil].compactMap { $0 }
+        (unwritten.completions, unwritten.ended, unwritten.attempts) = ([], [], [])
+        if lanes { ledger.heads = [:] }
         (unwritten.blobs, unwritten.thumbnails, unwritten.named) = ([:], [:], [])
         return statements
     }

@@ -84,7 +84,8 @@ struct WebExchange {
         case .access: return try access()
         case .openAPI:
             try target.query.allow()
-            let text = try site.api.value ?? APIDocument.text(basePath: site.configuration.basePath)
+            if let text = site.api.value { return Response(text: text, contentType: "application/json") }
+            let text = try APIDocument.text(basePath: site.configuration.basePath)
             site.api.value = text
             return Response(text: text, contentType: "application/json")
         case .jobs: return try await jobs()

@@ -8,7 +8,7 @@ import { learnHistory, record } from "./history.js";
 import { changePause, pausedSince, showQueues } from "./queues.js";
 import { access, ask } from "./server.js";
 import { stateNames } from "./states.js";
-import { showStages, showWorkers } from "./workers.js";
+import { isHindered, showStages, showWorkers } from "./workers.js";
 
 let latest = null;
 export const reportedAt = () => latest?.generatedAt;
@@ -61,7 +61,6 @@ export function showHealth(isGood, text) {
 
 const isWaiting = ({ available, retryable }) => available + retryable > 0;
 const working = (workers) => workers.filter((worker) => worker.isAlive && !worker.stopping);
-const isHindered = ({ trouble }) => trouble && trouble.blocksJobs !== false;
 const isTaken = ({ name }, workers) => working(workers).some(({ queues }) => !queues || queues.includes(name));
 
 function health({ jobs, queues, workers, finishedLastMinute: { completed, discarded } }) {
@@ -80,7 +79,8 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
   const waiting = jobs.available + jobs.retryable;
   const start = ["Start one on this store: ", element("code", { textContent: "cameo-worker --store …" })];
   const dead = workers.filter(({ isAlive }) => !isAlive);
-  const troubled = workers.filter(({ isAlive, trouble }) => isAlive && trouble);
+  const all = workers.filter(({ isAlive, trouble }) => isAlive && trouble);
+  const troubled = all.some(isHindered) ? all.filter(isHindered) : all;
   return [
     workers.some(({ isAlive }) => isAlive) ? ""
       : entry("none", `No worker runs${waiting ? `; ${count(waiting, "job")} waiting` : ""}. `, start),

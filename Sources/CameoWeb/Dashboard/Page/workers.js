@@ -3,6 +3,9 @@ import { $, element, link, quiet, show, showList, title } from "./elements.js";
 import { absolute, clock, count, duration, nameOf, rate, since } from "./format.js";
 import { stageGraph } from "./graphs.js";
 
+// Whether its jobs wait for the store, and not only what has expired.
+export const isHindered = ({ trouble }) => trouble && trouble.blocksJobs !== false;
+
 export function showWorkers(workers) {
   showList("worker-list", workers, (worker) => {
     const [state, className] = !worker.isAlive ? ["dead", "discarded"]
@@ -17,7 +20,8 @@ export function showWorkers(workers) {
         worker.lacks?.length ? `cannot ${worker.lacks.join(", ").replaceAll(":", " ")}` : "",
       ].filter(Boolean).join(" · "), { title: absolute(worker.startedAt) }),
       worker.trouble ? element("p", { className: "failure",
-        textContent: `It waits for the store since ${clock(worker.trouble.since)}: ${worker.trouble.reason}` }) : "",
+        textContent: `It ${isHindered(worker) ? "waits for the store" : "cannot remove what has expired"} since ${
+          clock(worker.trouble.since)}: ${worker.trouble.reason}` }) : "",
       worker.isAlive ? "" : element("p", { className: "failure",
         textContent: "It ended without a word; the others take over its jobs. Look at its log, and start it again." }),
       element("ul", {}, (worker.current ?? []).map((job) => element("li", { key: job.id },
