@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CameoModel
-import CameoQueue
 internal import CameoReport
 internal import CameoSQLite
 internal import CameoStore
@@ -184,7 +183,7 @@ struct VacuumCommand: AsyncParsableCommand {
         let store = try storeOptions.openEmbedded(
             instead: "PostgreSQL's autovacuum frees space by itself, and its VACUUM (FULL) returns it to the system"
         )
-        let live = try await store.status().workers.filter(\.isAlive)
+        let live = try await (store as any Store).status().workers.filter(\.isAlive)
         guard live.isEmpty || whileWorkersWait else {
             throw CommandFailure(
                 "\(AmountText.count(live.count, "worker")) would have to wait (\(live.map(\.id).joined(separator: " "))); stop them "
