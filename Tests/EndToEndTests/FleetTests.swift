@@ -61,8 +61,6 @@ extension EndToEnd {
         func aJobIsDoneByTheHostThatHasItsFolder() async throws {
             let fleet = try await Fleet()
             for index in 0..<12 { try fleet.deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
-            let enqueued = try await fleet.command("cameo-enqueue", "pictures/*", "--size", "64x64")
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
             func start(_ host: String, root: String) throws -> ChildProcess {
                 try ChildProcess(
                     "/usr/bin/unshare",
@@ -76,6 +74,10 @@ extension EndToEnd {
                 try start("has-none", root: without.path), try start("has-it", root: fleet.deployment.pictures),
             ]
             defer { for worker in workers { worker.killGroup() } }
+            // A job that no worker can do ends.
+            try await eventually("both run") { try await fleet.number("SELECT count(*) FROM worker") == 2 }
+            let enqueued = try await fleet.command("cameo-enqueue", "pictures/*", "--size", "64x64")
+            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
             let states = "SELECT count(*) FROM job_status WHERE state"
             try await eventually("all are done") { try await fleet.number("\(states) = 'completed'") == 12 }
             #expect(try await fleet.number("SELECT max(attempt) FROM outcome") == 1)

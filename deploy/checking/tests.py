@@ -7,14 +7,16 @@ A phase runs the tests of BUNDLE whose identifiers match FILTER and not SKIP (re
 WIDTH tests run at once; with several, the suites are dealt out to them and each runs its tests one by one: on few cores
 that is twice as fast, and a test that ends its process is known. Such a test counts as failed, and those that had not
 run then, run again. A phase begins when the one before has dealt out all of its suites, so that no core waits for the
-last of them; no more processes run at once than the phase with the most has. A process in which nothing ends for longer than any test may take is killed, and what ran in it
-counts as failed. Whatever the tests leave running is killed with them. Exits with 1 if a test failed; the failures are
-repeated last.
+last of them; no more processes run at once than the phase with the most has. A process in which nothing ends for longer
+than any test may take is killed, and what ran in it counts as failed. What the tests leave running is killed with them,
+and what they leave in the folder for temporary files is removed. Exits with 1 if a test failed; the failures are repeated
+last.
 """
 import ctypes
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +27,8 @@ import time
 # Longer than the longest time limit of a suite.
 GUARD = float(os.environ.get("CAMEO_TEST_GUARD_S", 11 * 60))
 PR_SET_CHILD_SUBREAPER = 36
+# What a whole run has in the folder for temporary files at most, in bytes.
+ROOM = 6 << 30
 
 
 class Run:
@@ -152,7 +156,7 @@ class Phase:
             options.append("--no-parallel")
         elif self.width:
             options += ["--experimental-maximum-parallelization-width", str(self.width)]
-        with tempfile.TemporaryDirectory(prefix="cameo-tests-") as folder:
+        with tempfile.TemporaryDirectory(prefix="run-") as folder:
             run = Run(self.bundle, options, folder)
             with LOCK:
                 self.runs.append(run)
@@ -235,8 +239,14 @@ def main():
     listed = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.split()
     phases = [Phase(word, bundle, listed, log) for word in words]
     slots = threading.Semaphore(max(phase.processes for phase in phases))
-    pictures = tempfile.TemporaryDirectory(prefix="cameo-pictures-")
-    os.environ["CAMEO_TEST_PICTURES"] = pictures.name
+    # What killed tests and their servers leave goes with the run. Servers and some tests are other users.
+    folder = tempfile.TemporaryDirectory(prefix="cameo-tests-", ignore_cleanup_errors=True)
+    os.chmod(folder.name, 0o1777)
+    if (free := shutil.disk_usage(folder.name).free) < ROOM:
+        print(f"{folder.name} has {free >> 20} MiB free; tests that need more will fail", file=sys.stderr)
+    os.environ["TMPDIR"] = tempfile.tempdir = folder.name
+    os.environ["CAMEO_TEST_PICTURES"] = os.path.join(folder.name, "pictures")
+    os.mkdir(os.environ["CAMEO_TEST_PICTURES"])
     waiting, running = phases[:], []
     for phase in phases:
         phase.deal()
