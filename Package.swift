@@ -86,7 +86,7 @@ let package = Package(
         .target(name: "CameoHTTPTransfer", dependencies: ["CameoModel", "CCurl"]),
         .target(
             name: "CameoFetch",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CCurl", "CLinux"]
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CLinux"]
         ),
         .target(name: "CameoImaging", dependencies: ["CameoModel", "CHEIF", "CJPEG", "CVips", "CWebP"]),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
@@ -335,7 +335,7 @@ if hasFleet {
         ),
         .target(
             name: "CameoObjectStorage",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CameoStore", "CCurl", "CLinux"]
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CameoStore", "CLinux"]
         ),
     ]
 }

@@ -1,4 +1,3 @@
-internal import CCurl
 internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 package import CameoModel
@@ -68,8 +67,8 @@ package final class PostClient: Sendable {
             return "\(error.host) is busy"
         }
         switch result.head?.status {
-        case nil where result.code == CURLE_OPERATION_TIMEDOUT: return "the server did not answer within \(timeout)"
-        case nil: return "the server cannot be reached: \(CurlError(result.code))"
+        case nil where result.error?.kind == .timedOut: return "the server did not answer within \(timeout)"
+        case nil: return "the server cannot be reached: \(result.error?.description ?? "No error")"
         case let status? where (200..<300).contains(status): return nil
         case let status? where (300..<400).contains(status):
             return "the server answered \(status); redirects are not followed"
@@ -84,7 +83,7 @@ package struct PostTarget: Sendable {
 
     /// - Throws: `InvalidRequest` with an empty path.
     package init(_ text: String) throws(InvalidRequest) {
-        do throws(HTTPURL.ParsingError) {
+        do throws(CurlURL.ParsingError) {
             url = try HTTPURL(parsing: text)
         } catch {
             throw InvalidRequest(path: "", reason: "is not an http: or https: URL: \(error.reason)")

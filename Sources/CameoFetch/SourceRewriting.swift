@@ -1,3 +1,4 @@
+internal import CameoHTTPTransfer
 internal import CameoModel
 
 /// Redirects sources to mirrors or to copies on disk.
@@ -88,7 +89,7 @@ package struct SourceRewrite: Hashable, Sendable {
             return "may have no ?, #, @, \\ and no spaces"
         }
         guard URIScheme.of(part) != "file" else { return nil }
-        do throws(HTTPURL.ParsingError) {
+        do throws(CurlURL.ParsingError) {
             _ = try HTTPURL(parsing: part)
             return nil
         } catch {

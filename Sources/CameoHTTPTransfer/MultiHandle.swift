@@ -1,4 +1,4 @@
-package import CCurl
+internal import CCurl
 internal import CameoModel
 
 /// Sole owner of a libcurl multi handle: many transfers and their connection pool. It belongs to one thread.
@@ -15,8 +15,15 @@ package struct MultiHandle: ~Copyable {
 
     deinit { curl_multi_cleanup(handle) }
 
-    /// - Returns: whether libcurl accepted the transfer.
-    package func add(_ easy: EasyHandle) -> Bool { curl_multi_add_handle(handle, easy.pointer) == CURLM_OK }
+    /// Begins the transfer, which `token` identifies in ``takeFinished()``.
+    package func add(_ easy: EasyHandle, token: Int) throws(CurlError) {
+        cameo_curl_set_pointer(easy.pointer, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: token))
+        // Without it, ending a transfer whose name is being looked up waits for the look-up, and with it every other
+        // transfer of the thread (https://github.com/curl/curl/issues/4852); the resolver's thread cleans up. Versions
+        // before 7.87 do not know it.
+        cameo_curl_set_long(easy.pointer, CURLOPT_QUICK_EXIT, 1)
+        guard curl_multi_add_handle(handle, easy.pointer) == CURLM_OK else { throw CurlError(CURLE_FAILED_INIT) }
+    }
 
     /// Removes the transfer, and aborts it if it is unfinished. An unfinished HTTP/1 exchange closes its connection.
     package func remove(_ easy: EasyHandle) { curl_multi_remove_handle(handle, easy.pointer) }
@@ -33,14 +40,16 @@ package struct MultiHandle: ~Copyable {
         return curl_multi_poll(handle, nil, 0, Int32(milliseconds), nil) == CURLM_OK
     }
 
-    package func takeFinished() -> [(token: Int, code: CURLcode)] {
-        var finished: [(token: Int, code: CURLcode)] = []
+    /// The transfers that have ended, each with its error; nil for success.
+    package func takeFinished() -> [(token: Int, error: CurlError?)] {
+        var finished: [(token: Int, error: CurlError?)] = []
         var remaining: Int32 = 0
         while let message = curl_multi_info_read(handle, &remaining) {
             guard message.pointee.msg == CURLMSG_DONE else { continue }
             var token: UnsafePointer<CChar>?
             cameo_curl_get_string(message.pointee.easy_handle, CURLINFO_PRIVATE, &token)
-            finished.append((Int(bitPattern: token), cameo_curl_message_result(message)))
+            let code = cameo_curl_message_result(message)
+            finished.append((Int(bitPattern: token), code == CURLE_OK ? nil : CurlError(code)))
         }
         return finished
     }

@@ -10,7 +10,7 @@ internal import Synchronization
 final class BucketClient: Sendable {
     let name: BucketName
     let configuration: ObjectStorageConfiguration
-    let threads: BlockingThreads<CurlHandle>
+    let threads: BlockingThreads<EasyHandle>
     private let signer: RequestSigner
     private let credentials: CredentialCache
     /// How far the server's clock is ahead of this machine's, in seconds, if signatures have shown that.
@@ -28,7 +28,10 @@ final class BucketClient: Sendable {
         signer = RequestSigner(region: name.region)
         let authorities = configuration.certificateAuthorities
         threads = BlockingThreads(limit: configuration.concurrency, name: "cameo-objects") {
-            CurlHandle(certificateAuthorities: authorities)
+            guard let easy = try? EasyHandle(certificateAuthorities: authorities) else {
+                preconditionFailure("no memory for a handle of libcurl")
+            }
+            return easy
         }
         credentials = CredentialCache(
             CredentialSource(name.credentials, environment: configuration.environment),
@@ -189,7 +192,7 @@ struct BucketRequest: Sendable {
     var body: Data?
     /// The SHA-256 of the body.
     var digest = Self.emptyDigest
-    var destination: BodyDestination = .memory(limit: HTTPResponse.textLimit)
+    var destination = BodyDestination()
     /// The error of an answer that is longer than its destination's limit.
     var tooLong = StoreError.failed("the storage's answer is longer than expected")
     /// Statuses beyond 2xx that are answers too, and no failures.

@@ -66,7 +66,7 @@ actor CredentialCache {
 
     private let source: CredentialSource
     private let environment: [String: String]
-    private let threads: BlockingThreads<CurlHandle>
+    private let threads: BlockingThreads<EasyHandle>
     private let now: @Sendable () -> Date
     private var current: Credentials?
     private var fetch: Task<Result<Credentials, CredentialsUnavailable>, Never>?
@@ -74,7 +74,7 @@ actor CredentialCache {
     init(
         _ source: CredentialSource,
         environment: [String: String],
-        threads: BlockingThreads<CurlHandle>,
+        threads: BlockingThreads<EasyHandle>,
         now: @escaping @Sendable () -> Date
     ) {
         (self.source, self.environment, self.threads, self.now) = (source, environment, threads, now)
@@ -121,7 +121,7 @@ actor CredentialCache {
     private static func fetch(
         _ source: CredentialSource,
         _ environment: [String: String],
-        _ threads: BlockingThreads<CurlHandle>
+        _ threads: BlockingThreads<EasyHandle>
     ) async -> Result<Credentials, CredentialsUnavailable> {
         do throws(CredentialsUnavailable) {
             switch source {
@@ -143,7 +143,7 @@ actor CredentialCache {
     private static func fromFile(
         _ path: String,
         _ profile: String,
-        _ threads: BlockingThreads<CurlHandle>
+        _ threads: BlockingThreads<EasyHandle>
     ) async throws(CredentialsUnavailable) -> Credentials {
         let text = await threads.run { _, _ in Result { try String(contentsOfFile: path, encoding: .utf8) } }
         switch text {
@@ -191,7 +191,7 @@ struct InstanceMetadata: Sendable {
 
     /// The URL of the service, without a slash at its end.
     let service: String
-    let threads: BlockingThreads<CurlHandle>
+    let threads: BlockingThreads<EasyHandle>
 
     /// - Throws: a reason in words.
     func credentials() async throws(CredentialsUnavailable) -> Credentials {

@@ -1,4 +1,3 @@
-internal import CCurl
 internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
@@ -21,7 +20,7 @@ struct HTTPRequest: Sendable {
     /// The body of a PUT or a POST, which may be empty; nil for other methods.
     var body: Data?
     /// Where the body of a successful answer goes.
-    var destination: BodyDestination = .memory(limit: HTTPResponse.textLimit)
+    var destination = BodyDestination()
     var limits = TransferLimits()
 }
 
@@ -30,7 +29,7 @@ struct HTTPResponse: Sendable {
     /// The maximum size in bytes of a body that is read as text: an error, a confirmation.
     static let textLimit = 65_536
 
-    var status: Int
+    var status = 0
     /// By names in lower case; of several headers of one name, the first.
     var headers: [String: String] = [:]
     /// The body, unless it went to a file.
@@ -62,65 +61,50 @@ enum TransferFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Where the body of an answer goes.
-enum BodyDestination: Sendable {
-    /// Into memory; a longer body ends the transfer.
-    case memory(limit: Int)
-    /// Into a file, from its beginning and in place of what it contains; a longer body ends the transfer.
-    case file(OpenFile, limit: Int)
-
-    var limit: Int {
-        switch self {
-        case .memory(let limit), .file(_, let limit): limit
-        }
-    }
+struct BodyDestination: Sendable {
+    /// Written from its beginning and in place of what it contains; nil for memory.
+    var file: OpenFile?
+    /// In bytes; a longer body ends the transfer.
+    var limit = HTTPResponse.textLimit
 }
 
 /// Takes the body of one answer, on the thread of its transfer.
 final class BodyReceiver: EasyHandleDelegate {
     private let destination: BodyDestination
-    private unowned let easy: EasyHandle
     private let isCancelled: () -> Bool
-    private(set) var body = Data()
-    /// The number of bytes received.
-    private(set) var received = 0
+    /// The answer's body so far. Status and headers are not in it.
+    private(set) var response = HTTPResponse()
     /// Why the receiver has ended the transfer.
     private(set) var failure: TransferFailure?
 
-    /// - Throws: `Errno` if the destination's file cannot be emptied.
-    init(_ destination: BodyDestination, from easy: EasyHandle, isCancelled: @escaping () -> Bool) throws(Errno) {
-        self.destination = destination
-        self.easy = easy
-        self.isCancelled = isCancelled
-        guard case .file(let file, _) = destination else { return }
-        guard ftruncate(file.descriptor, 0) == 0, lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
+    init(_ destination: BodyDestination, isCancelled: @escaping () -> Bool) {
+        (self.destination, self.isCancelled) = (destination, isCancelled)
     }
 
     /// Takes the next part of the body. The body of an error is text for memory, and is cut at its limit.
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
-        guard (200..<300).contains(easy.number(CURLINFO_RESPONSE_CODE)) else {
-            received += bytes.count
-            body.append(contentsOf: bytes.prefix(HTTPResponse.textLimit - body.count))
-            return received <= HTTPResponse.textLimit ? .goOn : .stop
+    func receive(_ bytes: UnsafeRawBufferPointer, from easy: EasyHandle) -> Reception {
+        response.received += bytes.count
+        guard (200..<300).contains(easy.status) else {
+            response.body.append(contentsOf: bytes.prefix(HTTPResponse.textLimit - response.body.count))
+            return response.received <= HTTPResponse.textLimit ? .goOn : .stop
         }
-        // Negative if the answer announces no length.
-        let announced = easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-        guard received + bytes.count <= destination.limit, announced <= destination.limit else {
+        let announced = easy.announcedLength
+        guard max(response.received, announced) <= destination.limit else {
             failure = .longBody
             return .stop
         }
-        if received == 0, announced > 0, case .memory = destination { body.reserveCapacity(announced) }
-        received += bytes.count
-        switch destination {
-        case .memory: body.append(contentsOf: bytes)
-        case .file(let file, _):
-            do throws(Errno) {
-                try file.write(bytes)
-            } catch {
-                failure = .file(error)
-                return .stop
-            }
+        guard let file = destination.file else {
+            if response.body.isEmpty, announced > 0 { response.body.reserveCapacity(announced) }
+            response.body.append(contentsOf: bytes)
+            return .goOn
         }
-        return .goOn
+        do throws(Errno) {
+            try file.write(bytes)
+            return .goOn
+        } catch {
+            failure = .file(error)
+            return .stop
+        }
     }
 
     func mayGoOn() -> Bool {
@@ -128,4 +112,76 @@ final class BodyReceiver: EasyHandleDelegate {
         failure = .cancelled
         return false
     }
+}
+
+extension EasyHandle {
+    /// Carries out a request, whose body is sent without a copy, and returns the answer, whatever its status. Redirects are not
+    /// followed. `isCancelled` is asked before and during the transfer.
+    func perform(_ request: HTTPRequest, isCancelled: @escaping () -> Bool) throws(TransferFailure) -> HTTPResponse {
+        if isCancelled() { throw .cancelled }
+        if let file = request.destination.file?.descriptor {
+            guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else { throw .file(Errno()) }
+        }
+        let receiver = BodyReceiver(request.destination, isCancelled: isCancelled)
+        delegate = receiver
+        do throws(CurlError) {
+            try configure(TransferOptions(for: request))
+            try perform(sending: request.body)
+        } catch {
+            // An error whose text was cut is an answer all the same.
+            let isCutError = error.kind == .stopped && status >= 300
+            if receiver.failure == nil, !isCutError { throw .curl(error) }
+        }
+        if let failure = receiver.failure { throw failure }
+        var response = receiver.response
+        response.status = status
+        let headers = (responseHeaders(atMost: (.max, .max)) ?? []).map { ($0.name.lowercased(), $0.value) }
+        response.headers = Dictionary(headers, uniquingKeysWith: { first, _ in first })
+        return response
+    }
+}
+
+extension TransferOptions {
+    fileprivate init(for request: HTTPRequest) {
+        let bytes = request.body?.count ?? request.destination.limit
+        let limits = request.limits
+        self.init(url: request.url, connectTimeout: limits.connect, timeout: limits.total(for: bytes))
+        method = request.method.rawValue
+        headers = request.headers
+        probesConnection = true
+        bufferBytes = 262_144
+        lowSpeed = (limits.lowSpeed, limits.stall)
+    }
+}
+
+extension BlockingThreads<EasyHandle> {
+    /// Carries out a request; it ends early if the task is cancelled.
+    func perform(_ request: HTTPRequest) async -> Result<HTTPResponse, TransferFailure> {
+        let result = await run { handle, isCancelled in
+            Result { () throws(TransferFailure) in try handle.perform(request, isCancelled: isCancelled) }
+        }
+        return result ?? .failure(.cancelled)
+    }
+}
+
+/// The time limits of one transfer.
+package struct TransferLimits: Hashable, Sendable {
+    /// For the connection, including TLS.
+    package var connect: Duration = .seconds(5)
+    /// A transfer that moves fewer than ``lowSpeed`` bytes a second for so long has stalled, whichever side it waits for.
+    /// libcurl takes the mean of some seconds, and so up to six seconds longer.
+    package var stall: Duration = .seconds(15)
+    package var lowSpeed = 1_024
+    /// For the whole transfer, in addition to the time that its bytes take at ``slowest``.
+    package var overhead: Duration = .seconds(30)
+    /// The speed in bytes a second below which a large transfer is given up.
+    package var slowest = 262_144
+
+    /// The limit for a transfer of so many bytes.
+    func total(for bytes: Int) -> Duration { overhead + .seconds(bytes / max(1, slowest)) }
+}
+
+extension CurlError {
+    /// Whether the same request may succeed a moment later: the network or the server failed, not the configuration.
+    var isPassing: Bool { [.timedOut, .notConnected, .network, .brokenOff, .notSentAgain].contains(kind) }
 }

@@ -194,7 +194,7 @@ extension ObjectStorage {
         let request = BucketRequest(
             method: .get,
             query: query,
-            destination: .memory(limit: Self.pageBytes),
+            destination: BodyDestination(limit: Self.pageBytes),
             mayFailLate: true
         )
         guard let root = AnswerParser.root(of: try await client.send(request).body) else {
@@ -217,7 +217,7 @@ extension ObjectStorage {
 
 extension ObjectStorage {
     package func data(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
-        let answer = try await get(digest, into: .memory(limit: size), size: size)
+        let answer = try await get(digest, into: BodyDestination(limit: size), size: size)
         guard answer.received == size, SHA256.digest(of: answer.body) == digest else {
             throw .damagedBlob(digest: digest.description)
         }
@@ -227,7 +227,7 @@ extension ObjectStorage {
     package func data(of digest: BlobDigest, range: Range<Int>, size: Int) async throws(StoreError) -> Data {
         // HTTP has no empty range.
         if range.isEmpty { return Data() }
-        let answer = try await get(digest, into: .memory(limit: range.count), size: size, range: range)
+        let answer = try await get(digest, into: BodyDestination(limit: range.count), size: size, range: range)
         guard answer.body.count == range.count else { throw .damagedBlob(digest: digest.description) }
         return answer.body
     }
@@ -244,7 +244,7 @@ extension ObjectStorage {
         case .failure(let error): throw .cannotOpen(path: folder, reason: "\(error)")
         case nil: throw .unreachable(location: location, reason: "the storage was closed")
         }
-        let answer = try await get(digest, into: .file(file, limit: size), size: size)
+        let answer = try await get(digest, into: BodyDestination(file: file, limit: size), size: size)
         guard answer.received == size else { throw .damagedBlob(digest: digest.description) }
         return .file(file, count: size)
     }

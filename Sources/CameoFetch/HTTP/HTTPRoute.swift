@@ -1,11 +1,12 @@
 internal import CameoHTTPCache
+internal import CameoHTTPTransfer
 internal import CameoModel
 
 typealias HTTPRoute = Route<HTTPURL>
 
 extension HTTPURL: HTTPPlace {
     func resolving(_ reference: String) throws(RedirectRefusal) -> (place: HTTPURL, authorization: String?) {
-        do throws(ParsingError) {
+        do throws(CurlURL.ParsingError) {
             let place = try HTTPURL(parsing: reference, relativeTo: self)
             return (place, place.authorization)
         } catch {
@@ -15,7 +16,7 @@ extension HTTPURL: HTTPPlace {
 
     /// - Throws: `source.invalid` for text that is not a URL.
     init(target: String) throws(JobFailure) {
-        do throws(ParsingError) {
+        do throws(CurlURL.ParsingError) {
             try self.init(parsing: target)
         } catch {
             throw .fetch(.sourceInvalid, "\(SourceName.of(target)) is not a valid URL: \(error.reason)")
@@ -103,7 +104,7 @@ package struct HostHeader: Sendable {
         guard !authority.isEmpty, !authority.contains(where: { "/?#@\\".utf8.contains($0) || $0 <= 0x20 }) else {
             throw .hostHeader("\(SourceName.of(host)): must begin with a host, such as example.com or example.com:8443")
         }
-        do throws(HTTPURL.ParsingError) {
+        do throws(CurlURL.ParsingError) {
             origin = try HTTPURL(parsing: isURL ? host : "https://\(host)").origin
         } catch {
             throw .hostHeader("\(SourceName.of(host)): is not a host: \(error.reason)")

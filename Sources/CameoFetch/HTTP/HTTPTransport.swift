@@ -1,4 +1,3 @@
-internal import CCurl
 internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
@@ -82,7 +81,7 @@ final class HTTPTransport: Sendable {
         if resumption != nil, result.refusesRest { throw RestRefused(elapsed: result.elapsed) }
         let peers = peers(of: result, at: route.place)
         trace.peers += peers
-        if stoppingAtVideo, result.code == CURLE_FILESIZE_EXCEEDED, let head = result.head,
+        if stoppingAtVideo, result.error?.kind == .tooLarge, let head = result.head,
             let response = PartialResponse(offering: head, from: route.place.text, peers: peers)
         {
             throw VideoFound(response: response, elapsed: result.elapsed)
@@ -108,20 +107,15 @@ final class HTTPTransport: Sendable {
             throw VideoFound(response: begun.partial, elapsed: result.elapsed)
         }
         trace.peers += result.isRest ? resumption?.partial.peers ?? [] : []
-        return try HTTPAnswer(
-            result,
-            of: route,
-            completing: resumption?.partial,
-            budget: budget,
-            limits: configuration
-        )
+        let partial = resumption?.partial
+        return try HTTPAnswer(result, of: route, completing: partial, budget: budget, limits: configuration)
     }
 
     /// Carries out a transfer, and once more without decoding if the response names a coding that nobody knows: libcurl
     /// refuses such a body.
     private func result(of transfer: TransferRequest, _ clock: WorkClock) async throws -> TransferResult {
         let result = try await transfers.perform(transfer, clock)
-        guard result.code == CURLE_BAD_CONTENT_ENCODING, result.head?.hasUnknownCoding == true,
+        guard result.error?.kind == .wronglyEncoded, result.head?.hasUnknownCoding == true,
             result.elapsed < transfer.budget
         else { return result }
         var undecoded = transfer

@@ -1,4 +1,3 @@
-internal import CCurl
 internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
@@ -16,8 +15,8 @@ final class Transfer: EasyHandleDelegate {
     private let maximumBytes: Int
     /// The reservation for the body.
     private let reservation: ByteReservation
-    private(set) var isPaused = false
-    private var pausedAt = ContinuousClock.now
+    private var pausedAt: ContinuousClock.Instant?
+    var isPaused: Bool { pausedAt != nil }
     /// The total time of all pauses.
     private var pause = Duration.zero
     private let startedAt = ContinuousClock.now
@@ -35,20 +34,19 @@ final class Transfer: EasyHandleDelegate {
     /// The size of the whole body; nil if it is unknown.
     private var total: Int?
     /// What is known of the result so far.
-    private var known = TransferResult(code: CURLE_OK)
+    private var known = TransferResult()
 
-    /// `token` identifies the transfer in its multi handle.
-    init(_ arrival: Mailbox.Arrival, token: Int, configuration: FetchConfiguration) throws(CurlError) {
+    init(_ arrival: Mailbox.Arrival, configuration: FetchConfiguration) throws(CurlError) {
         self.arrival = arrival
         maximumBytes = configuration.maximumBytes
         startTime = configuration.now()
         reservation = ByteReservation(ofDownloadFrom: configuration.budget, for: arrival.request.purpose)
-        easy = try EasyHandle(token: token)
-        try easy.configure(for: arrival.request, within: configuration)
+        easy = try EasyHandle(certificateAuthorities: configuration.certificateAuthorityFile)
+        try easy.configure(TransferOptions(for: arrival.request, within: configuration))
         easy.delegate = self
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+    func receive(_ bytes: UnsafeRawBufferPointer, from _: EasyHandle) -> Reception {
         KillPoint.midFetch.pass()
         begin()
         guard known.isRest || isWhole else {
@@ -66,7 +64,10 @@ final class Transfer: EasyHandleDelegate {
             return .stop
         }
         guard hasRoom(for: received + bytes.count) else {
-            beginPause()
+            if !isPaused {
+                pausedAt = .now
+                arrival.clock.beginWait()
+            }
             return .pause
         }
         received += bytes.count
@@ -93,8 +94,9 @@ final class Transfer: EasyHandleDelegate {
         guard !hasBegun else { return }
         hasBegun = true
         // A coded body has the length of its code.
-        total = announced > 0 && easy.responseHeader("Content-Encoding") == nil ? announced : nil
-        let head = head(status: easy.number(CURLINFO_RESPONSE_CODE))
+        let announced = easy.announcedLength
+        total = announced > 0 && easy.responseHeaders("Content-Encoding").isEmpty ? announced : nil
+        let head = head(status: easy.status)
         isWhole = arrival.request.part == nil && head.status == 200
         if let part = arrival.request.part {
             known.isRest = part.response.has(part.bytes, in: head)
@@ -109,13 +111,10 @@ final class Transfer: EasyHandleDelegate {
         total = reserved
     }
 
-    /// The length that the response announces; less than 1 if it announces none.
-    private var announced: Int { easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) }
-
     /// Reserves an announced length at once; a body without a length, or an encoded one, in doubling steps.
     private func hasRoom(for count: Int) -> Bool {
         if count <= reserved { return true }
-        let wanted = max(count, 2 * reserved, mayBeVideo ? 0 : announced)
+        let wanted = max(count, 2 * reserved, mayBeVideo ? 0 : easy.announcedLength)
         let bytes = min(wanted, maximumBytes)
         guard reservation.grow(to: bytes) else { return false }
         reserved = bytes
@@ -124,19 +123,10 @@ final class Transfer: EasyHandleDelegate {
 
     // MARK: - Waiting for room
 
-    /// During a pause, libcurl suspends its speed limit but not its time limit.
-    private func beginPause() {
-        guard !isPaused else { return }
-        (isPaused, pausedAt) = (true, .now)
-        arrival.clock.beginWait()
-        // Cannot fail: the option was set before.
-        try? easy.set(CURLOPT_TIMEOUT_MS, 0)
-    }
-
     private func endPause() {
-        guard isPaused else { return }
-        isPaused = false
-        pause += pausedAt.duration(to: .now)
+        guard let begun = pausedAt else { return }
+        pausedAt = nil
+        pause += begun.duration(to: .now)
         arrival.clock.endWait()
     }
 
@@ -144,8 +134,7 @@ final class Transfer: EasyHandleDelegate {
     func goOnIfThereIsRoom() throws(CurlError) {
         guard isPaused, hasRoom(for: received + 1) else { return }
         endPause()
-        try easy.set(CURLOPT_TIMEOUT_MS, max(1, (arrival.request.budget + pause).milliseconds))
-        try easy.goOn()
+        try easy.goOn(within: arrival.request.budget + pause)
     }
 
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool {
@@ -161,28 +150,28 @@ final class Transfer: EasyHandleDelegate {
     func note(unopenedSocket error: Errno) { known.unopenedSocket = error }
 
     /// The result. Call once, after the transfer has ended.
-    func result(code: CURLcode) -> TransferResult {
+    func result(_ error: CurlError?) -> TransferResult {
         endPause()
         arrival.clock.note(nil)
-        let status = easy.number(CURLINFO_RESPONSE_CODE)
+        let status = easy.status
         // A rest of which nothing has come is a rest all the same.
         if status >= 200 { begin() }
         var result = known
-        result.code = code
+        result.error = error
         result.head = status >= 200 ? head(status: status) : nil
-        let announced = announced
+        let announced = easy.announcedLength
         result.announcedBytes = announced >= 0 ? announced : nil
         let lengths = easy.responseHeaders("Content-Length").flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
         result.announcesSeveralLengths = Set(lengths.map { $0.filter { $0 != 0x20 && $0 != 0x09 } }).count > 1
         result.cookies = easy.cookies()
-        result.address = easy.string(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) }
-        result.wasConnected = easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0
+        result.address = easy.peerAddress.flatMap { IPAddress($0) }
+        result.wasConnected = easy.requestDelay > 0
         result.elapsed = startedAt.duration(to: .now) - pause
         do throws(Errno) {
             if let download = download.take() {
                 let isWhole = !known.isRest || received == total
                 switch known.stop {
-                case nil where code == CURLE_OK && isWhole: result.body = try download.finish()
+                case nil where error == nil && isWhole: result.body = try download.finish()
                 case nil, .video: result.begun = try download.finish()
                 default: break
                 }
@@ -201,21 +190,16 @@ final class Transfer: EasyHandleDelegate {
         } else {
             fields.append("Cache-Control", "no-store")
             for name in ["Location", "Content-Type", "Retry-After", "Date"] {
-                fields.set(name, easy.responseHeader(name))
+                fields.set(name, easy.responseHeaders(name).first)
             }
         }
         let head = CacheableResponse(
             status: status,
             fields: fields,
-            requestTime: time(CURLINFO_PRETRANSFER_TIME_T),
-            responseTime: time(CURLINFO_STARTTRANSFER_TIME_T)
+            requestTime: startTime.addingTimeInterval(easy.requestDelay),
+            responseTime: startTime.addingTimeInterval(easy.responseDelay)
         )
         let asksForPart = arrival.request.part != nil || arrival.request.resumption != nil
         return (asksForPart && status == 206 ? nil : head.whole) ?? head
-    }
-
-    /// libcurl counts the microseconds since the transfer's start.
-    private func time(_ event: CURLINFO) -> Date {
-        startTime.addingTimeInterval(Double(easy.offset(event)) / 1e6)
     }
 }

@@ -1,4 +1,3 @@
-internal import CCurl
 internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
@@ -34,17 +33,17 @@ struct TransferLoop: ~Copyable {
         }
         end(where: \.cancellation.isSet)
         startAdmitted()
-        guard multi.perform() else { return endAll(CURLE_OUT_OF_MEMORY) }
+        guard multi.perform() else { return endAll() }
         for (token, transfer) in active where transfer.isPaused {
-            do throws(CurlError) { try transfer.goOnIfThereIsRoom() } catch { settle(token, code: error.code) }
+            do throws(CurlError) { try transfer.goOnIfThereIsRoom() } catch { settle(token, error) }
         }
-        for (token, code) in multi.takeFinished() { settle(token, code: code) }
+        for (token, error) in multi.takeFinished() { settle(token, error) }
         startAdmitted()
         for (arrival, delay) in admission.sendAway() {
             arrival.refuse(HostBusy(host: arrival.request.url.host, delay: delay))
         }
         let pause = admission.nextDeparture.map { ContinuousClock.now.duration(to: $0) }
-        guard multi.wait(atMost: pause) else { return endAll(CURLE_OUT_OF_MEMORY) }
+        guard multi.wait(atMost: pause) else { return endAll() }
     }
 
     /// Ends all transfers and the given arrivals with `CancellationError`.
@@ -58,12 +57,12 @@ struct TransferLoop: ~Copyable {
             arrival.clock.endWait()
             lastToken += 1
             do throws(CurlError) {
-                let transfer = try Transfer(arrival, token: lastToken, configuration: configuration)
-                guard multi.add(transfer.easy) else { throw CurlError(CURLE_FAILED_INIT) }
+                let transfer = try Transfer(arrival, configuration: configuration)
+                try multi.add(transfer.easy, token: lastToken)
                 active[lastToken] = transfer
             } catch {
                 admission.release(arrival.request.url.origin)
-                arrival.continuation.resume(returning: TransferResult(code: error.code))
+                arrival.continuation.resume(returning: TransferResult(error: error))
             }
         }
     }
@@ -77,13 +76,13 @@ struct TransferLoop: ~Copyable {
     }
 
     /// Ends all transfers after libcurl itself failed: none would be sure to end.
-    private mutating func endAll(_ code: CURLcode) {
-        for token in active.keys { settle(token, code: code) }
+    private mutating func endAll() {
+        for token in active.keys { settle(token, .outOfMemory) }
     }
 
-    private mutating func settle(_ token: Int, code: CURLcode) {
+    private mutating func settle(_ token: Int, _ error: CurlError?) {
         guard let transfer = active[token] else { return }
-        let result = transfer.result(code: code)
+        let result = transfer.result(error)
         finish(token)
         transfer.arrival.continuation.resume(returning: result)
     }
@@ -103,10 +102,8 @@ struct TransferLoop: ~Copyable {
 /// flags of all its transfers, so it does not matter whether the cancellation comes before, during or after the request.
 final class TransferThread: Sendable {
     private let mailbox = Mutex(Mailbox())
-    private let budget: ByteBudget
 
     init(_ configuration: FetchConfiguration) {
-        budget = configuration.budget
         Thread.begin("cameo-transfers") { self.run(configuration) }
     }
 
@@ -158,8 +155,8 @@ final class TransferThread: Sendable {
         var loop = TransferLoop(configuration)
         let waker = loop.waker
         mailbox.withLock { $0.waker = waker }
-        let listener = budget.listen { [weak self] in self?.wake() }
-        defer { budget.takeBack(listener) }
+        let listener = configuration.budget.listen { [weak self] in self?.wake() }
+        defer { configuration.budget.takeBack(listener) }
         while let arrivals = mailbox.withLock({ $0.isClosed ? nil : $0.takeArrivals() }) { loop.turn(with: arrivals) }
         let last = mailbox.withLock { mailbox in
             // Nobody may wake a loop that is gone.
