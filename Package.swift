@@ -226,7 +226,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CameoFetchTests",
-            dependencies: ["CameoModel", "CameoFetch", "CameoHTTPTransfer", "TestSupport"]
+            dependencies: ["CameoModel", "CameoFetch", "TestSupport"]
         ),
         .testTarget(
             name: "CameoWorkerTests",
@@ -335,7 +335,7 @@ if hasFleet {
         ),
         .target(
             name: "CameoObjectStorage",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CameoStore", "CLinux"]
+            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CameoStore"]
         ),
     ]
 }

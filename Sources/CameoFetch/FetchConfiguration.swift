@@ -29,7 +29,7 @@ package struct FetchConfiguration: Sendable {
     /// The maximum number of open connections, idle ones included.
     package var maximumConnections = 32
     /// The maximum number of concurrent transfers. Transfers that wait for their host do not count.
-    package var maximumTransfers = 32
+    package var maximumTransfers = 8
     /// The maximum number of concurrent transfers for one scheme, host and port.
     package var maximumConnectionsPerHost = 6
     /// How long a transfer waits for its host before most of those behind it are turned away (``HostBusy``).

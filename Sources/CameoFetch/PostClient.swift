@@ -21,9 +21,10 @@ package final class PostClient: Sendable {
 
     deinit { transfers.withLock { $0?.shutdown() } }
 
-    private func thread() -> TransferThread {
-        transfers.withLock { thread in
-            let started = thread ?? TransferThread(Self.configuration)
+    private func thread() throws -> TransferThread {
+        try transfers.withLock { thread in
+            if let thread { return thread }
+            let started = try TransferThread(Self.configuration)
             thread = started
             return started
         }

@@ -2,7 +2,6 @@ internal import CLinux
 internal import CameoModel
 internal import Foundation
 internal import Glibc
-internal import Synchronization
 
 // DESIGN. A command runs without a shell, as the leader of a process group of its own. Its input is a sealed memory file, so
 // that nobody has to feed it; what it writes to standard error comes through a pipe, of which only the end is kept. Waiting
@@ -14,30 +13,17 @@ enum HookCommand {
     private static let tailBytes = 300
     /// How often a run checks for its cancellation, in milliseconds.
     private static let slice: Int64 = 100
+    /// As many as the concurrency of all hooks.
+    private static let threads = BlockingThreads(limit: .max, name: "cameo-hook") {}
 
     /// Runs a program with its arguments and the message on standard input.
     ///
     /// - Returns: why the delivery failed; nil if the command exited with 0.
     /// - Throws: `CancellationError` if the task is cancelled; the command's process group has been killed then.
     static func run(_ arguments: [String], input: Data, timeout: Duration) async throws -> String? {
-        let isCancelled = Atomic(false)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String?, any Error>) in
-                Thread.detachNewThread {
-                    continuation.resume(
-                        with: Result {
-                            let trouble = runBlocking(arguments, input, timeout) {
-                                isCancelled.load(ordering: .relaxed)
-                            }
-                            guard !isCancelled.load(ordering: .relaxed) else { throw CancellationError() }
-                            return trouble
-                        }
-                    )
-                }
-            }
-        } onCancel: {
-            isCancelled.store(true, ordering: .relaxed)
-        }
+        let trouble = await threads.run { _, isCancelled in runBlocking(arguments, input, timeout, isCancelled) }
+        try Task.checkCancellation()
+        return trouble ?? nil
     }
 
     private static func runBlocking(

@@ -173,6 +173,11 @@ package enum FilePaths {
         }
     }
 
+    /// Makes the names in a folder durable.
+    package static func sync(_ folder: String) throws(Errno) {
+        guard cameo_sync_directory(folder) == 0 else { throw Errno() }
+    }
+
     private static func workingDirectory() -> [UInt8] {
         guard let path = getcwd(nil, 0) else { return [] }
         defer { free(path) }

@@ -10,6 +10,8 @@ package struct RetryPolicy: Hashable, Sendable {
     package static let longestRetryAfter = Duration.seconds(3_600)
 
     package static let standard = RetryPolicy(base: .seconds(2), cap: .seconds(600))
+    /// For what this process tries again until it succeeds: its store, a start of a renderer.
+    package static let untilItSucceeds = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
 
     package init(base: Duration, cap: Duration, jitter: Double = 0.5) {
         self.base = base

@@ -57,6 +57,20 @@ public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
         hex = Hexadecimal.encode(bytes)
     }
 
+    /// - Parameter path: the ``path`` of a digest; anything else returns nil.
+    package init?(path: String) {
+        guard path.utf8.count == 65, path.dropFirst(2).first == "/" else { return nil }
+        self.init(hex: path.prefix(2) + path.dropFirst(3))
+    }
+
+    /// Where its bytes are in a store's folder, a shared one or a bucket, split so that no folder grows too large: `ab/cdef…`.
+    package var path: String { "\(hex.prefix(2))/\(hex.dropFirst(2))" }
+
+    /// Whether a name is that of a folder of digests: two lower-case hexadecimal digits.
+    package static func isFolder(_ name: String) -> Bool {
+        name.utf8.count == 2 && name.utf8.allSatisfy(Hexadecimal.isLowercaseDigit)
+    }
+
     /// The digest's 32 bytes in base64.
     package var base64: String {
         func value(_ digit: UInt8) -> UInt8 { digit & 15 + (digit > UInt8(ascii: "9") ? 9 : 0) }

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -23,7 +22,7 @@ final class DigestFiles: Sendable {
 
     var unfinished: String { "\(folder)/tmp" }
     private func parent(of digest: BlobDigest) -> String { "\(folder)/\(digest.hex.prefix(2))" }
-    func path(of digest: BlobDigest) -> String { "\(parent(of: digest))/\(digest.hex.dropFirst(2))" }
+    func path(of digest: BlobDigest) -> String { "\(folder)/\(digest.path)" }
 
     // MARK: - The folder
 
@@ -47,7 +46,7 @@ final class DigestFiles: Sendable {
         }
         try makeFolder(unfinished)
         try write(Data(Self.marking.utf8), to: "\(folder)/\(Self.mark)")
-        try sync(folder)
+        try FilePaths.sync(folder)
     }
 
     /// The access of the folder decides about what is made in it, not the mask of the program that happens to make it:
@@ -83,7 +82,7 @@ final class DigestFiles: Sendable {
 
     func setOwner(_ mark: String, replacing: Bool) throws(Errno) {
         try write(Data(mark.utf8), to: "\(folder)/\(Self.owner)", replacing: replacing)
-        try sync(folder)
+        try FilePaths.sync(folder)
     }
 
     // MARK: - Writing
@@ -98,10 +97,10 @@ final class DigestFiles: Sendable {
     /// Makes the name of a file durable, and that of its folder.
     func syncFolder(of digest: BlobDigest) throws(Errno) {
         let parent = parent(of: digest)
-        try sync(parent)
+        try FilePaths.sync(parent)
         // For an existing folder too: whoever made it may have died before.
         guard !syncedFolders.withLock({ $0.contains(parent) }) else { return }
-        try sync(folder)
+        try FilePaths.sync(folder)
         _ = syncedFolders.withLock { $0.insert(parent) }
     }
 
@@ -119,10 +118,6 @@ final class DigestFiles: Sendable {
         guard (replacing ? rename(temporary, path) : link(temporary, path)) == 0 || !replacing && errno == EEXIST else {
             throw Errno()
         }
-    }
-
-    private func sync(_ folder: String) throws(Errno) {
-        guard cameo_sync_directory(folder) == 0 else { throw Errno() }
     }
 
     func remove(_ digest: BlobDigest) throws(Errno) {
@@ -182,7 +177,7 @@ extension DigestFiles {
 
     /// The names in a folder for digests; nil for anything else.
     private func entries(of name: String) throws(Errno) -> [String]? {
-        guard BlobDigest(hex: name + String(repeating: "0", count: 62)) != nil else { return nil }
+        guard BlobDigest.isFolder(name) else { return nil }
         do throws(Errno) {
             return try FilePaths.entries(in: "\(folder)/\(name)").map(\.name)
         } catch {
@@ -198,8 +193,7 @@ extension DigestFiles {
             if errno == ENOENT { return }
             throw Errno()
         }
-        guard status.st_mode & S_IFMT == S_IFREG, let digest = BlobDigest(hex: path.prefix(2) + path.dropFirst(3))
-        else {
+        guard status.st_mode & S_IFMT == S_IFREG, let digest = BlobDigest(path: path) else {
             page.foreign.append(path)
             return
         }

@@ -1,4 +1,3 @@
-internal import CameoHTTPTransfer
 package import CameoModel
 package import CameoStore
 package import Foundation
@@ -107,14 +106,11 @@ package final class ObjectStorage: ByteStorage {
 
     var ownerKey: String { root + DigestFiles.owner }
 
-    func key(of digest: BlobDigest) -> String { "\(root)\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
+    func key(of digest: BlobDigest) -> String { root + digest.path }
 
     /// The digest of an object by its key; nil for one that is not Cameo's.
     func digest(ofKey key: String) -> BlobDigest? {
-        guard key.hasPrefix(root) else { return nil }
-        let name = key.dropFirst(root.count)
-        guard name.utf8.count == 65, name.dropFirst(2).first == "/" else { return nil }
-        return BlobDigest(hex: name.prefix(2) + name.dropFirst(3))
+        key.hasPrefix(root) ? BlobDigest(path: String(key.dropFirst(root.count))) : nil
     }
 
     /// A header's value; what could not stand in one is not sent.

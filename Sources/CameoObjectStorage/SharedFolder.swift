@@ -1,4 +1,3 @@
-internal import CameoHTTPTransfer
 package import CameoModel
 package import CameoStore
 package import Foundation

@@ -48,7 +48,7 @@ struct RenderAttempt {
             } catch {
                 return died(&child, files)
             }
-            var watch = Watch(doorbell.descriptor, child.errorDescriptor)
+            var watch = PollSet(doorbell.descriptor, child.errorDescriptor)
             watch.add(child.socket.descriptor, alsoForWriting: !sender.isDone)
             watch.wait(milliseconds: min(deadline.pollMilliseconds, nextLook.pollMilliseconds))
 

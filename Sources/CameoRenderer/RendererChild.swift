@@ -158,7 +158,7 @@ struct RendererChild: ~Copyable {
     /// after a second.
     mutating func reap() -> ChildEnd {
         if let end { return end }
-        var watch = Watch(process.descriptor)
+        var watch = PollSet(process.descriptor)
         watch.wait(milliseconds: 1_000)
         if !watch.isReady(process.descriptor) { kill(pid, SIGKILL) }
         var status: Int32 = 0

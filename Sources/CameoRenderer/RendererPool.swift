@@ -24,7 +24,7 @@ package final class RendererPool: Sendable {
         self.desk = desk
         for index in 0..<count {
             do throws(Errno) {
-                try PermanentThread.start(named: "renderer-\(index)") {
+                try BlockingThread.start("renderer-\(index)") {
                     var slot = RendererSlot(index: index, configuration: configuration, desk: desk)
                     slot.run()
                 }

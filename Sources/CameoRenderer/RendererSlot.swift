@@ -25,7 +25,6 @@ struct RendererSlot: ~Copyable {
     static let idleBeforeSpare: Int32 = 1_000
     /// The number of consecutive failed starts after which pictures fail for lack of a renderer.
     static let startsBeforeBroken = 3
-    private static let pauses = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
 
     init(index: Int, configuration: RendererConfiguration, desk: JobDesk) {
         self.index = index
@@ -88,7 +87,7 @@ struct RendererSlot: ~Copyable {
 
     /// Sleeps until the doorbell rings or the idle child does something, which it should not.
     private mutating func sleepUntilCalled() {
-        var watch = Watch(
+        var watch = PollSet(
             doorbell.descriptor,
             current?.socket.descriptor,
             current?.errorDescriptor,
@@ -147,7 +146,7 @@ extension RendererSlot {
             while try current?.greet() == false {
                 guard !desk.isShuttingDown else { return false }
                 guard !deadline.hasPassed else { throw MalformedMessage("it was not ready after \(Self.startLimit)") }
-                var watch = Watch(doorbell.descriptor, current?.socket.descriptor, current?.errorDescriptor)
+                var watch = PollSet(doorbell.descriptor, current?.socket.descriptor, current?.errorDescriptor)
                 watch.wait(milliseconds: deadline.pollMilliseconds)
                 if watch.isReady(doorbell.descriptor) { doorbell.silence() }
             }
@@ -204,9 +203,9 @@ extension RendererSlot {
         let isBroken = failedStarts >= Self.startsBeforeBroken
         desk.slot(index, became: isBroken ? .broken(reason: details.joined(separator: ", ")) : .starting)
 
-        let deadline = Deadline(after: Self.pauses.delay(afterFailures: failedStarts, chance: 0))
+        let deadline = Deadline(after: RetryPolicy.untilItSucceeds.delay(afterFailures: failedStarts, chance: 0))
         while !desk.isShuttingDown, !deadline.hasPassed {
-            var watch = Watch(doorbell.descriptor)
+            var watch = PollSet(doorbell.descriptor)
             watch.wait(milliseconds: deadline.pollMilliseconds)
             doorbell.silence()
         }
@@ -236,68 +235,6 @@ struct IdleUse {
         last = used
         guard let start, let used else { return false }
         return used - start > Self.allowance
-    }
-}
-
-/// poll(2) over a few descriptors.
-struct Watch {
-    private var entries: [pollfd] = []
-
-    /// Watches the descriptors that are not nil for reading.
-    init(_ descriptors: Int32?...) {
-        for case let descriptor? in descriptors { add(descriptor) }
-    }
-
-    /// Adds a descriptor to be watched for reading and, on request, for writing.
-    mutating func add(_ descriptor: Int32, alsoForWriting: Bool = false) {
-        let events = alsoForWriting ? POLLIN | POLLOUT : POLLIN
-        entries.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
-    }
-
-    /// Waits until a descriptor is ready or closed. Returns false on timeout.
-    @discardableResult
-    mutating func wait(milliseconds: Int32) -> Bool {
-        // EINTR is a reason to check again, like any event.
-        poll(&entries, nfds_t(entries.count), milliseconds) != 0
-    }
-
-    func isReady(_ descriptor: Int32) -> Bool { entries.contains { $0.fd == descriptor && $0.revents != 0 } }
-}
-
-/// A dedicated thread for blocking work. It ends when its body returns.
-enum PermanentThread {
-    private final class Body: Sendable {
-        let run: @Sendable () -> Void
-        init(run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
-    /// Starts the thread with a name of at most 15 characters, as `ps -T` shows it. Throws the error of pthread_create.
-    static func start(named name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) {
-        let body = Unmanaged.passRetained(
-            Body {
-                cameo_name_thread(name)
-                run()
-            }
-        )
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        defer { pthread_attr_destroy(&attributes) }
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread,
-            &attributes,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            },
-            body.toOpaque()
-        )
-        guard result == 0 else {
-            body.release()
-            throw Errno(result)
-        }
     }
 }
 

@@ -28,8 +28,6 @@ struct SettlementRules: Sendable {
     /// How long the job waits after a failure for its next attempt; nil: it gets none.
     let delay: @Sendable (JobFailure) -> Duration?
 
-    private static let pauses = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
-
     /// Whether the worker is about to end. A service that goes on waits for its store as long as it takes.
     private var isEnding: Bool { drains || isStopping }
 
@@ -76,7 +74,7 @@ struct SettlementRules: Sendable {
         refusals: Int,
         lasting: Duration
     ) -> SettlementAction {
-        let pause = Self.pauses.delay(afterFailures: refusals, chance: 0)
+        let pause = RetryPolicy.untilItSucceeds.delay(afterFailures: refusals, chance: 0)
         let again = SettlementAction.write(write, after: pause, refusals: refusals)
         return switch (error, write) {
         case (.leaseLost, _): .end(.leaseLost)

@@ -9,7 +9,7 @@ package struct WorkerConfiguration: Sendable {
     /// The maximum number of jobs claimed at once. Some fetch while others render.
     package var concurrency = 8
     /// The maximum number of concurrent fetches that stay on this machine. Network transfers have their own limits.
-    package var fetchConcurrency = 8
+    package var fetchConcurrency = FetchConfiguration().maximumTransfers
     /// The memory for sources, shared with the fetcher.
     package var budget = ByteBudget()
     /// The maximum size in bytes of a source that the store holds, and of all overlays of a request together.

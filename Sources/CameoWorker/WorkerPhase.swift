@@ -14,6 +14,8 @@ final class WorkerPhase: Sendable {
         var unrecorded: String?
         fileprivate var failingSince: ContinuousClock.Instant?
         fileprivate var lastRefusal: String?
+        /// When a reason of the last minute was logged.
+        fileprivate var loggedRefusals: [String: ContinuousClock.Instant] = [:]
         /// The ends of attempts that the store has refused and that are tried again, by the tokens of their claims.
         fileprivate var refusedEnds: [String: (since: ContinuousClock.Instant, reason: String)] = [:]
         /// The last refusal for good whose job was given back.
@@ -113,14 +115,16 @@ final class WorkerPhase: Sendable {
     /// Whether the grace is over and jobs that still run are to be given back.
     var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= self.time.now() } ?? false } }
 
-    /// Notes that the store refused a call. Returns how long it has done so, and whether the reason has changed since the
-    /// last refusal.
+    /// Notes that the store refused a call. Returns how long it has done so, and whether that is to be logged: once a minute
+    /// for each reason, since on a full disk the sweeps fail four times a second, and the claims between them succeed.
     func storeRefused(_ reason: String) -> (lasting: Duration, isNews: Bool) {
         state.withLock { state in
             let now = self.time.now()
             let since = state.failingSince ?? now
-            let isNews = state.lastRefusal != reason
             (state.failingSince, state.lastRefusal) = (since, reason)
+            state.loggedRefusals = state.loggedRefusals.filter { $0.value.duration(to: now) < Self.memory }
+            let isNews = state.loggedRefusals[reason] == nil
+            if isNews { state.loggedRefusals[reason] = now }
             return (since.duration(to: now), isNews)
         }
     }
@@ -135,7 +139,7 @@ final class WorkerPhase: Sendable {
 
     /// Notes that the store refused for good what came of an attempt, whose job was given back. That counts as trouble until
     /// a minute has passed without another: longer than such a job rests.
-    func refusedForGood(_ reason: String) { note(reason, in: \.refusal, for: .seconds(60)) }
+    func refusedForGood(_ reason: String) { note(reason, in: \.refusal, for: Self.memory) }
 
     /// Notes that what has expired could not be removed, which counts so long unless it happens again, or it succeeds. What is
     /// put off is tried again in an hour, and counts for that, too.
@@ -181,6 +185,8 @@ final class WorkerPhase: Sendable {
     }
 
     private static let moment = Duration.seconds(3)
+    /// How long trouble counts as the same if it comes back.
+    private static let memory = Duration.seconds(60)
 
     /// Whether trouble, or its reason, is other than at the last call.
     func isNews(_ trouble: StatusReport.Worker.Trouble?) -> Bool {

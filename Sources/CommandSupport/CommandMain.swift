@@ -98,7 +98,7 @@ package enum CommandMain {
         case let error as ValidationError where command != nil:
             return (usage(error.message, of: command ?? root, from: root), .usage)
         case _ where root.exitCode(for: error) == .validationFailure:
-            return (root.fullMessage(for: error).components(separatedBy: "\n"), .usage)
+            return (root.fullMessage(for: error).lines.map(String.init), .usage)
         default: return named([root.message(for: error)], .failed)
         }
     }
@@ -141,7 +141,7 @@ extension StoreError {
 /// word, and beside a repeating argument zsh's `_arguments` then completes nothing.
 enum CompletionScript {
     static func withoutSubcommands(_ script: String) -> String {
-        script.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+        script.lines.filter { line in
             let words = line.drop { $0 == " " }
             return !zsh.contains(words) && words != bash && !line.contains(fish)
         }
@@ -263,7 +263,8 @@ final class UnreadOutput: Sendable {
     ///   - dropped: says how many texts were lost, once it flows again.
     init(to descriptor: Int32, dropped: @escaping @Sendable (Int) -> Void) {
         self.descriptor = descriptor
-        Thread.detachNewThread { [self] in
+        // Without a thread, all texts are dropped.
+        try? BlockingThread.start("cameo-output") { [self] in
             while true {
                 news.wait()
                 writeAll()

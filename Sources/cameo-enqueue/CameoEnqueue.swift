@@ -154,7 +154,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
             if waiting.wait { try await finish(receipts, in: store) }
             if let watch {
                 Output.error("cameo-enqueue: watching \(AmountText.count(watch.folderCount, "folder"))")
-                for try await pictures in watch.pictures() {
+                for try await pictures in try watch.pictures() {
                     let sources = pictures.map { SourceArgument($0) }
                     _ = try await enqueue(try sources.map { try prototype(source: $0.source, renditions) }, in: store)
                 }

@@ -172,6 +172,7 @@ struct WatchEvents {
 
     let stream: AsyncStream<WatchEvent>
     private let continuation: AsyncStream<WatchEvent>.Continuation
+    /// Dispatch sources report to a queue.
     private let queue = DispatchQueue(label: "cameo.watch")
     /// Kept, because a source that is released reports nothing more.
     private var sources: [any DispatchSourceProtocol] = []

@@ -155,20 +155,31 @@ struct WorkerPhaseTests {
         #expect(phase.mustGiveBack && phase.retirement == newer)
     }
 
-    @Test func refusalsCountFromTheFirstAndAreNewsWhenTheirReasonChanges() {
+    @Test func refusalsCountFromTheFirstAndAreNewsWhenTheirReasonIsNew() {
         var refusals: [(Duration, Bool)] = []
         for reason in ["full", "full", "busy", "busy", "full"] {
             refusals.append(phase.storeRefused(reason))
             time.advance(.seconds(1))
         }
         #expect(refusals.map(\.0) == (0..<5).map { .seconds($0) })
-        #expect(refusals.map(\.1) == [true, false, true, false, true])
+        #expect(refusals.map(\.1) == [true, false, true, false, false])
+    }
+
+    /// On a full disk the sweeps fail, and the claims between them find nothing to write.
+    @Test func whatIsRefusedAgainAndAgainIsNewsOnceAMinute() {
+        var news = 0
+        for _ in 0..<480 {
+            if phase.storeRefused("full").isNews { news += 1 }
+            phase.storeAnswered()
+            time.advance(.milliseconds(250))
+        }
+        #expect(news == 2)
     }
 
     @Test func anAnswerEndsTheTrouble() {
         _ = phase.storeRefused("full")
         time.advance(.seconds(9))
         phase.storeAnswered()
-        #expect(phase.storeRefused("full") == (.zero, true))
+        #expect(phase.storeRefused("full").lasting == .zero)
     }
 }

@@ -53,6 +53,9 @@ public struct ReadThrough: Hashable, Sendable {
 /// A protocol instance gets a request without the headers of `httpAdditionalHeaders`, and has no access to its session's
 /// configuration. So the settings are copied when the configuration is made. Later changes to it apply only to URLs that
 /// are not read through the store.
+///
+/// Unchecked because Foundation's objects are not Sendable: the dictionary and the configuration are copies that nobody
+/// changes, and the latter is copied again only under the lock of ``ProtocolClasses``.
 struct TransferSettings: Equatable, @unchecked Sendable {
     /// Headers that are added to every request without a header of the same name. They count as credentials like others.
     let headers: [HTTPFields.Line]
@@ -66,7 +69,6 @@ struct TransferSettings: Equatable, @unchecked Sendable {
     private let connectionsPerHost: Int
     private let proxies: NSDictionary?
     private let otherProtocols: [ObjectIdentifier]
-    // Sendable: made once and only copied afterwards, under the lock of ``ProtocolClasses``.
     private let base: URLSessionConfiguration
 
     init(_ configuration: URLSessionConfiguration) {

@@ -1,5 +1,4 @@
 internal import CLinux
-internal import CameoHTTPTransfer
 internal import CameoModel
 internal import Foundation
 internal import Glibc

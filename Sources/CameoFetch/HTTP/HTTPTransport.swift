@@ -25,7 +25,7 @@ final class HTTPTransport: Sendable {
             throw .hostHeader("\(origin.host): a header is there twice")
         }
         addressGuard = AddressGuard(exempt: configuration.allowedNetworks)
-        transfers = TransferThread(configuration)
+        transfers = try TransferThread(configuration)
     }
 
     func shutdown() { transfers.shutdown() }

@@ -31,7 +31,7 @@ struct TransferLoop: ~Copyable {
             arrival.clock.beginWait()
             admission.enqueue(arrival)
         }
-        end(where: \.cancellation.isSet)
+        end(where: \.wasCancelled.value)
         startAdmitted()
         guard multi.perform() else { return endAll() }
         for (token, transfer) in active where transfer.isPaused {
@@ -103,20 +103,24 @@ struct TransferLoop: ~Copyable {
 final class TransferThread: Sendable {
     private let mailbox = Mutex(Mailbox())
 
-    init(_ configuration: FetchConfiguration) {
-        Thread.begin("cameo-transfers") { self.run(configuration) }
+    init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
+        do throws(Errno) {
+            try BlockingThread.start("cameo-transfers") { self.run(configuration) }
+        } catch {
+            throw .library("cannot have a thread: \(error)")
+        }
     }
 
     /// Carries out a transfer. The wait for a slot is reported to `clock`.
     ///
     /// - Throws: `CancellationError` if the task is cancelled or the thread was shut down; ``HostBusy``.
     func perform(_ request: TransferRequest, _ clock: WorkClock) async throws -> TransferResult {
-        let cancellation = CancellationFlag()
+        let wasCancelled = Live(false)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let arrival = Mailbox.Arrival(
                     request: request,
-                    cancellation: cancellation,
+                    wasCancelled: wasCancelled,
                     clock: clock,
                     continuation: continuation
                 )
@@ -129,7 +133,7 @@ final class TransferThread: Sendable {
                 if !isOpen { continuation.resume(throwing: CancellationError()) }
             }
         } onCancel: {
-            cancellation.set()
+            wasCancelled.value = true
             wake()
         }
     }
@@ -172,7 +176,7 @@ struct Mailbox {
     /// A requested transfer and its waiting task.
     struct Arrival: Sendable {
         let request: TransferRequest
-        let cancellation: CancellationFlag
+        let wasCancelled: Live<Bool>
         /// The clock of the waiting task.
         let clock: WorkClock
         let continuation: CheckedContinuation<TransferResult, any Error>

@@ -164,7 +164,7 @@ func blocking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Va
     return try result.withLock { $0 }.get()
 }
 
-/// A thread that is not of the cooperative pool, whose threads may all be blocked by opening stores.
+/// A queue, which ends with its task, and no thread of the cooperative pool: opening stores may block all of those.
 private final class OwnThread: TaskExecutor {
     private let queue = DispatchQueue(label: "cameo.postgresql.blocking")
 

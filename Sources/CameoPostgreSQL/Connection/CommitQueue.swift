@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
 internal import Foundation
@@ -26,6 +27,7 @@ final class CommitQueue: Sendable {
     /// The maximum number of operations per transaction, which bounds how long its locks are held.
     private static let largestGroup = 256
     private static let collisions = 8
+    private static let pauses = RetryPolicy(base: .milliseconds(4), cap: .milliseconds(512), jitter: 1)
     /// How long a group is gathered, in microseconds: a fraction of a sync.
     private static let gathering: UInt32 = 200
 
@@ -90,8 +92,11 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Waits for everything that was submitted before.
+    /// Waits for everything that was submitted before. Blocks.
     func drain() { connections.drain() }
+
+    /// Waits for everything that was submitted before.
+    func finish() async { try? await connections.perform {} }
 
     private func submit(_ operation: Operation) {
         let mustDrain = state.withLock { state in
@@ -166,7 +171,7 @@ final class CommitQueue: Sendable {
                 return
             } catch let error as DatabaseError where error.isCollision && collisions < Self.collisions {
                 collisions += 1
-                usleep(UInt32.random(in: 0...2_000) << collisions)
+                Self.pauses.wait(afterFailures: collisions)
             }
         }
     }

@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import CameoStore
 internal import Foundation
 internal import Synchronization
@@ -13,8 +14,6 @@ internal import Synchronization
 final class Listener: Sendable {
     /// The channel on which commits tell of new work.
     static func channel(schema: String) -> String { "\(schema).work" }
-
-    private static let pauses = (first: 0.05, longest: 1.0)
 
     private struct State {
         var wakers: [Int: @Sendable () -> Void] = [:]
@@ -39,11 +38,9 @@ final class Listener: Sendable {
             state.wakers[state.next] = wake
             return (state.next, mustStart)
         }
-        if mustStart {
-            // A thread of its own: it blocks most of the time.
-            let thread = Thread { self.run() }
-            thread.name = "cameo.listen"
-            thread.start()
+        // It blocks most of the time. Without a thread, the interval of the streams stands in.
+        if mustStart, (try? BlockingThread.start("cameo-listen") { self.run() }) == nil {
+            state.withLock { $0.isRunning = false }
         }
         return number
     }
@@ -55,7 +52,7 @@ final class Listener: Sendable {
 
     /// Listens until nobody waits any more, unless through a pooler.
     private func run() {
-        var pause = Self.pauses.first
+        var failures = 0
         while true {
             do {
                 let connection = try Connection(url)
@@ -64,18 +61,18 @@ final class Listener: Sendable {
                     return
                 }
                 try connection.run("LISTEN \"\(Self.channel(schema: url.schema))\"")
-                pause = Self.pauses.first
+                failures = 0
                 wakeAll()
                 while true {
                     if isDone { return }
-                    var wanted = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
-                    if poll(&wanted, 1, 500) > 0, try connection.takeNotifications() > 0 { wakeAll() }
+                    var notifications = PollSet(connection.descriptor)
+                    if notifications.wait(milliseconds: 500), try connection.takeNotifications() > 0 { wakeAll() }
                 }
             } catch {
                 // The interval of the streams stands in until it succeeds.
                 if isDone { return }
-                usleep(UInt32(pause * 1_000_000 * Double.random(in: 0.5...1.5)))
-                pause = min(pause * 2, Self.pauses.longest)
+                failures += 1
+                RetryPolicy.reconnecting.wait(afterFailures: failures)
             }
         }
     }

@@ -271,12 +271,8 @@ extension PostgreSQLStore {
     package func finish() async {
         await recordReadings()
         await errands.finish()
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async {
-                self.close()
-                continuation.resume()
-            }
-        }
+        await writes?.finish()
+        await claims?.finish()
     }
 
     package func close() {

@@ -1,3 +1,4 @@
+internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
 internal import Foundation
@@ -64,13 +65,13 @@ final class ReaderPool: Sendable {
 }
 
 // DESIGN. libpq's calls block, so each connection has a serial dispatch queue of its own, never a thread of the
-// cooperative pool. It connects when it is first used. A connection that is lost is replaced, after pauses that double
-// and vary, so that the workers of a fleet do not come back all at once; whoever waits for it gives up after its
-// patience. So a server that restarts or fails over costs time, and no job.
+// cooperative pool. A queue, because most of a store's connections rest most of the time, and one may live for a single
+// transaction: a resting queue has no thread. It connects when it is first used. A connection that is lost is replaced,
+// after pauses that double and vary, so that the workers of a fleet do not come back all at once; whoever waits for it
+// gives up after its patience. So a server that restarts or fails over costs time, and no job.
 //
 // @unchecked: `connection`, `hasConnected` and `mayPrepare` are used on `queue` only.
 final class ConnectionQueue: @unchecked Sendable {
-    private static let pauses = (first: 0.05, longest: 1.0)
     static let patience = Duration.seconds(15)
 
     let url: DatabaseURL
@@ -121,7 +122,7 @@ final class ConnectionQueue: @unchecked Sendable {
     /// not have committed anything then.
     func withConnection<Value>(_ body: (Connection) throws -> Value) throws -> Value {
         let deadline = ContinuousClock.now + patience
-        var (pause, limit) = (Self.pauses.first, Connection.patience)
+        var (failures, limit) = (0, Connection.patience)
         while true {
             do {
                 return try body(try connect(within: limit))
@@ -130,8 +131,8 @@ final class ConnectionQueue: @unchecked Sendable {
                 if error.isUnknownStatement { mayPrepare = false }
                 // Less is too little for another attempt.
                 guard ContinuousClock.now + .seconds(1) < deadline else { throw tellingNeed(error) }
-                usleep(UInt32(pause * 1_000_000 * Double.random(in: 0.5...1.5)))
-                pause = min(pause * 2, Self.pauses.longest)
+                failures += 1
+                RetryPolicy.reconnecting.wait(afterFailures: failures)
                 limit = min(limit, ContinuousClock.now.duration(to: deadline))
             }
         }
@@ -154,4 +155,14 @@ final class ConnectionQueue: @unchecked Sendable {
 
     /// Drops a connection whose state is unknown; the server rolls its transaction back.
     func disconnect() { connection = nil }
+}
+
+extension RetryPolicy {
+    /// 50 ms, doubling up to a second, each half less or more.
+    static let reconnecting = RetryPolicy(base: .milliseconds(75), cap: .milliseconds(1_500), jitter: 2.0 / 3)
+
+    /// Blocks for the delay after so many failures in a row, at least 1.
+    func wait(afterFailures count: Int) {
+        usleep(UInt32(delay(afterFailures: count, chance: .random(in: 0...1)).seconds * 1_000_000))
+    }
 }

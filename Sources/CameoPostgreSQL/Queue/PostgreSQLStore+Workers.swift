@@ -60,7 +60,7 @@ extension PostgreSQLStore {
                 due: try db.nextDueTime().map(Date.init(milliseconds:)),
                 hasLostWorkers: try !db.lostWorkers(except: worker).isEmpty
             )
-            return (sweep, try ChangeFeed.hasNewChanges(enteredBy: db.now - ChangeFeed.rest, db))
+            return (sweep, try ChangeNumbers.hasNewChanges(enteredBy: db.now - ChangeNumbers.rest, db))
         }
         if hasOldChanges { numberChangesSoon() }
         return sweep

@@ -54,7 +54,7 @@ extension Schema {
 }
 
 extension Schema {
-    /// The feed of changes; see ``ChangeFeed``.
+    /// The feed of changes; see ``ChangeNumbers``.
     static let changes = """
         -- The changes of a transaction, until they are numbered: a row for each would cost as much as the outcome. Each
         -- row lives for about a second, so that autovacuum runs early, and compression would be in vain.

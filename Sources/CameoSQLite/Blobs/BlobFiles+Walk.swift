@@ -37,7 +37,7 @@ extension BlobFiles {
             for entry in entries {
                 switch entry.kind {
                 case .folder where entry.name == "tmp": break
-                case .folder where Self.isPrefix(entry.name): prefixes.append(entry.name)
+                case .folder where BlobDigest.isFolder(entry.name): prefixes.append(entry.name)
                 case .file where entry.name == Self.ownerMark: break
                 default: unexpected.append(Self.unexpected(entry, in: "blobs"))
                 }
@@ -96,7 +96,7 @@ extension BlobFiles {
     }
 
     /// The path of a blob within the store's folder.
-    static func path(of digest: BlobDigest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
+    static func path(of digest: BlobDigest) -> String { "blobs/\(digest.path)" }
 
     /// Lists a folder and checks the folder itself.
     private func list(_ path: String, _ unexpected: inout [UnexpectedEntry]) -> [FolderEntry] {
@@ -126,11 +126,6 @@ extension BlobFiles {
             kind: entry.kind,
             fault: entry.kind == .link ? .link : .foreign
         )
-    }
-
-    /// Whether the name is two lower-case hexadecimal digits.
-    static func isPrefix(_ name: String) -> Bool {
-        BlobDigest(hex: name + String(repeating: "0", count: 62)) != nil
     }
 }
 

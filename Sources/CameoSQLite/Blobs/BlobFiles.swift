@@ -1,4 +1,3 @@
-internal import CLinux
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -10,7 +9,7 @@ internal import Synchronization
 // with a temporary name is removed when a worker starts an hour later. Overwriting an existing blob is harmless (same
 // bytes) and renews its age, which protects it from collection.
 //
-// Threads: syncing blocks, so files are written and read on a dedicated queue, not in the cooperative pool.
+// Threads: syncing blocks, so files are written and read on threads of their own, not in the cooperative pool.
 final class BlobFiles: Sendable {
     /// The largest blob kept in the database, in bytes; up to about this size SQLite is faster than files
     /// (https://www.sqlite.org/fasterthanfs.html).
@@ -22,11 +21,13 @@ final class BlobFiles: Sendable {
     let directory: StoreDirectory
     /// Folders whose directory entries are known to be durable.
     private let syncedFolders = Mutex<Set<String>>([])
-    private let queue = DispatchQueue(label: "cameo.blob-files", attributes: .concurrent)
+    private let threads = BlockingThreads(limit: 8, name: "cameo-blobs") {}
 
     init(directory: StoreDirectory) {
         self.directory = directory
     }
+
+    deinit { threads.shutdown() }
 
     func read(_ digest: BlobDigest) async throws(StoreError) -> Data {
         try await perform { directory in
@@ -113,11 +114,10 @@ final class BlobFiles: Sendable {
         _ body: @escaping @Sendable (StoreDirectory) throws -> Value
     ) async throws(StoreError) -> Value {
         let directory = directory
-        let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Result { try body(directory) }) }
-        }
+        let result = await threads.run { _, _ in Result { try body(directory) } }
         do {
-            return try result.get()
+            guard let value = try result?.get() else { throw StoreError.failed("\(directory.path) was closed") }
+            return value
         } catch {
             throw StoreError(error, path: directory.path)
         }
@@ -143,11 +143,11 @@ final class BlobFiles: Sendable {
         try StoreAccess.makeFolder(folder, sharedAs: 0o770)
         // Needed for an existing folder too: its creator may have died before syncing it.
         if !syncedFolders.withLock({ $0.contains(folder) }) {
-            guard cameo_sync_directory(directory.blobs) == 0 else { throw Errno() }
+            try FilePaths.sync(directory.blobs)
             _ = syncedFolders.withLock { $0.insert(folder) }
         }
         guard rename(path, place) == 0 else { throw Errno() }
-        guard cameo_sync_directory(folder) == 0 else { throw Errno() }
+        try FilePaths.sync(folder)
     }
 
     // DESIGN. `blobs/` may be a link, to a folder on another disk. A copy of the store's folder then has a link to the same

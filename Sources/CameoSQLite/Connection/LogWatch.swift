@@ -10,7 +10,8 @@ internal import Synchronization
 // writes to the write-ahead log. The commit follows some milliseconds later, after its sync, so a few checks of `PRAGMA
 // data_version` follow at doubling intervals. After an event the watch pauses, so that a busy store costs few
 // checks: a worker's pause is two milliseconds, that of the web's events a quarter of a second. Callers also poll
-// occasionally, because events may be missing where the kernel has no watches left.
+// occasionally, because events may be missing where the kernel has no watches left. A dispatch source reports to a queue,
+// which also does the delayed checks, so the watch has that and no thread.
 //
 // @unchecked: `version` and `event` are used on `queue` only, and a dispatch source may be used from any thread.
 final class LogWatch: @unchecked Sendable {

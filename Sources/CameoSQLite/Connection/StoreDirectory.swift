@@ -29,8 +29,8 @@ package struct StoreDirectory: Hashable, Sendable {
         WorkerDescription.isID(worker) ? "\(workers)/\(worker).lock" : nil
     }
 
-    /// The path of a blob's file, `blobs/ab/cdef…`, split so that no folder grows too large.
-    func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))" }
+    /// The path of a blob's file, `blobs/ab/cdef…`.
+    func blobFile(_ digest: BlobDigest) -> String { "\(blobs)/\(digest.path)" }
 
     /// A new temporary path for a blob that is being written.
     func unfinishedBlob() -> String { "\(unfinishedBlobs)/\(UUID().uuidString)" }
@@ -101,7 +101,7 @@ package struct StoreDirectory: Hashable, Sendable {
     var emptied: StoreError? {
         let isOld =
             access(claimLock, F_OK) == 0
-            || (try? FolderEntry.all(in: blobs + "/.").contains { BlobFiles.isPrefix($0.name) }) ?? false
+            || (try? FolderEntry.all(in: blobs + "/.").contains { BlobDigest.isFolder($0.name) }) ?? false
         return isOld ? .damagedDatabase(path: path) : nil
     }
 

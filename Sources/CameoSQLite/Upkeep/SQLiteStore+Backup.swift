@@ -37,7 +37,7 @@ extension SQLiteStore {
             // Replaces an empty folder and nothing else.
             guard rename(unfinished, target) == 0 else { throw StoreError(Errno(), path: target) }
             let parent = URL(filePath: target).deletingLastPathComponent().path
-            guard cameo_sync_directory(parent) == 0 else { throw StoreError(Errno(), path: target) }
+            try FilePaths.sync(parent)
             return result
         } catch {
             try? FileManager.default.removeItem(atPath: unfinished)
@@ -86,7 +86,7 @@ extension SQLiteStore {
         }
         guard cameo_sync_filesystem(folder.path) == 0 else { throw Errno() }
         guard rename(database, folder.database) == 0 else { throw Errno() }
-        guard cameo_sync_directory(folder.path) == 0 else { throw Errno() }
+        try FilePaths.sync(folder.path)
         return BackupReport(jobs: content.jobs, blobs: content.blobs, bytes: done, damaged: damaged)
     }
 

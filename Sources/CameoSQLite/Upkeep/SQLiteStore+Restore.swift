@@ -111,7 +111,7 @@ extension SQLiteStore {
         // With its log, if it was not closed well: the two are one database.
         var files = [source.database, source.writeAheadLog].filter { path in access(path as String, F_OK) == 0 }
             .map { path in (path, copy.path + path.dropFirst(source.path.count)) }
-        for prefix in try FolderEntry.all(in: "\(source.blobs)/.") where BlobFiles.isPrefix(prefix.name) {
+        for prefix in try FolderEntry.all(in: "\(source.blobs)/.") where BlobDigest.isFolder(prefix.name) {
             try StoreAccess.makeFolder("\(copy.blobs)/\(prefix.name)")
             files += try FolderEntry.all(in: "\(source.blobs)/\(prefix.name)").filter { $0.kind == .file }
                 .map { ("\(source.blobs)/\(prefix.name)/\($0.name)", "\(copy.blobs)/\(prefix.name)/\($0.name)") }

@@ -83,7 +83,8 @@ struct MultipartForm {
     }
 }
 
-/// Bounds the bytes of uploads that have arrived and wait on the disk until a store takes them.
+/// Bounds the bytes of uploads that have arrived and wait on the disk until a store takes them. Nobody waits for room, as for
+/// that of sources: the client is told to come again.
 package final class UploadBudget: Sendable {
     private let limit: Int
     private let used = Mutex(0)

@@ -1,6 +1,5 @@
 internal import CameoModel
 internal import CameoStore
-internal import Dispatch
 internal import Foundation
 internal import Hummingbird
 internal import NIOCore
@@ -73,8 +72,9 @@ final class VerifiedFiles: Sendable {
     static let piece = 262_144
 
     private let known = Mutex<Set<Identity>>([])
-    /// A queue for reads, which block; Swift's task pool must not block.
-    private let queue = DispatchQueue(label: "cameo.web.files", attributes: .concurrent)
+    private let threads = BlockingThreads(limit: 8, name: "cameo-web-files") {}
+
+    deinit { threads.shutdown() }
 
     /// Verifies the file's bytes against the digest, unless that has been done before.
     ///
@@ -89,8 +89,8 @@ final class VerifiedFiles: Sendable {
             digest: digest
         )
         if known.withLock({ $0.contains(identity) }) { return }
-        let isWhole = await perform { Self.digest(of: file, count: count) == digest }
-        guard isWhole else { throw .damagedBlob(digest: digest.description) }
+        let found = await threads.run { _, _ in Self.digest(of: file, count: count) }
+        guard found == digest else { throw .damagedBlob(digest: digest.description) }
         known.withLock { known in
             if known.count >= Self.limit { known.removeAll() }
             known.insert(identity)
@@ -99,7 +99,7 @@ final class VerifiedFiles: Sendable {
 
     /// Reads a range of a file; returns fewer bytes if the file was truncated meanwhile.
     func read(_ file: OpenFile, _ range: Range<Int>) async -> [UInt8] {
-        await perform { file.bytes(in: range) }
+        await threads.run { _, _ in file.bytes(in: range) } ?? []
     }
 
     private static func digest(of file: OpenFile, count: Int) -> BlobDigest {
@@ -108,11 +108,5 @@ final class VerifiedFiles: Sendable {
             file.bytes(in: start..<min(start + piece, count)).withUnsafeBytes { hash.update($0) }
         }
         return hash.finalize()
-    }
-
-    private func perform<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: body()) }
-        }
     }
 }

@@ -38,9 +38,11 @@ struct FolderWatch {
     var folderCount: Int { folders.count }
 
     /// The absolute paths of new pictures, in batches. The stream ends only by throwing, normally a ``CommandFailure``.
-    consuming func pictures() -> AsyncThrowingStream<[[UInt8]], any Error> {
+    ///
+    /// - Throws: the error of a thread that cannot be started.
+    consuming func pictures() throws(Errno) -> AsyncThrowingStream<[[UInt8]], any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: [[UInt8]].self)
-        Thread.detachNewThread { [self] in
+        try BlockingThread.start("cameo-folders") { [self] in
             var watch = self
             do {
                 while true { continuation.yield(try watch.next()) }
@@ -64,13 +66,13 @@ struct FolderWatch {
 
     /// Waits for an event, then collects until none arrives for a quarter of a second, or for two seconds in all.
     private mutating func gather() throws {
-        try wait(-1)
+        wait(-1)
         let begun = ContinuousClock.now
         let looked = Date()
         var dropped = false
         repeat {
             dropped = try take() || dropped
-        } while try begun.duration(to: .now) < .milliseconds(Self.longestGathering) && wait(Self.gathering)
+        } while begun.duration(to: .now) < .milliseconds(Self.longestGathering) && wait(Self.gathering)
         if dropped {
             // The clock behind file times lags by a few milliseconds.
             let since = complete.addingTimeInterval(-2)
@@ -81,13 +83,9 @@ struct FolderWatch {
 
     /// - Returns: false if no event arrived in time.
     @discardableResult
-    private func wait(_ milliseconds: Int32) throws -> Bool {
-        var wish = pollfd(fd: descriptor.descriptor, events: Int16(POLLIN), revents: 0)
-        while true {
-            let count = poll(&wish, 1, milliseconds)
-            guard count < 0 else { return count > 0 }
-            guard errno == EINTR else { throw CommandFailure("folders cannot be watched: \(Errno())", .failed) }
-        }
+    private func wait(_ milliseconds: Int32) -> Bool {
+        var events = PollSet(descriptor.descriptor)
+        return events.wait(milliseconds: milliseconds)
     }
 
     /// Reads and handles the pending events.

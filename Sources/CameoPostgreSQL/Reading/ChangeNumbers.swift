@@ -22,8 +22,8 @@ internal import Synchronization
 // can only be higher. Once all transactions before that one have ended, and what they entered is numbered, `low` moves
 // there. A transaction of this engine has its number before it enters anything (``Opening``).
 
-/// The changes of jobs' states, and their numbers.
-enum ChangeFeed {
+/// The numbers of the changes of jobs' states.
+enum ChangeNumbers {
     /// When a transaction that numbers changes leaves the rest to the next: after so many entries or changes.
     private static let page = (entries: 500, changes: 5_000)
     /// How long changes stay without a number if nobody reads them, in milliseconds.
@@ -105,8 +105,8 @@ extension PostgreSQLStore {
     /// standby: then the feed ends with what others have numbered.
     package func numberChanges() async throws(StoreError) {
         guard canNumberChanges else { return }
-        guard try await read({ db in try ChangeFeed.hasNewChanges(db) }) else { return }
-        while try await transaction({ db in try ChangeFeed.number(.waits, db) }) {}
+        guard try await read({ db in try ChangeNumbers.hasNewChanges(db) }) else { return }
+        while try await transaction({ db in try ChangeNumbers.number(.waits, db) }) {}
     }
 
     /// Numbers changes that nobody has read for a while, after the return of the call, so that programs that only read
@@ -115,7 +115,7 @@ extension PostgreSQLStore {
         guard isNumbering.exchange(true, ordering: .relaxed) == false else { return }
         errands.start { [self] in
             do throws(StoreError) {
-                while try await transaction({ db in try ChangeFeed.number(.leavesItToOthers, db) }) {}
+                while try await transaction({ db in try ChangeNumbers.number(.leavesItToOthers, db) }) {}
             } catch {
                 // Nobody waits for it, and the next sweep of any worker tries again.
             }

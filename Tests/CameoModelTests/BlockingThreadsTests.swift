@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import CameoHTTPTransfer
+@testable import CameoModel
 
 @Suite(.timeLimit(.minutes(5)))
 struct BlockingThreadsTests {
@@ -93,5 +93,20 @@ struct BlockingThreadsTests {
         task.cancel()
         #expect(await task.value == true)
         threads.shutdown()
+    }
+
+    @Test func aThreadGetsNoSignalsButThoseOfItsFaults() async throws {
+        let blocked: [Int32] = try await withCheckedThrowingContinuation { continuation in
+            do {
+                try BlockingThread.start("test") {
+                    var signals = sigset_t()
+                    pthread_sigmask(SIG_BLOCK, nil, &signals)
+                    continuation.resume(returning: [SIGPIPE, SIGTERM, SIGSEGV].map { sigismember(&signals, $0) })
+                }
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+        #expect(blocked == [1, 1, 0])
     }
 }

@@ -1,11 +1,12 @@
+internal import CLinux
 internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-// DESIGN. Calls of libcurl and of a shared file system block, for as long as a server or a disk pleases, so they have
-// threads of their own and never one of the cooperative pool. A thread is started when all others are busy, up to a limit,
-// which also bounds the load on the server; what comes then waits in the order of its arrival. The thread that was busy
-// last gets the next job, because its connection is the most likely to be open still.
+// DESIGN. Calls of libcurl and of a file system block, for as long as a server or a disk pleases, so they have threads of
+// their own and never one of the cooperative pool. A thread is started when all others are busy, up to a limit, which also
+// bounds the load on the server; what comes then waits in the order of its arrival. The thread that was busy last gets the
+// next job, because its connection is the most likely to be open still.
 
 /// Threads for blocking work, each with a context of its own, such as a connection.
 package final class BlockingThreads<Context>: Sendable {
@@ -25,6 +26,13 @@ package final class BlockingThreads<Context>: Sendable {
         var handed: [ObjectIdentifier: Job] = [:]
         var threads = 0
         var isClosed = false
+
+        /// The job that waits longest; nil ends a thread.
+        mutating func nextOrEnd() -> Job? {
+            guard waiting.isEmpty else { return waiting.removeFirst() }
+            threads -= 1
+            return nil
+        }
     }
 
     private let state = Mutex(State())
@@ -46,16 +54,16 @@ package final class BlockingThreads<Context>: Sendable {
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable (_ context: Context, _ isCancelled: @escaping () -> Bool) -> Value
     ) async -> Value? {
-        let flag = CancellationFlag()
+        let wasCancelled = Live(false)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in
                 add { [weak self] context in
-                    let value = context.map { body($0) { flag.isSet || self?.isClosed != false } }
+                    let value = context.map { body($0) { wasCancelled.value || self?.isClosed != false } }
                     return { continuation.resume(returning: value) }
                 }
             }
         } onCancel: {
-            flag.set()
+            wasCancelled.value = true
         }
     }
 
@@ -96,7 +104,14 @@ package final class BlockingThreads<Context>: Sendable {
         case .waits: break
         case .handed(let seat): seat.turn.signal()
         case .needsThread:
-            Thread.begin(name) { [self] in work(from: job) }
+            do throws(Errno) {
+                try BlockingThread.start(name) { [self] in work(from: job) }
+            } catch {
+                // The machine has no thread left, so the caller's does the work.
+                let context = makeContext()
+                job(context)()
+                while let job = state.withLock({ $0.nextOrEnd() }) { job(context)() }
+            }
         }
     }
 
@@ -123,28 +138,70 @@ package final class BlockingThreads<Context>: Sendable {
     }
 }
 
-extension Thread {
-    /// Starts a thread that gets no signals: they are for the program's own threads. OpenSSL writes without MSG_NOSIGNAL, so
-    /// a server that hangs up would otherwise end the program by SIGPIPE. The name has at most 15 characters.
-    package static func begin(_ name: String, _ work: @escaping @Sendable () -> Void) {
-        let thread = Thread {
-            var all = sigset_t()
-            sigfillset(&all)
-            pthread_sigmask(SIG_SETMASK, &all, nil)
-            work()
+/// A thread for blocking work. It ends when its body returns, and not before, so that it can start a child that is to die
+/// with it (prctl(2), PR_SET_PDEATHSIG).
+package enum BlockingThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Starts a thread with a name of at most 15 characters, as `ps -T` shows it. It gets no signals but those of its own
+    /// faults: they are for the program's own threads. OpenSSL writes without MSG_NOSIGNAL, so a server that hangs up would
+    /// otherwise end the program by SIGPIPE.
+    ///
+    /// - Throws: the error of pthread_create.
+    package static func start(_ name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) {
+        let body = Unmanaged.passRetained(
+            Body {
+                cameo_name_thread(name)
+                var signals = sigset_t()
+                sigfillset(&signals)
+                for fault in [SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { sigdelset(&signals, fault) }
+                pthread_sigmask(SIG_SETMASK, &signals, nil)
+                run()
+            }
+        )
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            body.toOpaque()
+        )
+        guard result == 0 else {
+            body.release()
+            throw Errno(result)
         }
-        thread.name = name
-        thread.start()
+        pthread_detach(thread)
     }
 }
 
-/// Tells work on another thread that the task waiting for it was cancelled.
-package final class CancellationFlag: Sendable {
-    private let flag = Atomic(false)
+/// poll(2) over a few descriptors.
+package struct PollSet {
+    private var entries: [pollfd] = []
 
-    package init() {}
+    /// Watches the descriptors that are not nil for reading.
+    package init(_ descriptors: Int32?...) {
+        for case let descriptor? in descriptors { add(descriptor) }
+    }
 
-    package var isSet: Bool { flag.load(ordering: .acquiring) }
+    /// Adds a descriptor to be watched for reading and, on request, for writing.
+    package mutating func add(_ descriptor: Int32, alsoForWriting: Bool = false) {
+        let events = alsoForWriting ? POLLIN | POLLOUT : POLLIN
+        entries.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
+    }
 
-    package func set() { flag.store(true, ordering: .releasing) }
+    /// Waits until a descriptor is ready or closed. Returns false on timeout.
+    @discardableResult
+    package mutating func wait(milliseconds: Int32) -> Bool {
+        // EINTR is a reason to check again, like any event.
+        poll(&entries, nfds_t(entries.count), milliseconds) != 0
+    }
+
+    package func isReady(_ descriptor: Int32) -> Bool { entries.contains { $0.fd == descriptor && $0.revents != 0 } }
 }
