@@ -185,6 +185,46 @@ extension QueueTransaction {
         return (thumbnails, blobs == 1)
     }
 
+    /// The actual numbers of each queue's jobs, as SQL: `queue`, `name`, and a column for each state.
+    package var actualJobs: String {
+        let columns = JobState.allCases.map { state in
+            "CAST(coalesce(sum(jobs) FILTER (WHERE place.state = \(state.code)), 0) AS bigint) AS \(state.rawValue)"
+        }
+        return """
+            SELECT queue.id AS queue, queue.name AS name, \(columns.joined(separator: ", "))
+            FROM queue LEFT JOIN (
+              SELECT queue, state, count(*) AS jobs FROM (
+                SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) AS placed
+              GROUP BY queue, state) AS place ON place.queue = queue.id
+            GROUP BY queue.id, queue.name
+            """
+    }
+
+    /// Corrects the rows that count the jobs of queues.
+    package var correctionOfCounts: String {
+        """
+        UPDATE queue_count SET \(JobState.allCases.map { "\($0.rawValue) = actual.\($0.rawValue)" }.joined(separator: ", "))
+        FROM (\(actualJobs)) AS actual WHERE actual.queue = queue_count.queue
+        """
+    }
+
+    /// The counts of queues that are wrong; those of jobs that have `ever` ended are at least as many as there are.
+    package func wrongCounts() throws -> [(queue: String, state: String, ever: Bool, counted: Int, actual: Int)] {
+        func differing(_ state: JobState, _ column: String, ever: String, if comparison: String) -> String {
+            """
+            SELECT actual.name AS queue, '\(state.rawValue)' AS state, \(ever) AS ever, counts.\(column) AS counted,
+              actual.\(state.rawValue) AS actual
+            FROM actual JOIN \(dialect.queueCounts) AS counts ON counts.queue = actual.queue
+            WHERE counts.\(column) \(comparison) actual.\(state.rawValue)
+            """
+        }
+        let jobs = JobState.allCases.map { differing($0, $0.rawValue, ever: "FALSE", if: "<>") }
+        let ends = JobState.ends.map { differing($0, "ever_\($0.rawValue)", ever: "TRUE", if: "<") }
+        let wrong = (jobs + ends).joined(separator: " UNION ALL ")
+        return try query("WITH actual AS (\(actualJobs)) \(wrong)")
+            .map { row in try (row["queue"], row["state"], row["ever"], row["counted"], row["actual"]) }
+    }
+
     /// The counts that are kept of all rows, as they should be: `name` and `actual`.
     package var actualTotals: String {
         """

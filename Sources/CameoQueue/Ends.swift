@@ -12,11 +12,11 @@ extension LostJob {
 
 extension QueueTransaction {
     /// Enters what every end of a job does, besides its outcome: counts, the change feed, and the deliveries to its hooks.
-    package func enter(_ end: End, of job: QueuedJob, from before: JobState?) throws {
-        move(job, from: before, to: end.state)
+    package func enter(_ end: End, of task: TaskRow, from before: JobState?) throws {
+        move(task, from: before, to: end.state)
         if end.state == .discarded, let failure = end.failure { fail(failure.code, .finalFailures) }
         // The job that superseded it has inherited its hooks.
-        if job.isHooked, end.supersededBy == nil { try deliver(end, of: job.id) }
+        if task.isHooked, end.supersededBy == nil { try deliver(end, of: task.id) }
     }
 
     /// Makes a running job, whose claim has been taken, wait for another attempt.

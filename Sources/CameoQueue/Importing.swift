@@ -31,21 +31,25 @@ extension QueueTransaction {
     package func beginImport(of mark: String, isAddition: Bool, at location: String) throws -> Bool {
         let live = try workers(only: nil).filter(\.isAlive).map(\.id).sorted()
         guard live.isEmpty else {
-            throw StoreError.cannotOpen(path: location, reason: ImportRefusal.workers(live))
+            let ids = live.joined(separator: " ")
+            let reason = "workers are alive (\(ids)); stop them with `cameo-admin worker stop --all`"
+            throw StoreError.cannotOpen(path: location, reason: reason)
         }
         let find = "SELECT EXISTS (SELECT 1 FROM epoch WHERE name = ?1)"
-        if try value(find, [ImportRefusal.epoch(mark)]) == true { return true }
+        if try value(find, ["import of \(mark)"]) == true { return true }
         let full = RecordKind.ofANewStore.map { "EXISTS (SELECT 1 FROM \($0.rawValue))" }.joined(separator: " OR ")
         guard try isAddition || (value("SELECT \(full)") == false && !hasArrivals()) else {
-            throw StoreError.cannotOpen(path: location, reason: ImportRefusal.records)
+            let reason =
+                "it has jobs or pictures of its own; import into a new store, or give --add to add what is not there"
+            throw StoreError.cannotOpen(path: location, reason: reason)
         }
-        try execute("INSERT INTO epoch(name, since) VALUES (?1, ?2)", [ImportRefusal.epoch(mark), now])
+        try execute("INSERT INTO epoch(name, since) VALUES (?1, ?2)", ["import of \(mark)", now])
         return false
     }
 
     /// Forgets an import.
     package func forgetImport(of mark: String) throws {
-        try execute("DELETE FROM epoch WHERE name = ?1", [ImportRefusal.epoch(mark)])
+        try execute("DELETE FROM epoch WHERE name = ?1", ["import of \(mark)"])
     }
 
     /// Those of the blobs that the store does not have.

@@ -2,12 +2,11 @@ internal import CameoModel
 internal import CameoStore
 internal import Foundation
 
-// DESIGN. Jobs are in three tables: unfinished jobs in `task`, ended ones in `outcome`, and unaccepted ones in `job`
-// alone. A search queries each table that the filter can match, up to the limit, and merges the results by id. Each
-// query scans ids from one end, which soon finds common values. Rare values use an index: PostgreSQL's planner sees the
-// values and has statistics; SQLite is told the index of a failure code, and of a queue or state that has few jobs
-// according to the counters. A time of creation becomes an id: ids ascend with time, almost (a transaction commits later
-// than it takes its ids, and a clock may be set back).
+// DESIGN. A search queries each table that the filter can match (unfinished jobs are in `task`, ended ones in `outcome`,
+// and unaccepted ones in `job` alone), up to the limit, and merges the results by id. Each query scans ids from one end,
+// which soon finds common values. Rare values use an index: PostgreSQL's planner has statistics; SQLite is told the index
+// of a failure code, and of a queue or state that has few jobs according to the counters. A time of creation becomes an
+// id: ids ascend with time, almost (a transaction commits later than it takes its ids, and a clock may be set back).
 struct JobSearch: Sendable {
     enum Order: String, Sendable {
         case newest = "DESC"

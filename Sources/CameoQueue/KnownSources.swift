@@ -12,17 +12,9 @@ package struct SourcePage: Sendable {
         package let isOutside: Bool
     }
 
-    private struct Thumbnail: Sendable {
-        let source: ExactText
-        /// Taken for intact.
-        var stored: KnownSource.StoredThumbnail
-        let createdAt: Int64
-        let blob: Blob
-    }
-
     private var names: [String] = []
-    /// The thumbnails of these sources.
-    private var rows: [Thumbnail] = []
+    /// The thumbnails of these sources, taken for intact.
+    private var rows: [(source: ExactText, stored: KnownSource.StoredThumbnail, createdAt: Int64, blob: Blob)] = []
     /// The sources that name bytes of this store that it does not have.
     private var gone: Set<ExactText> = []
     private var next: String?
@@ -45,11 +37,9 @@ package struct SourcePage: Sendable {
         // No source goes on with the last character of Unicode.
         let end = prefix + "\u{10FFFF}"
         let order = db.dialect.isSQLite ? "source" : "left(source, 512), source"
-        let beginnings = { (first: String, last: String) in
+        let beginnings =
             db.dialect.isSQLite
-                ? ""
-                : "left(source, 512) >= left(\(first)::text, 512) AND left(source, 512) <= left(\(last)::text, 512) AND"
-        }("?1", "?2")
+            ? "" : "left(source, 512) >= left(?1::text, 512) AND left(source, 512) <= left(?2::text, 512) AND"
         let index = db.dialect.indexed(by: "thumbnail_source")
         names = try db.column(
             """
@@ -80,7 +70,7 @@ package struct SourcePage: Sendable {
             guard let id = ThumbnailID(name), let digest = BlobDigest(hex: try row["blob"] as String) else {
                 throw StoreError.failed("thumbnail \(name) has a malformed row")
             }
-            return Thumbnail(
+            return (
                 source: ExactText(try row["source"]),
                 stored: (id, try row["rendition"], try row["renderer_version"], true),
                 createdAt: try row["created_at"],

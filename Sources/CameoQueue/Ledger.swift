@@ -46,23 +46,17 @@ package struct Ledger {
 }
 
 extension QueueTransaction {
-    /// Records a job's change of state, where nil means that it has no row, for counts and the change feed. For one that
-    /// becomes available use ``move(_:from:to:)`` of its task.
-    package func move(_ job: QueuedJob, from: JobState?, to: JobState?) {
-        if let from { ledger.queues[job.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
-        if job.key != 0, (from == .running) != (to == .running) {
-            ledger.keys[job.key, default: 0] += to == .running ? 1 : -1
+    /// Records a task's change of state, where nil means that there is no row, for counts and the change feed.
+    package func move(_ task: TaskRow, from: JobState?, to: JobState?) {
+        if let from { ledger.queues[task.queue, default: Ledger.Counts()].changes[from.code] -= 1 }
+        if task.key != 0, (from == .running) != (to == .running) {
+            ledger.keys[task.key, default: 0] += to == .running ? 1 : -1
         }
         guard let to else { return }
-        ledger.changes.append((job.id, to))
-        ledger.queues[job.queue, default: Ledger.Counts()].enter(to)
+        ledger.changes.append((task.id, to))
+        ledger.queues[task.queue, default: Ledger.Counts()].enter(to)
         // What waits has a due time, and what ends makes room for others of its key or queue.
-        if to != .running, !to.isFinal || job.key != 0 || isLimited(queue: job.queue) { wakeWorkers() }
-    }
-
-    /// Records a task's change of state, where nil means that there is no row.
-    package func move(_ task: TaskRow, from: JobState?, to: JobState?) {
-        move(QueuedJob(task), from: from, to: to)
+        if to != .running, !to.isFinal || task.key != 0 || isLimited(queue: task.queue) { wakeWorkers() }
         if to == .available { raise(task) }
     }
 

@@ -17,7 +17,17 @@ extension QueueStore {
             step.removed.sourceFailures = count
             return step
         }
-        try await steps.take { db in PruneStep(isLast: try db.removeReceipts(atMost: size) < size) }
+        try await steps.take { db in
+            // The keys of requests that have expired, the oldest first.
+            let count = try db.execute(
+                """
+                DELETE FROM first_receipt WHERE key IN (
+                  SELECT key FROM first_receipt WHERE at <= ?1 ORDER BY at LIMIT ?2 \(db.dialect.skippingLocked))
+                """,
+                [db.now - IdempotencyKey.lifetime, size]
+            )
+            return PruneStep(isLast: count < size)
+        }
         for table in [LimitedTable.key, .queue] {
             try await steps.take { last, count, db in
                 try db.names(of: table, after: last, limit: count)
@@ -77,17 +87,6 @@ extension QueueTransaction {
         found.concurrencyKeys = try value("SELECT count(*) FROM key WHERE \(isUnused(.key))") ?? 0
         found.queues = try value("SELECT count(*) FROM queue WHERE \(isUnused(.queue))") ?? 0
         return found
-    }
-
-    /// Removes the keys of requests that have expired, the oldest first, and returns their number.
-    fileprivate func removeReceipts(atMost limit: Int) throws -> Int {
-        try execute(
-            """
-            DELETE FROM first_receipt WHERE key IN (
-              SELECT key FROM first_receipt WHERE at <= ?1 ORDER BY at LIMIT ?2 \(dialect.skippingLocked))
-            """,
-            [now - IdempotencyKey.lifetime, limit]
-        )
     }
 
     fileprivate func remove(_ ids: [Int64], of table: LimitedTable) throws -> Pruned {

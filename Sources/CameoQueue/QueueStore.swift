@@ -92,8 +92,6 @@ package protocol QueueStore: Store {
     func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError) -> CollectedBlobs
     /// Removes what only the engine knows of, such as unfinished files and old partitions.
     func finishPruning(_ steps: inout PruneSteps<Self>, now: Int64) async throws
-    /// What repeated collections would remove.
-    func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int)
 }
 
 // MARK: - Reading
@@ -230,10 +228,7 @@ extension QueueStore {
 
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
         if !isReadOnly { try await acceptAll() }
-        var total = try await read { db in try db.prunable(retention) }
-        let limit = clock.now().addingTimeInterval(-Double(orphanAge) / 1_000)
-        (total.blobs, total.blobBytes) = try await collectableBlobs(unreferencedSince: limit)
-        return total
+        return try await read { db in try db.prunable(retention) }
     }
 
     package func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int {
@@ -269,7 +264,7 @@ extension QueueStore {
             for thumbnail in thumbnails {
                 let (bytes, type) = (thumbnail.encoded.bytes, thumbnail.encoded.format.mediaType)
                 let blob = try await prepare(bytes, digest: SHA256.digest(of: bytes), mediaType: type)
-                prepared.append(PreparedThumbnail(thumbnail: thumbnail, blob: blob))
+                prepared.append((thumbnail, blob))
             }
             try await complete(claim, storing: prepared, from: provenance) {
                 var measured = timings
@@ -365,7 +360,6 @@ extension QueueStore {
                 .flatMap { hook, limit in try db.claimDeliveries(of: hook, limit: limit, for: worker) }
         }
     }
-
 }
 
 /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.

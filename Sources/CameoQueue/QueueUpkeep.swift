@@ -5,6 +5,10 @@ internal import Foundation
 // DESIGN. Retention removes in small transactions what an index shows to have expired, the oldest first; rows that another
 // transaction of PostgreSQL has locked are passed over. So no claim or settlement waits for more than one of these. One
 // process at a time does this.
+//
+// Unreferenced blobs are removed a few at a time (invariant I6). Triggers record each blob that loses a reference, so no
+// scan is needed; collection then checks whether another row still references it. A job references its source and overlays
+// for as long as its row exists, even after it has ended, so that an operator's retry finds them.
 
 /// What one step of a collection did.
 package struct CollectedBlobs: Hashable, Sendable {
@@ -23,6 +27,14 @@ package struct CollectedBlobs: Hashable, Sendable {
 
 /// How long a blob must have been unreferenced, and what a process left unfinished is kept, in milliseconds (invariant I6).
 package let orphanAge: Int64 = 3_600_000
+
+/// The condition that nothing references a row of `blob`, as SQL.
+package let isUnreferenced = """
+    NOT pinned
+      AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.blob = blob.digest)
+      AND NOT EXISTS (SELECT 1 FROM source WHERE source.blob = blob.digest)
+      AND NOT EXISTS (SELECT 1 FROM ingredient WHERE ingredient.name = blob.digest)
+    """
 
 /// The number of blobs examined per transaction.
 private let collectionStep = 32
@@ -58,7 +70,8 @@ extension QueueStore {
                 try db.remove(ids, endedIn: state, before: limit)
             }
         }
-        if let limit = retention.limitOfChanges(now: now) {
+        let limits = Retention.states.map { retention.limit($0, now: now) }
+        if !limits.contains(nil), let limit = limits.compactMap(\.self).min() {
             try await steps.take { db in try db.removeChanges(before: limit) }
         }
         if let limit = try await read({ db in try db.limitOfThumbnails(retention, now: now) }) {
@@ -197,7 +210,7 @@ extension QueueTransaction {
         return removed
     }
 
-    /// Counts the jobs and thumbnails that have expired, and the leftovers; not the blobs.
+    /// Counts what has expired, and the leftovers.
     package func prunable(_ retention: Retention) throws -> Pruned {
         var total = try leftovers()
         let unfinished = try unfinishedBatches()
@@ -213,6 +226,14 @@ extension QueueTransaction {
             total.note(state, count ?? 0)
         }
         total.thumbnails = try unusedThumbnails(retention)
+        let blobs = try row(
+            """
+            SELECT count(*) AS count, coalesce(sum(size), 0) AS bytes FROM orphan JOIN blob USING (digest)
+            WHERE since <= ?1 AND created_at <= ?1 AND \(isUnreferenced)
+            """,
+            [now - orphanAge]
+        )
+        (total.blobs, total.blobBytes) = try (blobs?["count"] ?? 0, blobs?["bytes"] ?? 0)
         return total
     }
 }

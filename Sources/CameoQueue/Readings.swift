@@ -4,9 +4,8 @@ internal import Synchronization
 
 // DESIGN. Retention must know which thumbnails are still read, without slowing readers or wearing out the disk. A
 // reader only adds the URI to a set in memory. A second later, one task selects the thumbnails whose last recorded use
-// is more than an hour old (like `relatime` in file systems) and records them in one transaction: a page of a thousand
-// thumbnails costs one transaction, and none for the rest of the hour. If the store is read-only, busy or full, nothing
-// is recorded; the read itself still succeeds, and the next one is recorded.
+// is more than an hour old (like `relatime` in file systems) and records them in one transaction. If the store is
+// read-only, busy or full, nothing is recorded; the read itself still succeeds, and the next one is recorded.
 
 /// What was read and is not recorded yet.
 package final class Readings: Sendable {
@@ -58,20 +57,18 @@ extension QueueStore {
 
     /// Records everything read so far, including what another task has scheduled.
     package func recordReadings() async {
-        await readings.takeAll { await self.record($0) }.value
-    }
-
-    private func record(_ names: Set<CameoURI>) async {
-        guard !names.isEmpty else { return }
-        do throws(StoreError) {
-            // Usually there is nothing to write, so a read transaction checks first.
-            let due = try await read { db in try db.thumbnails(dueBy: names) }
-            for start in stride(from: 0, to: due.count, by: 1_000) {
-                let some = Array(due[start..<min(start + 1_000, due.count)])
-                try await commit(.begun) { db in try db.noteUse(of: some) }
+        await readings.takeAll { names in
+            guard !names.isEmpty else { return }
+            do throws(StoreError) {
+                // Usually there is nothing to write, so a read transaction checks first.
+                let due = try await self.read { db in try db.thumbnails(dueBy: names) }
+                for start in stride(from: 0, to: due.count, by: 1_000) {
+                    let some = Array(due[start..<min(start + 1_000, due.count)])
+                    try await self.commit(.begun) { db in try db.noteUse(of: some) }
+                }
+            } catch {
+                // Nobody waits for the result. Writers report the same error, and the next read is recorded.
             }
-        } catch {
-            // Nobody waits for the result. Writers report the same error, and the next read is recorded.
-        }
+        }.value
     }
 }

@@ -3,12 +3,11 @@ package import CameoModel
 package import CameoStore
 package import Foundation
 
-// DESIGN. The cache of originals. CameoHTTPCache decides what may be kept and served; three guarantees are made here.
-// Answers for different credentials are kept apart, because the scope is part of every key. An answer of an older fetch
-// never replaces one of a newer (invariant I4): the condition is part of the upsert, so that it holds for whichever of two
-// concurrent workers commits last. And the cache stays within its budget: keeping an answer evicts a few of the least
-// recently used ones in the same transaction, so that no step takes long; those that another transaction is changing are
-// passed over.
+// DESIGN. The cache of originals, of which CameoHTTPCache decides what may be kept and served. Answers for different
+// credentials are kept apart, because the scope is part of every key. An answer of an older fetch never replaces one of a
+// newer (invariant I4): the condition is part of the upsert, whichever of two concurrent workers commits last. Keeping an
+// answer evicts a few of the least recently used ones in the same transaction, so that the cache stays within its budget
+// and no step takes long; those that another transaction is changing are passed over.
 
 /// The maximum number of variants (Vary) kept per key.
 private let variantsOfASource = 16

@@ -3,9 +3,9 @@ package import CameoStore
 internal import Foundation
 
 // DESIGN. What a status says of recent jobs comes from the newest rows of existing indexes, a bounded number of each, so
-// that its cost does not depend on the number of jobs. Counters by minute would be exact, and one more write for every
-// job. The numbers of the change feed have no gaps, so that the changes of a period are counted by the numbers at its two
-// ends; which of them are ends of jobs is counted if they are few, and otherwise estimated by samples.
+// that its cost does not depend on the number of jobs, and no job costs another write. The numbers of the change feed have
+// no gaps, so that the changes of a period are counted by the numbers at its two ends; which of them are ends of jobs is
+// counted if they are few, and otherwise estimated by samples.
 
 /// The most changes of a period that are all counted: they are neighbours on a few pages.
 private let countedChanges: Int64 = 3_000

@@ -37,6 +37,11 @@ package struct TaskRow: Sendable {
 }
 
 extension TaskRow {
+    /// What the counts, the change feed and hooks need of a job.
+    package init(id: Int64, queue: Int64, key: Int64, isHooked: Bool = false) {
+        self.init(id: id, queue: queue, key: key, due: 0, isHooked: isHooked)
+    }
+
     package init(_ row: some QueueRow) throws {
         // One that was cut would name no row, and a claim would find the task again and again.
         id = try row.integer(0) ?? 0
@@ -59,22 +64,6 @@ extension TaskRow {
         worker = try row[17]
         isHooked = try row[18]
         fetchAfter = try row[19]
-    }
-}
-
-/// What the counts, the change feed and hooks need of a job.
-package struct QueuedJob: Sendable {
-    package let id: Int64
-    package let queue: Int64
-    package let key: Int64
-    package let isHooked: Bool
-
-    package init(id: Int64, queue: Int64, key: Int64, isHooked: Bool) {
-        (self.id, self.queue, self.key, self.isHooked) = (id, queue, key, isHooked)
-    }
-
-    package init(_ task: TaskRow) {
-        self.init(id: task.id, queue: task.queue, key: task.key, isHooked: task.isHooked)
     }
 }
 

@@ -288,10 +288,7 @@ package struct PreparedBlob: Sendable {
 }
 
 /// A thumbnail with the blob of its bytes.
-package struct PreparedThumbnail: Sendable {
-    package let thumbnail: RenderedThumbnail
-    package let blob: PreparedBlob
-}
+package typealias PreparedThumbnail = (thumbnail: RenderedThumbnail, blob: PreparedBlob)
 
 extension QueueTransaction {
     /// Records stored bytes that turned out not to be needed. Triggers only see blobs that were referenced once.

@@ -30,7 +30,8 @@ struct ChangeTests {
         try await fixture.enqueue()
         let claim = try await claim()
         await #expect(throws: StoreError.self) {
-            try await store.settle(ClaimUse(claim: claim, timings: { AttemptTimings() })) { db in
+            let use = ClaimUse(claim: claim, timings: { AttemptTimings() })
+            try await store.submit(to: store.writes, .begun, use) { db in
                 try db.complete(claim, timings: AttemptTimings())
                 try db.flush()
                 throw Torn()

@@ -46,7 +46,8 @@ struct HookTests {
         try await fixture.enqueue { $0.hook = "site" }
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         await #expect(throws: StoreError.self) {
-            try await fixture.store.settle(ClaimUse(claim: job.claim, timings: { AttemptTimings() })) { db in
+            let use = ClaimUse(claim: job.claim, timings: { AttemptTimings() })
+            try await fixture.store.submit(to: fixture.store.writes, .begun, use) { db in
                 try db.complete(job.claim, timings: AttemptTimings())
                 try db.flush()
                 throw Torn()

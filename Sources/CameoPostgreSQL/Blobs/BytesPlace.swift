@@ -81,7 +81,7 @@ package struct BytesPlace {
         try Self.probe(storage, of: url)
         try connection.run("SELECT set_config('search_path', '\(url.quoted), pg_temp', false)")
         let needed = """
-            (SELECT count(*) FROM blob WHERE data IS NULL AND NOT (\(PostgreSQLTransaction.isUnreferenced)))
+            (SELECT count(*) FROM blob WHERE data IS NULL AND NOT (\(isUnreferenced)))
             """
         // Also those whose jobs nobody has taken back.
         let using = """
@@ -174,11 +174,11 @@ private final class OwnThread: TaskExecutor {
     }
 }
 
-// DESIGN. A copy of a database remembers where the original keeps its large bytes. Were both to maintain them, the copy's
-// retention and repair would remove what the original needs. So the place has the mark of one store: the identity of its
-// tables, and which database of which server they are in, which a restored dump does not share but a promoted standby does.
-// A store whose mark is another reads there, keeps new bytes in its own rows, and removes nothing. The first that writes or
-// removes where there is no mark, or lets its database remember the place, leaves its own.
+// DESIGN. A copy of a database remembers where the original keeps its large bytes, and must not remove what that one needs.
+// So the place has the mark of one store: the identity of its tables, and which database of which server they are in, which
+// a restored dump does not share but a promoted standby does. A store whose mark is another reads there, keeps new bytes in
+// its own rows, and removes nothing. The first that writes or removes where there is no mark, or lets its database remember
+// the place, leaves its own.
 
 extension PostgreSQLStore {
     static func mark(_ url: DatabaseURL) -> String {

@@ -3,13 +3,9 @@ package import CameoQueue
 package import CameoStore
 package import Foundation
 
-// DESIGN. Unreferenced blobs are removed a few at a time (invariant I6). Triggers record each blob that loses a
-// reference, so no scan is needed; collection then checks whether another row still references it. A job references its
-// source and overlays for as long as its row exists, even after it has ended, so that an operator's retry finds them.
-//
-// A process that stores the same bytes at the same time renews the age of the row first and references it later: only
-// blobs whose row is over an hour old are removed. Rows stay locked until the bytes outside of the database are removed
-// too, so that a new put waits, and puts the bytes again.
+// DESIGN. A process that stores the same bytes at the same time renews the age of the row first and references it later:
+// only blobs whose row is over an hour old are removed. Rows stay locked until the bytes outside of the database are
+// removed too, so that a new put waits, and puts the bytes again.
 
 extension PostgreSQLStore {
     /// - Throws: ``StoreError``; then nothing was removed, but bytes outside of the database, which nothing references. What
@@ -48,19 +44,6 @@ extension PostgreSQLStore {
         return total
     }
 
-    package func collectableBlobs(unreferencedSince time: Date) async throws(StoreError) -> (count: Int, bytes: Int) {
-        try await read { db in
-            let row = try db.row(
-                """
-                SELECT count(*), coalesce(sum(size), 0) FROM blob JOIN orphan USING (digest)
-                WHERE since <= $1 AND created_at <= $1 AND \(PostgreSQLTransaction.isUnreferenced)
-                """,
-                [time.milliseconds]
-            )
-            return (try row?[0] ?? 0, try row?[1] ?? 0)
-        }
-    }
-
     /// Removes one blob with its bytes in the storage.
     ///
     /// - Returns: its size; nil if it must stay.
@@ -68,8 +51,9 @@ extension PostgreSQLStore {
         async throws(StoreError)
         -> Int?
     {
-        try await collector.hold { db in
-            try db.lockUnreferenced(digest, before: time)
+        try await collector.hold { db -> Int? in
+            guard let found = try db.unreferenced(digest), found.createdAt <= time, !found.isInline else { return nil }
+            return found.size
         } while: {
             try await storage.remove(digest)
         } finally: { db, _ in
@@ -79,14 +63,6 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLTransaction {
-    /// The condition for blobs that nothing references.
-    static let isUnreferenced = """
-        NOT pinned
-          AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.blob = blob.digest)
-          AND NOT EXISTS (SELECT 1 FROM source WHERE source.blob = blob.digest)
-          AND NOT EXISTS (SELECT 1 FROM ingredient WHERE ingredient.name = blob.digest)
-        """
-
     /// Removes blobs whose bytes are in their rows.
     ///
     /// - Returns: what was removed, and the blobs to be removed whose bytes are elsewhere.
@@ -122,12 +98,6 @@ extension PostgreSQLTransaction {
         return (CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count), outside)
     }
 
-    /// Locks an unreferenced blob and returns its size; nil if it is referenced, younger than the time, or gone.
-    fileprivate func lockUnreferenced(_ digest: BlobDigest, before time: Int64) throws -> Int? {
-        guard let found = try unreferenced(digest), found.createdAt <= time, !found.isInline else { return nil }
-        return found.size
-    }
-
     fileprivate func forget(_ digest: BlobDigest) throws {
         try execute([
             .init("DELETE FROM blob WHERE digest = $1", [digest.hex]),
@@ -137,14 +107,14 @@ extension PostgreSQLTransaction {
 
     /// Locks a blob unless it is referenced, pinned or gone. The lock keeps others from referencing it, which the second
     /// look finds if they did so before.
-    private func unreferenced(_ digest: BlobDigest) throws -> (size: Int, createdAt: Int64, isInline: Bool)? {
+    fileprivate func unreferenced(_ digest: BlobDigest) throws -> (size: Int, createdAt: Int64, isInline: Bool)? {
         guard try row("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE SKIP LOCKED", [digest.hex]) != nil else {
             // Who has it locked is storing the same bytes. Waiting for that one, who may note orphans, could be in a circle.
             let exists = try row("SELECT 1 FROM blob WHERE digest = $1", [digest.hex]) != nil
             return exists ? (size: 0, createdAt: .max, isInline: true) : nil
         }
         let row = try row(
-            "SELECT size, created_at, data IS NOT NULL FROM blob WHERE digest = $1 AND \(Self.isUnreferenced)",
+            "SELECT size, created_at, data IS NOT NULL FROM blob WHERE digest = $1 AND \(isUnreferenced)",
             [digest.hex]
         )
         return try row.map { (size: try $0[0], createdAt: try $0[1], isInline: try $0[2]) }

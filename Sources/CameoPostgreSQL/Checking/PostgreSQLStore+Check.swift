@@ -3,9 +3,8 @@ internal import CameoQueue
 package import CameoStore
 internal import Foundation
 
-// DESIGN. A check compares Cameo's rows with one another and with the bytes that they name. Whether the server's own files
-// are sound is the server's business: its indexes are checked by its extension amcheck, where the database has it. All rows are compared in one snapshot, in which every
-// transaction is whole, so that nothing has to stop meanwhile.
+// DESIGN. A check compares Cameo's rows with one another, in one snapshot, and with the bytes that they name. Whether the
+// server's own files are sound is its business: its indexes are checked by its extension amcheck, where the database has it.
 extension PostgreSQLStore {
     private static let byAnother = "Another program changed the tables"
     /// How long a comparison of all rows may take, in milliseconds: less than a silent server's connection lasts.
@@ -97,11 +96,17 @@ extension PostgreSQLStore {
     }
 
     private static func counters(_ db: PostgreSQLTransaction) throws -> CheckFinding {
-        CheckFinding(
+        let jobs = try db.wrongCounts().map { wrong in
+            let what =
+                wrong.ever ? "\(wrong.state) jobs that \(wrong.queue) ever had" : "\(wrong.queue)'s \(wrong.state) jobs"
+            return "the count of \(what) is \(wrong.counted) and should be \(wrong.actual)"
+        }
+        let totals = try db.query(db.wrongTotals).map { row in
+            try "the total of \(row[0] as String) is \(row[1] as Int) and should be \(row[2] as Int)"
+        }
+        return CheckFinding(
             "counters",
-            try db.query(RowFaults.wrongCounts(db)).map { row in
-                try "\(row[0] as String) is \(row[1] as Int) and should be \(row[2] as Int)"
-            },
+            jobs + totals,
             ok: "all counters agree with the rows",
             advice: "\(byAnother); \(repairCommand) recounts"
         )

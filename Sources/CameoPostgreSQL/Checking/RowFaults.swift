@@ -123,47 +123,12 @@ enum RowFaults {
     /// The columns of the counts of a queue.
     static let columns = states + JobState.ends.map { "ever_\($0.rawValue)" }
 
-    /// The actual counts of each queue's jobs, a column per state.
-    static let actualJobs = """
-        SELECT queue.id AS queue, queue.name, \(
-            JobState.allCases.map { "count(*) FILTER (WHERE place.state = \($0.code)) AS \($0.rawValue)" }
-                .joined(separator: ", "))
-        FROM queue LEFT JOIN (
-          SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) AS place ON place.queue = queue.id
-        GROUP BY queue.id, queue.name
-        """
-    /// What ever ended is at least what has ended.
-    private static let wrongCountsOfQueues =
-        states.map { state in
-            """
-            SELECT 'the count of ' || name || '''s \(state) jobs' AS what, queue_total.\(state) AS counted,
-              actual.\(state) AS found
-            FROM actual JOIN queue_total ON queue_total.queue = actual.queue WHERE queue_total.\(state) <> actual.\(state)
-            """
-        }
-        + JobState.ends.map { state in
-            """
-            SELECT 'the count of \(state.rawValue) jobs that ' || name || ' ever had', queue_total.ever_\(state.rawValue),
-              actual.\(state.rawValue)
-            FROM actual JOIN queue_total ON queue_total.queue = actual.queue
-            WHERE queue_total.ever_\(state.rawValue) < actual.\(state.rawValue)
-            """
-        }
-    /// The counters that are wrong: what they count, what they say, and what it is.
-    static func wrongCounts(_ db: PostgreSQLTransaction) -> String {
-        """
-        WITH actual AS (\(actualJobs))
-        \(wrongCountsOfQueues.joined(separator: "\nUNION ALL "))
-        UNION ALL SELECT 'the total of ' || name, counted, actual FROM (\(db.wrongTotals)) AS wrong
-        """
-    }
-
     /// Appends what the counters lack, in a transaction that changes nothing else. Each statement sees every other
     /// transaction as a whole or not at all.
     ///
     /// - Returns: the number of counters corrected.
     static func recount(_ db: PostgreSQLTransaction) throws -> Int {
-        let wrong: Int = try db.value("SELECT count(*) FROM (\(wrongCounts(db))) AS wrong") ?? 0
+        let wrong = try db.wrongCounts().count + db.query(db.wrongTotals).count
         guard wrong > 0 else { return 0 }
         let differences =
             states.map { "actual.\($0) - queue_total.\($0)" }
@@ -174,7 +139,7 @@ enum RowFaults {
                 """
                 INSERT INTO queue_delta(queue, \(columns.joined(separator: ", ")))
                 SELECT actual.queue, \(differences.joined(separator: ", "))
-                FROM (\(actualJobs)) AS actual JOIN queue_total ON queue_total.queue = actual.queue
+                FROM (\(db.actualJobs)) AS actual JOIN queue_total ON queue_total.queue = actual.queue
                 """
             ),
             .init("INSERT INTO total_delta SELECT name, actual - counted FROM (\(db.wrongTotals)) AS wrong"),

@@ -6,16 +6,13 @@ internal import Synchronization
 
 // DESIGN. Durability costs one sync per commit, so writes that wait at the same time share one (group commit). Whenever
 // the connection is free, it takes all waiting operations, runs them in one transaction, and reports their results after
-// COMMIT. While that is under way, the next group accumulates: the busier the process, the larger the groups. If an
-// operation fails, its group is rolled back and run again with each operation in its own savepoint; if the transaction
-// as a whole fails then, one by one.
+// COMMIT. If an operation fails, its group is rolled back and run again with each operation in its own savepoint; if the
+// transaction as a whole fails then, one by one.
 //
-// Operations record changes of counts, history and the change feed in one ledger (`PostgreSQLTransaction.ledger`), which is written
-// at the end, in the same round trip as COMMIT. Jobs are completed together at the start, in that of BEGIN, where other
-// claims that are settled are looked up, and what a claim has to know first.
-//
-// Operations that end together are submitted one after the other, and the first would be alone in its group. So where the
-// last group had several, the next waits a moment for its own.
+// Changes of counts, history and the change feed are recorded (`PostgreSQLTransaction.ledger`) and written at the end, in
+// the same round trip as COMMIT. Jobs are completed together at the start, in that of BEGIN, where other claims that are
+// settled are looked up, and what a claim has to know first. Operations that end together are submitted one after the
+// other: where the last group had several, the next waits a moment for its own.
 //
 // Transactions of several processes may collide (the same unique key, a deadlock): such a group runs again. If the
 // connection is lost before COMMIT was sent, nothing was committed, and the group runs again on another. If it is lost
@@ -76,19 +73,23 @@ final class CommitQueue: Sendable {
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            submit(
-                Operation(
-                    phase: phase,
-                    use: use,
-                    look: look,
-                    entering: entering,
-                    run: { db in
-                        let value = try body(db)
-                        return { continuation.resume(returning: value) }
-                    },
-                    fail: { continuation.resume(throwing: $0) }
-                )
+            let operation = Operation(
+                phase: phase,
+                use: use,
+                look: look,
+                entering: entering,
+                run: { db in
+                    let value = try body(db)
+                    return { continuation.resume(returning: value) }
+                },
+                fail: { continuation.resume(throwing: $0) }
             )
+            let mustDrain = state.withLock { state in
+                state.waiting.append(operation)
+                defer { state.isDraining = true }
+                return !state.isDraining
+            }
+            if mustDrain { connections.async { self.commitWaiting() } }
         }
     }
 
@@ -97,15 +98,6 @@ final class CommitQueue: Sendable {
 
     /// Waits for everything that was submitted before.
     func finish() async { try? await connections.perform {} }
-
-    private func submit(_ operation: Operation) {
-        let mustDrain = state.withLock { state in
-            state.waiting.append(operation)
-            defer { state.isDraining = true }
-            return !state.isDraining
-        }
-        if mustDrain { connections.async { self.commitWaiting() } }
-    }
 
     private func commitWaiting() {
         if state.withLock({ $0.gathers }) { usleep(Self.gathering) }
@@ -230,13 +222,7 @@ final class CommitQueue: Sendable {
             clock: clock,
             then: completing + locking + joining + looking
         )
-        let db = PostgreSQLTransaction(
-            connection,
-            opening,
-            schema: connections.url.schema,
-            isWriting: true,
-            look: looking.isEmpty ? nil : found.popLast()
-        )
+        let db = PostgreSQLTransaction(connection, opening, look: looking.isEmpty ? nil : found.popLast())
         found.removeLast(joining.count)
         let refusal = watch.note(opening, connections.url)
         // What was completed must not be committed if that is refused.
@@ -355,7 +341,7 @@ final class HeldTransactions: Sendable {
                 try connections.withConnection { connection in
                     let (opening, _) = try Opening.begin(connection, connections.url, isWriting: true, clock: clock)
                     if let refusal = watch.note(opening, connections.url) { throw refusal }
-                    let db = PostgreSQLTransaction(connection, opening, schema: connections.url.schema, isWriting: true)
+                    let db = PostgreSQLTransaction(connection, opening)
                     if let value = try look(db) {
                         try db.execute("SELECT set_config('idle_in_transaction_session_timeout', '30000', true)")
                         return (opening, value)
@@ -369,12 +355,7 @@ final class HeldTransactions: Sendable {
             try await connections.perform {
                 let connection = try connections.connect()
                 // Fails on another connection than the one that began, which has no transaction.
-                let db = PostgreSQLTransaction(
-                    connection,
-                    found.opening,
-                    schema: connections.url.schema,
-                    isWriting: true
-                )
+                let db = PostgreSQLTransaction(connection, found.opening)
                 guard let id = found.opening.transaction?.id,
                     try db.value("SELECT pg_current_xact_id_if_assigned()::text = $1", [id]) == true
                 else { throw DatabaseError("the transaction was ended by the server") }

@@ -10,17 +10,12 @@ private struct Handle: ~Copyable {
     deinit { PQfinish(pointer) }
 }
 
-// DESIGN. The statements of a claim and of a settlement are prepared when they come again, so that the server need not
-// parse and plan them each time, which took longer than running them. It may keep a plan from when the tables were empty
-// until the next ANALYZE. So only statements are prepared whose plan does not depend on that: those that insert, call a
-// function, or find each row by its key, with sequential scans off (``Opening``).
-//
-// What was prepared belongs to the server's process. A pooler gives each transaction another one, so nothing is prepared
-// behind one, and the session has no other state between transactions.
-//
-// If the tables were changed so that a prepared statement has other columns, or it is not there, because somebody else
-// discarded it or a pooler was taken for the server, the connection counts as lost: on another one the same transaction
-// runs.
+// DESIGN. The statements of a claim and of a settlement are prepared when they come again: parsing and planning them took
+// longer than running them. The server may keep a plan from when the tables were empty until the next ANALYZE. So only
+// statements are prepared whose plan does not depend on that: those that insert, call a function, or find each row by its
+// key, with sequential scans off (``Opening``). A pooler gives each transaction another process of the server, so nothing
+// is prepared behind one, and the session has no other state between transactions. If a prepared statement has other
+// columns than before, or is not there, the connection counts as lost: on another one the same transaction runs.
 
 /// One connection to the server. Calls block: only ``ConnectionQueue`` makes them, on a thread of its own.
 final class Connection {
@@ -40,10 +35,11 @@ final class Connection {
         /// - Throws: ``StoreError/refused(reason:)`` for a text that would be cut at its NUL.
         fileprivate func check() throws {
             let hasNUL = values.contains { value in
-                switch value.map({ SQLParameter($0.sqlValue) }) {
+                switch value?.sqlValue {
                 case .text(let text): text.utf8.contains(0)
-                case .utf8(let text): text.contains(0)
-                case .bytes, nil: false
+                case .texts(let texts): texts.contains { $0.utf8.contains(0) }
+                case .written(let list): list.contains(0)
+                case .integer, .real, .truth, .integers, .bytes, nil: false
                 }
             }
             if hasNUL { throw StoreError.refused(reason: "PostgreSQL keeps no text with a NUL character") }
@@ -184,7 +180,7 @@ final class Connection {
     // MARK: - Protocol
 
     private func send(_ statement: Statement) throws -> PreparedStatements.Use {
-        let values = statement.values.map { value in value.map { SQLParameter($0.sqlValue) } }
+        let values = statement.values.map { $0?.sqlValue }
         let buffers = values.map { $0?.buffer }
         defer { for buffer in buffers { buffer?.deallocate() } }
         let types: [Oid] = values.map { if case .bytes? = $0 { Self.byteaType } else { 0 } }
@@ -284,12 +280,18 @@ final class Connection {
     }
 }
 
-extension SQLParameter {
-    /// The bytes, which text ends with a NUL.
+extension SQLValue {
+    /// The value as it is sent: as text that ends with a NUL, whose type the server infers from its place (where it cannot,
+    /// the statement casts), or in binary form as `bytea`.
     fileprivate var buffer: UnsafeMutableBufferPointer<CChar> {
         switch self {
+        case .integer(let number): return Self.terminated(String(number).utf8)
+        case .real(let number): return Self.terminated(String(number).utf8)
+        case .truth(let truth): return Self.terminated((truth ? "t" : "f").utf8)
         case .text(let text): return Self.terminated(text.utf8)
-        case .utf8(let text): return Self.terminated(text)
+        case .integers(let numbers): return SQLArray(numbers).sqlValue.buffer
+        case .texts(let texts): return SQLArray(texts).sqlValue.buffer
+        case .written(let list): return Self.terminated(list)
         case .bytes(let data):
             // At least one byte: a null pointer would be NULL.
             let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: max(1, data.count))

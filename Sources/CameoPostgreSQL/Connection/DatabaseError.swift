@@ -19,17 +19,13 @@ struct DatabaseError: Error, CustomStringConvertible {
         self.message = message
         self.state = state
         self.constraint = constraint
-        self.isConnectionLost = isConnectionLost || Self.ends(connection: state)
+        // Also where the server ends the connection with this error, or another server has to be found: one that has become a
+        // standby, or is starting or stopping; one that has no connection left.
+        let states: Set = ["25006", "25P03", "53300", "57P01", "57P02", Self.notNow, "57P05"]
+        self.isConnectionLost = isConnectionLost || state.hasPrefix("08") || states.contains(state)
     }
 
     var description: String { state.isEmpty ? message : "\(message) (\(state))" }
-
-    /// Whether the server ends the connection with this error, or another server has to be found.
-    private static func ends(connection state: String) -> Bool {
-        // A server that has become a standby, or is starting or stopping; one that has no connection left.
-        let states: Set = ["25006", "25P03", "53300", "57P01", "57P02", notNow, "57P05"]
-        return state.hasPrefix("08") || states.contains(state)
-    }
 
     /// Whether the same transaction is likely to succeed if it runs again, because it collided with another.
     var isCollision: Bool {

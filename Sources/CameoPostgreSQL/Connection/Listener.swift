@@ -5,10 +5,9 @@ internal import Synchronization
 
 // DESIGN. A commit that gives workers something to do says so by NOTIFY, once a group: it takes a lock of the whole
 // cluster at its commit. A connection of its own listens; if it is lost, another one is made and listens anew, and those
-// who wait are woken, because something may have been missed. Through a pooler in transaction mode nobody can listen:
-// LISTEN would register a server's process that the next transaction of another client uses, and keep it registered. So
-// it is not tried there. Claims, settlements and an operator's changes are not told to everybody anyway: streams also
-// yield when the store's version has changed, at which they look at an interval.
+// who wait are woken, because something may have been missed. Through a pooler in transaction mode it is not tried: LISTEN
+// would register a server's process that the next transaction of another client uses. For what is not told, streams look
+// at the store's version at an interval.
 
 /// Wakes those who wait for other processes' commits.
 final class Listener: Sendable {

@@ -7,11 +7,15 @@ internal import Synchronization
 struct Opening: Sendable {
     /// See ``PostgreSQLTransaction/now``.
     let now: Int64
+    /// The version of the tables.
     let version: Int
     /// Distinguishes this store from one that took its place.
     let identity: String
     /// By which the server tells whether the transaction was committed, if its answer is lost; nil of a read.
     let transaction: Transaction?
+    let isWriting: Bool
+    /// The name of the schema, which is also the search path.
+    let schema: String
 
     struct Transaction: Hashable, Sendable {
         let id: String
@@ -80,10 +84,11 @@ struct Opening: Sendable {
         }
         guard let row = results[1].rows.first else { throw StoreError.notAStore(path: url.location) }
         clock.note(server: try row[0], tookSince: started)
-        return (try Opening(row, clock), Array(results.dropFirst(first.count)))
+        return (try Opening(row, clock, url, isWriting), Array(results.dropFirst(first.count)))
     }
 
-    private init(_ row: Row, _ clock: ServerClock) throws {
+    private init(_ row: Row, _ clock: ServerClock, _ url: DatabaseURL, _ isWriting: Bool) throws {
+        (schema, self.isWriting) = (url.schema, isWriting)
         now = try clock.supplied ?? row[0]
         version = try row[1]
         identity = try row[2]

@@ -6,8 +6,6 @@ internal import Synchronization
 
 /// The queue, the thumbnails and their blobs in a PostgreSQL database, shared by any number of processes on any number
 /// of machines.
-///
-/// Each method preserves the invariants of its transition, and what it returns is durable. No SQL is exposed.
 package final class PostgreSQLStore: Sendable {
     package let url: DatabaseURL
     let serverClock: ServerClock
@@ -160,21 +158,12 @@ package final class PostgreSQLStore: Sendable {
         holding claim: Claim,
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await settle(ClaimUse(claim: claim), body)
+        try await submit(to: writes, .begun, ClaimUse(claim: claim), body)
     }
 
     package func accept(through id: Int64) async throws(StoreError) {
         let isArrival = "SELECT EXISTS (SELECT 1 FROM arrival WHERE id <= $1)"
         while try await read({ db in try db.value(isArrival, [id]) ?? false }) { try await acceptAll() }
-    }
-
-    /// Commits the settlement of a claim. The body must not read the history or counts: those of the whole group are
-    /// written together, before it or after it. ``PostgreSQLTransaction/task(of:)`` has the task of a held claim.
-    func settle<Value: Sendable>(
-        _ use: ClaimUse,
-        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        try await submit(to: writes, .begun, use, body)
     }
 
     /// Commits a write that takes locks of rows which many share, or that may take long, apart from all others.
@@ -187,6 +176,8 @@ package final class PostgreSQLStore: Sendable {
         }
     }
 
+    /// Commits a write. If it settles a claim (`use`), it must not read the history or counts: those of the whole group are
+    /// written together, before it or after it. ``PostgreSQLTransaction/task(of:)`` has the task of a held claim.
     func submit<Value: Sendable>(
         to queue: CommitQueue?,
         _ phase: WritePhase,

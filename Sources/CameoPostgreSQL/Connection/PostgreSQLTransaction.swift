@@ -2,16 +2,14 @@ package import CameoQueue
 internal import CameoStore
 internal import Foundation
 
-/// A transaction on one connection, for the body of a read or a commit. It blocks, and must not leave the body.
+/// A transaction on one connection.
 package final class PostgreSQLTransaction: QueueTransaction {
     package static let dialect = Dialect.postgreSQL
     /// The time of the transaction in milliseconds since 1970: the server's, or that of the clock that the store was
     /// given.
     package let now: Int64
     let isWriting: Bool
-    /// The version of the tables.
     let version: Int
-    /// The name of the schema, which is also the search path.
     let schema: String
     package var ledger = Ledger()
     var unwritten = Unwritten()
@@ -20,19 +18,11 @@ package final class PostgreSQLTransaction: QueueTransaction {
     private let connection: Connection
     private var savepoints = 0
 
-    init(
-        _ connection: Connection,
-        _ opening: Opening,
-        schema: String,
-        isWriting: Bool,
-        look: QueryResult? = nil
-    ) {
+    init(_ connection: Connection, _ opening: Opening, look: QueryResult? = nil) {
         self.connection = connection
         self.look = look
-        self.schema = schema
-        self.isWriting = isWriting
-        now = opening.now
-        version = opening.version
+        (schema, isWriting) = (opening.schema, opening.isWriting)
+        (now, version) = (opening.now, opening.version)
     }
 
     /// The result of the operation's look if that was taken beforehand; nil if the operation has to look.

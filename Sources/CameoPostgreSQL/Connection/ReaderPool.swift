@@ -39,8 +39,7 @@ final class ReaderPool: Sendable {
                     connections.disconnect()
                     throw error
                 }
-                let db = PostgreSQLTransaction(connection, opening, schema: connections.url.schema, isWriting: false)
-                let result = Result { try body(db) }
+                let result = Result { try body(PostgreSQLTransaction(connection, opening)) }
                 if connection.isUsable {
                     // The end of a read can fail only with its connection, and the rows have been read.
                     do { try connection.run("ROLLBACK", prepared: true) } catch { connections.disconnect() }

@@ -107,29 +107,6 @@ package struct Row: QueueRow {
     }
 }
 
-/// A parameter of a statement as it is sent. The server infers its type from its place; where it cannot, the statement
-/// casts.
-enum SQLParameter: Sendable {
-    case text(String)
-    /// Text as UTF-8.
-    case utf8([UInt8])
-    /// Sent in binary form as `bytea`.
-    case bytes(Data)
-
-    init(_ value: SQLValue) {
-        switch value {
-        case .integer(let number): self = .text(String(number))
-        case .real(let number): self = .text(String(number))
-        case .truth(let truth): self = .text(truth ? "t" : "f")
-        case .text(let text): self = .text(text)
-        case .bytes(let data): self = .bytes(data)
-        case .integers(let numbers): self.init(SQLArray(numbers).sqlValue)
-        case .texts(let texts): self.init(SQLArray(texts).sqlValue)
-        case .written(let list): self = .utf8(list)
-        }
-    }
-}
-
 /// Arrays are parameters only: a list of any length is one parameter, as in `= ANY($1::bigint[])` and `unnest`.
 struct SQLArray: SQLBindable {
     let sqlValue: SQLValue

@@ -20,7 +20,15 @@ extension PostgreSQLStore: ExportableStore {
     package func endImport(of mark: String) async throws(StoreError) {
         try await importing { db in
             try db.foldCounts()
-            try db.execute(Self.consequences)
+            let heads = """
+                UPDATE lane SET head = (
+                  SELECT min(rank) FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3)
+                WHERE key <> 0
+                """
+            let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
+            let tables = [("queue", "id"), ("key", "id"), ("lane", "id"), ("batch", "id"), ("delivery", "seq")]
+            let numberings = tables.map { table, column in Self.numbering(table, column) }
+            try db.execute([db.correctionOfCounts, heads, feed].map { Connection.Statement($0) } + numberings)
             // Those that nobody had accepted.
             try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
             try db.forgetImport(of: mark)
@@ -71,25 +79,6 @@ extension PostgreSQLStore: ExportableStore {
             return try body(db)
         }
     }
-
-    /// Computes what follows from the records.
-    private static var consequences: [Connection.Statement] {
-        [counts, heads, feed].map { .init($0) } + ["queue", "key", "lane", "batch"].map { numbering($0, "id") }
-            + [numbering("delivery", "seq")]
-    }
-
-    private static let counts = """
-        UPDATE queue_count SET \(JobState.allCases.map { "\($0.rawValue) = actual.\($0.rawValue)" }.joined(separator: ", "))
-        FROM (\(RowFaults.actualJobs)) AS actual WHERE actual.queue = queue_count.queue
-        """
-
-    private static let heads = """
-        UPDATE lane SET head = (
-          SELECT min(rank) FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3)
-        WHERE key <> 0
-        """
-
-    private static let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
 
     /// Lets the numbers of new rows follow those that are there.
     private static func numbering(_ table: String, _ column: String) -> Connection.Statement {

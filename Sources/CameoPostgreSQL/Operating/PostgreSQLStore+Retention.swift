@@ -131,28 +131,21 @@ final class MaintenanceLease: Sendable {
 
 /// Work that a call has left for after its return. A program that is about to exit waits for it.
 final class Errands: Sendable {
-    private struct State {
-        var next = 0
-        var running: [Int: Task<Void, Never>] = [:]
-    }
-
-    private let state = Mutex(State())
+    /// Ends after all that were started before it.
+    private let last = Mutex<Task<Void, Never>?>(nil)
 
     func start(_ work: @escaping @Sendable () async -> Void) {
-        state.withLock { state in
-            let number = state.next
-            state.next += 1
-            state.running[number] = Task {
+        last.withLock { last in
+            let before = last
+            last = Task {
                 await work()
-                self.state.withLock { $0.running[number] = nil }
+                await before?.value
             }
         }
     }
 
     /// Waits for all that has been started.
-    func finish() async {
-        while let task = state.withLock({ $0.running.values.first }) { await task.value }
-    }
+    func finish() async { await last.withLock { $0 }?.value }
 }
 
 // DESIGN. The history of jobs is partitioned by week. A week's partition is made ahead of it. It is dropped once retention

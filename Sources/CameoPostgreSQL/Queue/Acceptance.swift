@@ -4,16 +4,11 @@ package import CameoStore
 internal import Foundation
 
 // DESIGN. A row inserted into `job` by SQL is only a request; a trigger notes it in `arrival`. The next Cameo process
-// accepts it: the strict parser decides once, and the row either gets a task or ends at once as `request.invalid`. A page
-// of rows is read and parsed without a lock. The transaction that accepts them takes their rows of `arrival`, except
-// those that another process is accepting, and writes all of them together. If one of them is refused by the tables, each
-// gets a savepoint, so that an error of one row does not stop another. Beside jobs that can be claimed, a process spends a
-// tenth of its time on this, so that many rows slow nobody down.
+// accepts it: the row either gets a task or ends at once as `request.invalid`. A page of rows is read and parsed without a
+// lock. The transaction that accepts them takes their rows of `arrival`, except those that another process is accepting,
+// and writes all of them together. If the tables refuse one of them, each gets a savepoint, so that none stops another.
 
 extension PostgreSQLStore {
-    /// Accepts the rows of a page.
-    ///
-    /// - Returns: whether there may be others.
     package func acceptPage() async throws(StoreError) -> Bool {
         let page = try await read { db in try Arrival.page(db) }
         guard !page.isEmpty else { return false }

@@ -45,7 +45,10 @@ struct ClaimRun {
                 continue
             }
             for lane in lanes { rooms[lane.queue] = lane.room }
-            let rest = Self.removeRest(of: &lanes, beyond: keys)
+            // The last lane of each queue that may have more lanes of keys, which were not looked at.
+            let ofKeys = Dictionary(grouping: lanes.filter { $0.key != 0 }, by: \.queue).values
+            let rest = ofKeys.filter { $0.count > keys }.compactMap { $0.max { $0.head < $1.head } }
+            lanes.removeAll { lane in rest.contains { $0.lane == lane.lane } }
             hasProgressed = false
             let lostBefore = lost.count
             try claim(from: lanes, before: rest)
@@ -69,14 +72,6 @@ struct ClaimRun {
             [left.queues.map { SQLArray($0) }, left.background > 0, keys]
         )
         .map { try OpenLane($0, from: 0) }
-    }
-
-    /// Removes the last lane of each queue that may have more of them than a number.
-    private static func removeRest(of lanes: inout [OpenLane], beyond keys: Int) -> [OpenLane] {
-        let ofKeys = Dictionary(grouping: lanes.filter { $0.key != 0 }, by: \.queue)
-        let rest = ofKeys.values.filter { $0.count > keys }.compactMap { $0.max { $0.head < $1.head } }
-        lanes.removeAll { lane in rest.contains { $0.lane == lane.lane } }
-        return rest
     }
 
     /// Claims from lanes up to the ranks of those in `rest`, which have not been looked at.
@@ -153,14 +148,8 @@ struct ClaimRun {
         if lane.hasRate, taken > 0 { try db.spend(taken, .queue, lane.queue) }
         guard lane.key != 0 else { return }
         if taken > 0 { try db.spend(taken, .key, lane.key) }
-        if try settleHead(of: lane) { hasProgressed = true }
-    }
-
-    /// Raises a lane's head to its first job. The lane is locked by an earlier statement, so that this one sees all jobs
-    /// that ever lowered it.
-    ///
-    /// - Returns: whether it was lower.
-    private func settleHead(of lane: OpenLane) throws -> Bool {
+        // Raises the lane's head to its first job. The lane is locked by an earlier statement, so that this one sees all jobs
+        // that ever lowered it.
         let head: Int64? = try db.row(
             """
             UPDATE lane SET head = (
@@ -169,7 +158,7 @@ struct ClaimRun {
             """,
             [lane.lane]
         )?[0]
-        return head.map { $0 > lane.head } ?? true
+        if head ?? .max > lane.head { hasProgressed = true }
     }
 
     /// Makes jobs available whose time has come.
@@ -215,39 +204,42 @@ struct ClaimRun {
     /// 15 bytes, so that such a text needs no memory of its own.
     private static func newToken() -> String { String(UInt64.random(in: 0..<3_656_158_440_062_976), radix: 36) }
 
-    /// Adds the rows of `take_jobs` or `claim_lane`, by rank. `token` is what their tokens begin with.
+    /// Adds the rows of `take_jobs` or `claim_lane`, in the order of their places, which are those by rank. `token` is what
+    /// their tokens begin with.
     private mutating func add(_ rows: [Row], of token: String, from origin: Origin) throws {
-        let tasks = try rows.map(ClaimedTask.init).sorted { $0.place < $1.place }
-        let (failures, uploads) = (try db.lastFailures(of: tasks), try db.uploads(of: tasks))
-        for task in tasks {
-            let job = QueuedJob(id: task.id, queue: origin.queue, key: origin.key, isHooked: false)
-            guard let request = task.request, let createdAt = task.createdAt else {
-                try db.execute("DELETE FROM task WHERE id = $1", [task.id])
-                db.move(job, from: .available, to: nil)
-                lost.append(LostJob(deleted: task.id, from: origin.queueName, attempt: task.attempt - 1))
+        let placed = try rows.map { row in (place: try row["place"] as Int, row: row) }.sorted { $0.place < $1.place }
+        let (failures, uploads) = (try db.lastFailures(of: rows), try db.uploads(of: rows))
+        for (place, row) in placed {
+            let task = TaskRow(id: try row["id"], queue: origin.queue, key: origin.key)
+            let attempt: Int = try row["attempt"]
+            guard let request: String = try row["request"], let createdAt: Int64 = try row["created_at"] else {
+                try db.delete(task)
+                db.move(task, from: .available, to: nil)
+                lost.append(LostJob(deleted: task.id, from: origin.queueName, attempt: attempt - 1))
                 continue
             }
-            db.move(job, from: .available, to: .running)
-            let upload = task.upload.flatMap { uploads[$0] }
+            db.move(task, from: .available, to: .running)
+            let uploadID: Int64? = try row["upload"]
+            let upload = uploadID.flatMap { uploads[$0] }
             jobs.append(
                 ClaimedJob(
-                    claim: Claim(jobID: task.id, token: "\(token)-\(task.place)"),
+                    claim: Claim(jobID: task.id, token: "\(token)-\(place)"),
                     request: request,
-                    refresh: task.refresh,
+                    refresh: Refresh(code: try row["refresh"]),
                     queue: origin.queueName,
                     isBackground: origin.isBackground,
-                    attempt: task.attempt,
-                    maxAttempts: task.maxAttempts,
-                    crashCount: task.crashCount,
+                    attempt: attempt,
+                    maxAttempts: try row["max_attempts"],
+                    crashCount: try row["crash_count"],
                     previousFailure: failures[task.id],
-                    uploadedBytes: task.upload == nil || upload?.blob != nil ? nil : upload?.bytes ?? 0,
+                    uploadedBytes: uploadID == nil || upload?.blob != nil ? nil : upload?.bytes ?? 0,
                     uploadedBlob: upload?.blob,
                     createdAt: Date(milliseconds: createdAt),
-                    availableAt: Date(milliseconds: task.due),
+                    availableAt: Date(milliseconds: try row["due"]),
                     begun: BegunFetch(
-                        sourceSeen: task.sourceSeen,
-                        after: task.fetchAfter,
-                        isFirstAttempt: task.tries == 1
+                        sourceSeen: try row["seen"],
+                        after: try row["fetch_after"],
+                        isFirstAttempt: try row["tries"] as Int == 1
                     )
                 )
             )

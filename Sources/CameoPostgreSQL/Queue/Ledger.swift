@@ -2,9 +2,9 @@ internal import CameoModel
 package import CameoQueue
 package import CameoStore
 
-// DESIGN. The ledger and the history of what ended are written for a whole group of operations. So a hundred settlements
-// cost few statements, and the rows that many transactions share are locked for the time of one round trip, the one that
-// ends with COMMIT. Only the history of jobs that were completed beforehand is there already.
+// DESIGN. The ledger and the history of what ended are written for a whole group of operations: a hundred settlements cost
+// few statements, and the rows that many transactions share are locked for the one round trip that ends with COMMIT. Only
+// the history of jobs that were completed beforehand is there already.
 //
 // The order of locks is that of the statements: tasks, blobs, orphans, thumbnails, lanes, counters, the
 // version; each kind by number or name. Settlements are the first of their group, so what they store is written at once;

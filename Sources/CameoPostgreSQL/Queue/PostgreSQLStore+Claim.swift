@@ -18,7 +18,13 @@ extension PostgreSQLStore {
                 let wasIdle = isIdle
                 (page, hasArrivals, isIdle) = try await read { db in
                     let outlook = try ClaimOutlook(db.query(look.sql, look.values))
-                    let isIdle = try wasIdle || !Self.mayClaim(request, outlook, db)
+                    var isIdle = wasIdle
+                    if !wasIdle, !outlook.hasDue {
+                        // Whether a claim could neither find anything nor enable a later one to.
+                        isIdle =
+                            try request.kind == .poison
+                            ? db.poisonJob(among: request.queues, request.backgroundJobs) == nil : outlook.lanes.isEmpty
+                    }
                     guard outlook.hasArrivals, isIdle || !acceptances.isResting else {
                         return ([], outlook.hasArrivals, isIdle)
                     }
@@ -52,16 +58,6 @@ extension PostgreSQLStore {
         }
     }
 
-    /// Whether a claim could find anything or enable a later one to.
-    private static func mayClaim(
-        _ request: ClaimRequest,
-        _ outlook: ClaimOutlook,
-        _ db: PostgreSQLTransaction
-    ) throws -> Bool {
-        if outlook.hasDue { return true }
-        guard request.kind == .poison else { return !outlook.lanes.isEmpty }
-        return try db.poisonJob(among: request.queues, request.backgroundJobs) != nil
-    }
 }
 
 extension PostgreSQLTransaction {
@@ -127,45 +123,6 @@ struct ClaimOutlook {
         (hasArrivals, isStopping, hasDue) = (try first[0], try first[1], try first[2])
         let lane: Int64? = try first[3]
         lanes = try lane == nil ? [] : rows.map { try OpenLane($0, from: 3) }
-    }
-}
-
-/// A job as `take_jobs` and `claim_lane` return it: what its worker has to know.
-struct ClaimedTask {
-    /// Its place among the jobs that were claimed together, from 1, by rank.
-    let place: Int
-    let id: Int64
-    let due: Int64
-    let attempt: Int
-    let maxAttempts: Int
-    let crashCount: Int
-    let tries: Int
-    /// The number of the last failed attempt.
-    let failed: Int?
-    let refresh: Refresh
-    let upload: Int64?
-    let fetchAfter: Int64
-    /// nil if another program has deleted the job's row.
-    let request: String?
-    let createdAt: Int64?
-    /// The number of the fetch that begins with the claim.
-    let sourceSeen: Int64
-
-    init(_ row: Row) throws {
-        place = try row[0]
-        id = try row[1]
-        due = try row[2]
-        attempt = try row[3]
-        maxAttempts = try row[4]
-        crashCount = try row[5]
-        tries = try row[6]
-        failed = try row[7]
-        refresh = Refresh(code: try row[8])
-        upload = try row[9]
-        fetchAfter = try row[10]
-        request = try row[11]
-        createdAt = try row[12]
-        sourceSeen = try row[13]
     }
 }
 

@@ -1,25 +1,28 @@
-internal import CameoModel
+package import CameoModel
 internal import CameoQueue
-internal import CameoStore
-internal import Foundation
+package import CameoStore
+package import Foundation
 
 // DESIGN. A role that may only produce (``Rights``) enqueues as a producer's SQL does: it inserts the request, and the
 // next worker accepts it. It needs no right to a task, a thumbnail or another's request, and can forge none of them. What
 // acceptance finds out comes after the receipt: a request for the thumbnails of a waiting job gets a job of its own, which
 // is superseded, and fresh thumbnails are found by the worker.
 extension PostgreSQLStore {
-    /// Enqueues requests that others accept.
-    func leave(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
+    package func enqueue(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
+        guard !rights.accepts else { return try await enqueueAccepted(new) }
         // Notifies by itself.
-        try await commit(.claim) { db in try db.leave(new) }
+        return try await commit(.claim) { db in try db.leave(new) }
     }
 
-    func leave(
+    package func enqueue(
         _ request: ThumbnailRequest,
         data: Data?,
         cacheKey: CacheKey?,
         once key: IdempotencyKey?
     ) async throws -> EnqueueReceipt {
+        guard !rights.accepts else {
+            return try await enqueueAccepted(request, data: data, cacheKey: cacheKey, once: key)
+        }
         guard cacheKey == nil else {
             let reason = "this role may only enqueue, and bytes under a cache key change what others see"
             throw StoreError.denied(location: location, reason: reason)

@@ -15,7 +15,7 @@ extension PostgreSQLStore {
         let use = ClaimUse(claim: claim, timings: storage == nil ? timings : nil)
         while true {
             let known = checked
-            let unknown = try await settle(use) { db -> [BlobDigest] in
+            let unknown = try await submit(to: writes, .begun, use) { db -> [BlobDigest] in
                 // Of two jobs of a group for the same thumbnail, the first one's stands.
                 if db.isStoring(thumbnails.map(\.thumbnail.id)) { try db.flush() }
                 let same = try SameThumbnails(thumbnails.map(\.thumbnail), provenance, known, db)
@@ -59,8 +59,8 @@ extension PostgreSQLTransaction {
             let (token, id, queue): (String, Int64, Int64) = (try row[0], try row[1], try row[2])
             if try row[5] == true { unwritten.limitedQueues.insert(queue) }
             unwritten.completed.insert(token)
-            let job = QueuedJob(id: id, queue: queue, key: try row[3], isHooked: try row[4])
-            try enter(End(.completed), of: job, from: .running)
+            let task = TaskRow(id: id, queue: queue, key: try row[3], isHooked: try row[4])
+            try enter(End(.completed), of: task, from: .running)
         }
     }
 
@@ -71,22 +71,22 @@ extension PostgreSQLTransaction {
         guard unwritten.completed.remove(claim.token) == nil else { return }
         let task = try take(claim)
         unwritten.completions.append((claim, timings()))
-        try enter(End(.completed), of: QueuedJob(task), from: .running)
+        try enter(End(.completed), of: task, from: .running)
     }
 
     // DESIGN. Few of the jobs that are claimed have failed before or come with their picture. What these have is read by
     // statements of their own, which others need not pay for.
 
     /// The last failures of jobs that have failed, by job.
-    func lastFailures(of tasks: [ClaimedTask]) throws -> [Int64: JobFailure] {
-        let failed = tasks.filter { $0.failed != nil }
+    func lastFailures(of jobs: [Row]) throws -> [Int64: JobFailure] {
+        let failed = try jobs.filter { try $0["failed"] as Int? != nil }
         guard !failed.isEmpty else { return [:] }
         let rows = try query(
             """
             SELECT job_id, failure::text FROM unnest($1::bigint[], $2::integer[]) AS last(job, number)
               JOIN earlier_attempt ON job_id = last.job AND earlier_attempt.number = last.number
             """,
-            [SQLArray(failed.map(\.id)), SQLArray(failed.map(\.failed))]
+            [SQLArray(try failed.map { try $0["id"] as Int64 }), SQLArray(try failed.map { try $0["failed"] as Int? })]
         )
         return try Dictionary(
             rows.compactMap { row in try JobFailure.from(stored: try row[1]).map { (try row[0], $0) } },
@@ -95,8 +95,8 @@ extension PostgreSQLTransaction {
     }
 
     /// The sizes of uploads, and the blobs that were made from them, by upload.
-    func uploads(of tasks: [ClaimedTask]) throws -> [Int64: (bytes: Int?, blob: BlobDigest?)] {
-        let uploads = tasks.compactMap(\.upload)
+    func uploads(of jobs: [Row]) throws -> [Int64: (bytes: Int?, blob: BlobDigest?)] {
+        let uploads = try jobs.compactMap { try $0["upload"] as Int64? }
         guard !uploads.isEmpty else { return [:] }
         let rows = try query(
             "SELECT id, octet_length(data), digest FROM upload WHERE id = ANY($1::bigint[])",

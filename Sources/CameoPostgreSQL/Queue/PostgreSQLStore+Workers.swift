@@ -5,11 +5,10 @@ internal import Foundation
 internal import Synchronization
 
 // DESIGN. A worker is alive while its lease lasts, by the server's clock. Whether one that is silent beyond it has died,
-// or was cut off or frozen, nobody can know; its jobs are needed in any case. So what its lease's end does depends on how
-// long it has been silent. At once, its jobs are released and not blamed: a broken network must not make poison of all
-// pictures that were on the way. If it stays silent for as long again, it counts as dead: its row is removed, and those
-// jobs are to blame for one death each, or a picture that kills workers would do so for ever. A worker that comes back in
-// between keeps its name; one that comes back later is registered again by its next lease.
+// or was cut off or frozen, nobody can know. So its jobs are released at once and not blamed: a broken network must not
+// make poison of all pictures that were on the way. If it stays silent for as long again, it counts as dead: its row is
+// removed, and those jobs are to blame for one death each, or a picture that kills workers would do so for ever. A worker
+// that comes back in between keeps its name; one that comes back later is registered again by its next lease.
 extension PostgreSQLStore {
     package func register(_ worker: WorkerDescription) async throws(StoreError) {
         guard WorkerDescription.isID(worker.id) else {
@@ -80,14 +79,9 @@ extension PostgreSQLStore {
     }
 }
 
-/// A worker whose jobs must be rescued.
-struct LostWorker: Sendable {
-    let id: String
-    /// Whether it has been silent for so long that it counts as dead.
-    let isDead: Bool
-    /// The jobs that were taken from it when its lease ended.
-    let suspects: [Int64]
-}
+/// A worker whose jobs must be rescued; whether it has been silent for so long that it counts as dead; and the jobs that were
+/// taken from it when its lease ended.
+typealias LostWorker = (id: String, isDead: Bool, suspects: [Int64])
 
 extension PostgreSQLTransaction {
     /// - Returns: false if there is a live worker of this id and `mayExist` is false; then nothing was written.
@@ -130,13 +124,9 @@ extension PostgreSQLTransaction {
             """,
             [now, own, now - Lease.betweenMachines, Lease.betweenMachines]
         )
-        .map { row in
+        .map { row -> LostWorker in
             let suspects: String = try row[2]
-            return LostWorker(
-                id: try row[0],
-                isDead: try row[1],
-                suspects: suspects.split(separator: ",").compactMap { Int64($0) }
-            )
+            return (try row[0], try row[1], suspects.split(separator: ",").compactMap { Int64($0) })
         }
         // A worker with running jobs but without a row should not exist, but its jobs must be rescued too.
         let unknown: [String] = try column(
@@ -148,7 +138,7 @@ extension PostgreSQLTransaction {
             """,
             [own]
         )
-        return lost + unknown.map { LostWorker(id: $0, isDead: true, suspects: []) }
+        return lost + unknown.map { (id: $0, isDead: true, suspects: []) }
     }
 
     func rescueJobs(of lost: LostWorker, into report: inout RescueReport) throws {
@@ -160,13 +150,9 @@ extension PostgreSQLTransaction {
             )
             return
         }
-        try blame(lost.suspects, into: &report)
-    }
-
-    /// Adds a death to jobs that were released when it was not known yet. Jobs that have ended since are left alone.
-    private func blame(_ suspects: [Int64], into report: inout RescueReport) throws {
-        guard !suspects.isEmpty else { return }
-        for var task in try tasks("WHERE id = ANY($1::bigint[]) ORDER BY id", [SQLArray(suspects)]) {
+        guard !lost.suspects.isEmpty else { return }
+        // A death more for jobs that were released when it was not known yet. Those that have ended since are left alone.
+        for var task in try tasks("WHERE id = ANY($1::bigint[]) ORDER BY id", [SQLArray(lost.suspects)]) {
             task.crashCount += 1
             if task.state != .running, task.crashCount >= ClaimKind.discardAfterCrashes {
                 try discardLost(task, into: &report)

@@ -13,7 +13,7 @@ extension PostgreSQLTransaction {
         case .completed, .discarded, .cancelled, nil: break
         }
         unwritten.outcomes.append((task, end, try end.failure?.stored))
-        try enter(end, of: QueuedJob(task), from: before)
+        try enter(end, of: task, from: before)
     }
 
     package func close(_ task: TaskRow, as outcome: JobAttempt.Outcome, failure: JobFailure?, timings: AttemptTimings)

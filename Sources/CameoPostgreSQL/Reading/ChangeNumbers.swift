@@ -5,13 +5,12 @@ internal import Foundation
 internal import Synchronization
 
 // DESIGN. The feed is in commit order, names every change once, and its numbers have no gaps: a reader that sees one knows
-// that something was pruned, and a status counts the changes of a period by subtraction. No sequence gives this, because a
-// transaction takes its numbers before it commits; numbers under a lock that is held until the commit would make all
-// commits wait for one another's disk; and a cursor of transaction ids stands still while any transaction of the whole
-// server is open. So writers append to `new_change`, an entry for each transaction and without a number, and a transaction
-// of its own moves the entries that have been committed to `change`, and numbers them under a row lock: an entry has the
-// number of its last change, and the others come before it. Nobody waits for that but other readers of the feed. Readers do
-// this when they find unnumbered changes, and workers every second, so that no reader finds many.
+// that something was pruned, and a status counts the changes of a period by subtraction. A sequence's numbers are taken
+// before the commit; a lock until the commit would make all wait for one another's disk; and a cursor of transaction ids
+// stands still while any transaction of the server is open. So writers append to `new_change`, an entry for each
+// transaction and without a number, and a transaction of its own moves the entries that have been committed to `change`,
+// and numbers them under a row lock: an entry has the number of its last change, and the others come before it. Readers
+// do this when they find unnumbered changes, and workers every second, so that no reader finds many.
 //
 // What one job went through stays in order: the later change was entered after the earlier had committed, because both
 // wrote the job's task, so that it has the higher `entry` and is never moved without it.

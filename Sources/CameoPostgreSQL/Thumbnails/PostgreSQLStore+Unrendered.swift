@@ -11,7 +11,7 @@ extension PostgreSQLStore {
         seen: Revalidation?,
         timings: AttemptTimings
     ) async throws(StoreError) {
-        try await settle(ClaimUse(claim: claim, timings: { timings })) { db in
+        try await submit(to: writes, .begun, ClaimUse(claim: claim, timings: { timings })) { db in
             try db.complete(claim, timings: timings)
             guard !thumbnails.isEmpty else { return }
             if db.isStoring(thumbnails) { try db.flush() }

@@ -8,16 +8,6 @@ internal import Synchronization
 // blobs cost 256 listings and no file access. Only a misplaced file that may be a missing blob is read. No link is
 // followed, and no folder is entered that Cameo did not name.
 
-/// One of the 256 folders of `blobs/`.
-struct BlobFolder: Sendable {
-    /// The first two digits of the digests in the folder.
-    let prefix: String
-    /// The digests of its files, sorted.
-    let digests: [BlobDigest]
-    /// Other entries, and problems with the folder itself.
-    let unexpected: [UnexpectedEntry]
-}
-
 /// Blobs whose files are missing or damaged, by the names that such a file may have elsewhere: that of its place in another
 /// folder, and the full digest as a user may have named it.
 typealias LostBlobs = [Substring: BlobDigest]
@@ -51,7 +41,9 @@ extension BlobFiles {
         }
     }
 
-    func folder(_ prefix: String) async throws(StoreError) -> BlobFolder {
+    /// One of the 256 folders of `blobs/`, which has the name of its digests' first two digits: the sorted digests of its
+    /// files, other entries, and problems with the folder itself.
+    func folder(_ prefix: String) async throws(StoreError) -> (digests: [BlobDigest], unexpected: [UnexpectedEntry]) {
         try await perform { [self] _ in
             let path = "blobs/\(prefix)"
             var (digests, unexpected) = ([BlobDigest](), [UnexpectedEntry]())
@@ -62,7 +54,7 @@ extension BlobFiles {
                     unexpected.append(Self.unexpected(entry, in: path))
                 }
             }
-            return BlobFolder(prefix: prefix, digests: digests, unexpected: unexpected)
+            return (digests, unexpected)
         }
     }
 
@@ -73,18 +65,6 @@ extension BlobFiles {
             let file = "\(directory.path)/\(path)"
             guard file != directory.blobFile(digest), let data = try? Self.contents(of: file) else { return nil }
             return SHA256.digest(of: data) == digest ? digest : nil
-        }
-    }
-
-    /// Syncs a file, by its path within the store's folder, because whoever copied it there may not have.
-    ///
-    /// - Returns: false if it cannot be opened or synced.
-    func makeDurable(_ path: String) async throws(StoreError) -> Bool {
-        try await perform { directory in
-            let descriptor = open("\(directory.path)/\(path)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { return false }
-            let file = OpenFile(adopting: descriptor)
-            return withExtendedLifetime(file) { fsync(file.descriptor) == 0 }
         }
     }
 

@@ -254,7 +254,7 @@ struct UnexpectedEntry: Hashable, Sendable, CustomStringConvertible {
     /// The path within the store's folder.
     let path: String
     let kind: FolderEntry.Kind
-    let fault: Fault
+    var fault: Fault
 
     var description: String {
         switch fault {

@@ -25,11 +25,11 @@ extension SQLiteStore {
     }
 
     /// Digests that have a file in a folder but no row that references the file.
-    func orphanedFiles(in folder: BlobFolder) async throws(StoreError) -> [BlobDigest] {
-        guard !folder.digests.isEmpty else { return [] }
+    func orphanedFiles(among digests: [BlobDigest], in prefix: String) async throws(StoreError) -> [BlobDigest] {
+        guard !digests.isEmpty else { return [] }
         let look = "SELECT digest FROM blob WHERE digest >= ?1 AND digest < ?1 || 'g' AND data IS NULL"
-        let named: [String] = try await read { db in try db.column(look, [folder.prefix]) }
+        let named: [String] = try await read { db in try db.column(look, [prefix]) }
         let known = Set(named)
-        return folder.digests.filter { !known.contains($0.hex) }
+        return digests.filter { !known.contains($0.hex) }
     }
 }

@@ -5,22 +5,20 @@ internal import Foundation
 internal import GRDB
 internal import Synchronization
 
-// DESIGN. Durability costs one sync per commit, so writes that wait at the same time share one (group commit). Each
-// write of the process is an operation in a queue. Whenever the connection's thread is free, it takes all waiting
-// operations, runs them in one BEGIN IMMEDIATE, and reports their results after COMMIT. While it syncs, the next group
-// accumulates: the busier the store, the larger the groups. If an operation fails, its group is rolled back and run
-// again with each operation in its own savepoint; errors are rare, and two extra statements per operation are not
-// cheap. Operations record their changes of counters in one ledger, which is written before the commit, and before an
-// operation that may read the counters.
+// DESIGN. Durability costs one sync per commit, so writes that wait at the same time share one (group commit). Whenever
+// the connection's thread is free, it takes all waiting operations, runs them in one BEGIN IMMEDIATE, and reports their
+// results after COMMIT. While it syncs, the next group accumulates. If an operation fails, its group is rolled back and
+// run again with each operation in its own savepoint, which would cost every operation two statements. Operations record
+// their changes of counters in one ledger, which is written before the commit, and before an operation that may read the
+// counters.
 //
-// Two pitfalls, both observed: A savepoint does not protect its neighbours from an error that rolls back the whole
-// transaction (disk full), so such a group is run again one by one. And GRDB rolls back the write of a cancelled task,
-// so writes run on the connection's thread, never in a caller's task.
+// A savepoint does not protect its neighbours from an error that rolls back the whole transaction (disk full), so such a
+// group is run again one by one. GRDB rolls back the write of a cancelled task, so writes run on the connection's thread,
+// never in a caller's task.
 //
-// Foreign writers get their turn. SQLite gives the lock to whoever polls first, and a program in another language polls
-// rarely: its busy handler sleeps for up to 100 ms. So while others have written recently, the lock stays free after
-// each group for half as long as the group held it. Operations accumulate meanwhile, so groups grow and little
-// throughput is lost.
+// SQLite gives the lock to whoever polls first, and a program in another language polls rarely: its busy handler sleeps
+// for up to 100 ms. So while others have written recently, the lock stays free after each group for half as long as the
+// group held it. Operations accumulate meanwhile, so that little throughput is lost.
 //
 // Each transaction checks the schema version under the write lock, because a newer program may have migrated the tables
 // since this one opened them. New work is then refused by name; work in progress may still finish. A store that moves or
@@ -76,27 +74,20 @@ final class CommitQueue: Sendable {
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            submit(
-                Operation(
-                    phase: phase,
-                    run: { db in
-                        let value = try body(db)
-                        return { continuation.resume(returning: value) }
-                    },
-                    fail: { continuation.resume(throwing: $0) }
-                )
+            let operation = Operation(
+                phase: phase,
+                run: { db in
+                    let value = try body(db)
+                    return { continuation.resume(returning: value) }
+                },
+                fail: { continuation.resume(throwing: $0) }
             )
-        }
-    }
-
-    private func submit(_ operation: Operation) {
-        let mustDrain = state.withLock { state in
-            state.waiting.append(operation)
-            defer { state.isDraining = true }
-            return !state.isDraining
-        }
-        if mustDrain {
-            database.asyncWriteWithoutTransaction { db in self.drain(db) }
+            let mustDrain = state.withLock { state in
+                state.waiting.append(operation)
+                defer { state.isDraining = true }
+                return !state.isDraining
+            }
+            if mustDrain { database.asyncWriteWithoutTransaction { db in self.drain(db) } }
         }
     }
 
@@ -202,15 +193,7 @@ final class CommitQueue: Sendable {
 /// How long a connection waits for another process's lock. Used only by the connection's thread.
 final class Patience: Sendable {
     /// The usual limit in milliseconds.
-    static let usual: Int64 = {
-        #if DEBUG
-            // Tests hold the lock longer than a connection should wait.
-            if let value = getenv("CAMEO_TEST_PATIENCE_MS"), let milliseconds = Int64(String(cString: value)) {
-                return milliseconds
-            }
-        #endif
-        return 30_000
-    }()
+    static let usual = testable(30_000, "CAMEO_TEST_PATIENCE_MS")
 
     /// What a try counts at most, in milliseconds. A try takes less, unless the machine or the process stood still: then
     /// the process that has the lock could not release it either.

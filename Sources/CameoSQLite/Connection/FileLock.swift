@@ -48,11 +48,10 @@ final class FileLock: Sendable {
     }
 }
 
-// DESIGN. Each available job wakes every worker that has room, but only one of them gets it. If all of them waited for the
-// write lock, the settlements of running jobs would stand behind claims that find nothing. So of the processes whose last
-// claim found nothing, one at a time waits for the lock to claim, and the others look meanwhile whether there is still
-// something to claim. Where there are jobs for all, nobody waits for the turn. The kernel releases that of a process that
-// has died.
+// DESIGN. Each available job wakes every worker that has room. If all of them waited for the write lock, the settlements
+// of running jobs would stand behind claims that find nothing. So of the processes whose last claim found nothing, one at
+// a time waits for the lock, and the others look meanwhile whether there is still something to claim. The kernel releases
+// the turn of a process that has died.
 
 /// The right to wait for the write lock in order to claim jobs after a claim that found none. One process at a time has it.
 final class ClaimTurn: Sendable {
@@ -99,9 +98,9 @@ final class ClaimTurn: Sendable {
 // of `checkpoint.lock`, on its writing connection, with TRUNCATE, which holds the write lock while it resets the log.
 //
 // It also holds the write lock while it waits for readers. A reader that blocks one process blocks all, so none should
-// try again before the log has grown by another limit. The length of the log at which to try next is recorded as the
-// length of `checkpoint.lock`, a file without content. Other obstacles, such as a writer, are known only to the process
-// that met them. A log that is shorter than it was at that time has been emptied since, by any process.
+// try again before the log has grown by another limit: the length at which to try next is that of `checkpoint.lock`, a
+// file without content. Other obstacles, such as a writer, are known only to the process that met them. A log that is
+// shorter than it was at that time has been emptied since, by any process.
 final class Checkpointer: Sendable {
     /// The length of the log in bytes that triggers a checkpoint. The longer the log, the more changes to a page are
     /// combined into one write.
@@ -124,7 +123,10 @@ final class Checkpointer: Sendable {
 
     func checkpointIfLogIsLong(_ db: Database) {
         let bytes = StoreAccess.size(of: directory.writeAheadLog)
-        guard bytes > Self.logLimitOfFullDisk, bytes > limit else { return }
+        guard
+            bytes > Self.logLimit
+                || bytes > Self.logLimitOfFullDisk && BlobFiles.freeBytes(of: directory) < BlobFiles.margin
+        else { return }
         let tries = [nextTry.load(ordering: .relaxed), StoreAccess.size(of: directory.checkpointLock)]
         let isAwaited = tries.contains { next in bytes <= next && bytes >= next - Self.logLimit }
         if !isAwaited { checkpoint(db) }
@@ -132,10 +134,6 @@ final class Checkpointer: Sendable {
 
     /// Whether the log is longer than writers let it become, because a reader was in the way.
     var isLogLong: Bool { StoreAccess.size(of: directory.writeAheadLog) > Self.logLimit }
-
-    private var limit: Int {
-        BlobFiles.freeBytes(of: directory) < BlobFiles.margin ? Self.logLimitOfFullDisk : Self.logLimit
-    }
 
     /// Moves the log into the database, unless another process is doing so or a reader needs it. This is best effort:
     /// the log is valid as it is, and a later commit tries again.

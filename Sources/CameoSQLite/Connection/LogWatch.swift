@@ -6,12 +6,10 @@ internal import Foundation
 internal import GRDB
 internal import Synchronization
 
-// DESIGN. Waiting for other processes' commits costs nothing while there are none. inotify reports when any process
-// writes to the write-ahead log. The commit follows some milliseconds later, after its sync, so a few checks of `PRAGMA
-// data_version` follow at doubling intervals. After an event the watch pauses, so that a busy store costs few
-// checks: a worker's pause is two milliseconds, that of the web's events a quarter of a second. Callers also poll
-// occasionally, because events may be missing where the kernel has no watches left. A dispatch source reports to a queue,
-// which also does the delayed checks, so the watch has that and no thread.
+// DESIGN. inotify reports when any process writes to the write-ahead log. The commit follows some milliseconds later,
+// after its sync, so a few checks of `PRAGMA data_version` follow at doubling intervals. After an event the watch pauses,
+// so that a busy store costs few checks. Callers also poll occasionally, because events may be missing where the kernel
+// has no watches left. A dispatch source reports to a queue, which also does the delayed checks.
 //
 // @unchecked: `version` and `event` are used on `queue` only, and a dispatch source may be used from any thread.
 final class LogWatch: @unchecked Sendable {

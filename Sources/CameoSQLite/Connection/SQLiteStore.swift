@@ -6,8 +6,6 @@ internal import GRDB
 internal import Synchronization
 
 /// The queue, the thumbnails and their blobs: one folder, shared by any number of processes on one machine.
-///
-/// Each method preserves the invariants of its transition, and what it returns is durable. No SQL is exposed.
 package final class SQLiteStore: QueueStore {
     package let directory: StoreDirectory
     package let clock: StoreClock
@@ -193,7 +191,6 @@ package final class SQLiteStore: QueueStore {
     /// The feed is written with numbers.
     package func numberChanges() {}
 
-    /// Writes the bytes durably unless they are small enough to be stored in their row.
     package func prepare(
         _ data: Data,
         digest: BlobDigest,

@@ -5,15 +5,13 @@ package import Foundation
 internal import GRDB
 internal import GRDBSQLite
 
-/// A transaction on one connection, for the body of a read or a commit. It blocks, and must not leave the body.
+/// A transaction on one connection.
 package final class SQLiteTransaction: QueueTransaction {
     package static let dialect = Dialect.sqlite(waits: SQLiteStore.waitsForAcceptance)
 
     /// The connection, for what only GRDB says.
     let sqlite: Database
-    /// The time of the transaction in milliseconds since 1970.
     package let now: Int64
-    /// What the transaction has changed and not written yet.
     package var ledger = Ledger()
 
     let clock: StoreClock

@@ -120,10 +120,9 @@ package struct StoreDirectory: Hashable, Sendable {
 }
 
 // DESIGN. A store is private to its user: folders 0700, files 0600. To share one with a group, an operator creates its
-// folder with exactly the mode 2770 before the store exists; everything created in it is then accessible to that group
-// and to nobody else. The folder decides, not the umask of the program that happens to create a file, because each user
-// must be able to write what the others created. The folder's set-group-ID bit passes its group on; SQLite gives its
-// own files the database's mode.
+// folder with exactly the mode 2770 before the store exists; everything created in it is then accessible to that group and
+// to nobody else, whatever the umask: each user must be able to write what the others created. The folder's set-group-ID
+// bit passes its group on; SQLite gives its own files the database's mode.
 enum StoreAccess {
     /// Whether the folder's contents are shared with its group. Only this exact mode counts, because nobody gets it by
     /// accident.

@@ -4,12 +4,11 @@ internal import CameoStore
 internal import Foundation
 internal import Synchronization
 
-// DESIGN. SQLite's write lock is not fair: the first to poll a free lock gets it, and the process that has just
-// released it polls first, so that among many processes some wait for seconds. So a waiting process shows how long it has
-// waited, by a shared lock on a byte of `waiting.lock`; each byte represents twice the wait of the one before.
-// Processes that have waited less hold back. Locks are used because the kernel releases those of dead processes. Each
-// second has its own bytes, to which every running process moves on, because a waiting process may be frozen. Foreign
-// programs do not know the line.
+// DESIGN. The first to poll SQLite's free write lock gets it, and the process that has just released it polls first, so
+// that among many processes some wait for seconds. So a waiting process shows how long it has waited, by a shared lock,
+// which the kernel releases when it dies, on a byte of `waiting.lock`; each byte represents twice the wait of the one
+// before. Processes that have waited less hold back. Each second has its own bytes, to which every running process moves
+// on, because a waiting process may be frozen.
 final class WaitingLine: Sendable {
     /// The wait in milliseconds that earns the first place.
     private static let firstPlace: Int64 = 250
@@ -38,7 +37,13 @@ final class WaitingLine: Sendable {
     /// Runs a closure that waits for the write lock and calls ``yieldToLongerWaits()`` between tries.
     func acquire(_ begin: () throws -> Void) rethrows {
         wait.withLock { $0 = Wait(since: cameo_monotonic_ms()) }
-        defer { leave() }
+        defer {
+            let byte = wait.withLock { wait in
+                defer { wait = nil }
+                return wait?.byte
+            }
+            if byte != nil { _ = cameo_ofd_unlock(file.descriptor) }
+        }
         yieldToLongerWaits()
         try begin()
     }
@@ -66,7 +71,9 @@ final class WaitingLine: Sendable {
         guard var current = wait else { return false }
         defer { wait = current }
         let now = cameo_monotonic_ms()
-        let earned = Self.place(after: now - current.since)
+        // 1 from `firstPlace` on, 2 from twice that, 3 from four times that …
+        let doublings = Int64.bitWidth - ((now - current.since) / Self.firstPlace).leadingZeroBitCount
+        let earned = min(Int64(doublings), Self.places - 1)
         if earned > current.place { (current.place, current.heldBackSince) = (earned, nil) }
         takePlace(&current, at: now)
         guard isOccupied(beyond: current.place, at: now) else { return false }
@@ -81,18 +88,5 @@ final class WaitingLine: Sendable {
         guard wait.place > 0, byte != wait.byte else { return }
         if wait.byte != nil { _ = cameo_ofd_unlock(file.descriptor) }
         wait.byte = cameo_ofd_share_byte(file.descriptor, byte) == 0 ? byte : nil
-    }
-
-    private func leave() {
-        let byte = wait.withLock { wait in
-            defer { wait = nil }
-            return wait?.byte
-        }
-        if byte != nil { _ = cameo_ofd_unlock(file.descriptor) }
-    }
-
-    private static func place(after milliseconds: Int64) -> Int64 {
-        // 1 from `firstPlace` on, 2 from twice that, 3 from four times that …
-        min(Int64(Int64.bitWidth - (milliseconds / firstPlace).leadingZeroBitCount), places - 1)
     }
 }

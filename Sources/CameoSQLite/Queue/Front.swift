@@ -11,7 +11,7 @@ struct Front {
     let lane: Int64
     let key: Int64
     /// The lowest rank of another open lane or queue of the same kind; nil: there is no other.
-    private let bound: Int64?
+    let bound: Int64?
 
     /// Whether claiming from here may close the queue or the lane.
     var isLimited: Bool { key != 0 || queue.hasRate || queue.room < Int32.max }
@@ -77,12 +77,6 @@ struct Front {
         // A lane of no key is one that another program has changed, and has no limit: nothing would close it.
         let ofKey = min(left ?? .max, try db.freeStarts(.key, key))
         return max(0, min(ofQueue, ofKey))
-    }
-
-    /// Updates the heads after jobs were claimed. If nothing else is open, the order does not depend on them, and they
-    /// are not written before the lane is empty.
-    func settle(taken: Int, of limit: Int, _ db: SQLiteTransaction) throws {
-        if bound != nil || taken < limit { try db.settleHeads(ofLane: lane, in: queue.id) }
     }
 
     /// Closes a queue or lane that is marked open but has no room, because a clock that was set back opened an empty

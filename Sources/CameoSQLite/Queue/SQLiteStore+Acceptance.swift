@@ -4,22 +4,14 @@ package import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. A row inserted into `job` by SQL is only a request. The next Cameo process accepts it: the strict parser
-// decides once, and the row either gets a task or ends at once as `request.invalid`. Rows are accepted in id order, one
-// page at a time: read and parsed without a lock, then written in one transaction, each in its own savepoint, so that
-// an error of one row does not stop another. Beside jobs that can be claimed, a process spends a tenth of its time on this,
-// so that many rows slow nobody down. `accepted` in the table `sequence` records the progress. Cameo's own enqueuers write
-// both rows in one transaction, so acceptance skips theirs.
+// DESIGN. A row inserted into `job` by SQL is only a request. The next Cameo process accepts it: the row either gets a
+// task or ends at once as `request.invalid`. Rows are accepted in id order, one page at a time: read and parsed without a
+// lock, then written in one transaction, each in its own savepoint, so that none stops another. `accepted` in the table
+// `sequence` records the progress. Cameo's own enqueuers write both rows in one transaction, so acceptance skips theirs.
 extension SQLiteStore {
     /// A page of unaccepted rows, and the last id that it covers; 0 if there is none.
-    struct Arrivals: Sendable {
-        let rows: [Arrival]
-        let last: Int64
-    }
+    typealias Arrivals = (rows: [Arrival], last: Int64)
 
-    /// Accepts one page of rows inserted by SQL.
-    ///
-    /// - Returns: whether there were any.
     @discardableResult
     package func acceptPage() async throws(StoreError) -> Bool {
         let page = try await arrivals()
@@ -34,15 +26,36 @@ extension SQLiteStore {
 
     /// Reads and parses the next page of unaccepted rows.
     func arrivals(atMost limit: Int = Arrival.page.rows) async throws(StoreError) -> Arrivals {
-        try await read { db in
-            try db.hasArrivals() ? try Self.arrivals(atMost: limit, db) : Arrivals(rows: [], last: 0)
+        // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
+        let look = """
+            SELECT id, created_at, CAST(request AS BLOB), EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
+              OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
+            FROM job WHERE id > (SELECT value FROM sequence WHERE name = 'accepted') ORDER BY id LIMIT ?
+            """
+        return try await read { db -> Arrivals in
+            var (page, bytes): (Arrivals, Int) = (([], 0), 0)
+            guard try db.hasArrivals() else { return page }
+            try db.run(look, [limit]) { _, row in
+                page.last = try row.integer(0) ?? 0
+                if try row[3] { return true }
+                let request: Data = try row[2]
+                bytes += request.count
+                page.rows.append(Arrival(id: page.last, createdAt: try row[1], request: request))
+                return bytes < Arrival.page.bytes
+            }
+            return page
         }
     }
 
     /// - Returns: the jobs that were refused.
     static func accept(_ page: Arrivals, _ db: SQLiteTransaction) throws -> [LostJob] {
         guard try acceptedThrough(db) < page.last else { return [] }  // accepted by another process, or none
-        let refusals = try page.rows.compactMap { try accept($0, db) }
+        let waits = "SELECT EXISTS (SELECT 1 FROM job WHERE \(waitsForAcceptance) AND id = ?1)"
+        let refusals = try page.rows.compactMap { arrival -> LostJob? in
+            // Another process may have accepted it.
+            if try db.value(waits, [arrival.id]) == false { return nil }
+            return try db.accept(arrival) { new in try db.accept(new, as: arrival.id, createdAt: arrival.createdAt) }
+        }
         try db.flush()
         try noteAccepted(through: page.last, db)
         return refusals
@@ -63,36 +76,6 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
 
-    static func arrivals(atMost limit: Int, _ db: SQLiteTransaction) throws -> Arrivals {
-        // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
-        let statement = try db.sqlite.cachedStatement(
-            sql: """
-                SELECT id, created_at, CAST(request AS BLOB), EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
-                  OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
-                FROM job WHERE id > (SELECT value FROM sequence WHERE name = 'accepted') ORDER BY id LIMIT ?
-                """
-        )
-        let rows = try Row.fetchCursor(statement, arguments: [limit])
-        var (arrivals, last, bytes) = ([Arrival](), Int64(0), 0)
-        while let row = try rows.next() {
-            last = row[0]
-            if row[3] { continue }
-            let request: Data = row[2]
-            bytes += request.count
-            arrivals.append(Arrival(id: last, createdAt: row[1], request: request))
-            if bytes >= Arrival.page.bytes { break }
-        }
-        return Arrivals(rows: arrivals, last: last)
-    }
-
-    /// Accepts or refuses one row, unless another process has done so.
-    ///
-    /// - Returns: the job, if it was refused.
-    private static func accept(_ arrival: Arrival, _ db: SQLiteTransaction) throws -> LostJob? {
-        let waits = "SELECT EXISTS (SELECT 1 FROM job WHERE \(waitsForAcceptance) AND id = ?1)"
-        if try db.value(waits, [arrival.id]) == false { return nil }
-        return try db.accept(arrival) { new in try db.accept(new, as: arrival.id, createdAt: arrival.createdAt) }
-    }
 }
 
 extension SQLiteTransaction {

@@ -5,9 +5,8 @@ package import CameoStore
 internal import Foundation
 
 // DESIGN. A claim goes to the queue of lowest rank and its lane of lowest rank, and takes jobs from there up to the
-// first job of the next lane or queue. Full or paused queues and full keys are in none of the indexes that it scans,
-// however many jobs they have. A head may be lower than the rank of the first job, if that job was cancelled or its
-// lane closed; the next claim corrects it.
+// first job of the next lane or queue. Full or paused queues and full keys are in none of the indexes that it scans. A
+// head may be too low, if its job was cancelled or its lane closed; the next claim corrects it.
 extension SQLiteStore {
     /// The maximum number of scheduled and retryable jobs made available by one claim.
     private static let promotions = 1_000
@@ -32,10 +31,10 @@ extension SQLiteStore {
             if !mayClaim { isIdle = true }
             let accepts = hasArrivals && (isIdle || !acceptances.isResting)
             let reading = ContinuousClock.now
-            let page =
+            let page: Arrivals =
                 accepts
                 ? try await arrivals(atMost: isIdle ? Arrival.page.rows : Arrival.rowsBesideWork)
-                : Arrivals(rows: [], last: 0)
+                : ([], 0)
             let read = reading.duration(to: .now)
             pages += 1
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
@@ -97,7 +96,8 @@ extension SQLiteStore {
                 try db.spend(tasks.count, queue: front.queue.id, key: front.key)
                 try db.flush()
             }
-            try front.settle(taken: tasks.count, of: room, db)
+            // If nothing else is open, the order does not depend on heads, and they are not written before the lane is empty.
+            if front.bound != nil || tasks.count < room { try db.settleHeads(ofLane: front.lane, in: front.queue.id) }
         }
         try db.flush()
         try noteFetches(before: sourceSeen, db)
@@ -168,7 +168,9 @@ extension SQLiteStore {
             lost.append(LostJob(deleted: task.id, from: queue.name, attempt: task.attempt))
             return nil
         }
-        let claim = Claim(jobID: task.id, token: token())
+        // 128 random bits.
+        let bits: [UInt8] = (0..<2).flatMap { _ in withUnsafeBytes(of: UInt64.random(in: .min ... .max), Array.init) }
+        let claim = Claim(jobID: task.id, token: Hexadecimal.encode(bits))
         try db.execute(
             """
             UPDATE task SET state = 2, attempt = attempt + 1, tries = tries + 1, attempted_at = ?1, token = ?2, worker = ?3
@@ -205,12 +207,5 @@ extension SQLiteStore {
         guard let row else { return (0, nil) }
         let blob = try (row[0] as String?).flatMap(BlobDigest.init(hex:))
         return (blob == nil ? try row[1] ?? 0 : nil, blob)
-    }
-
-    /// 128 random bits.
-    private static func token() -> String {
-        var random = SystemRandomNumberGenerator()
-        let bits = [random.next() as UInt64, random.next()]
-        return Hexadecimal.encode(bits.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
     }
 }

@@ -72,7 +72,7 @@ extension SQLiteStore {
             var report = RescueReport()
             for candidate in candidates {
                 // Before the lock was taken, the worker may have come back to life or been rescued by another process.
-                if let lost = try LostWorker.find(candidate.id, db) {
+                if let lost = try db.lostWorker(candidate.id) {
                     try db.rescueJobs(of: lost.id, isDead: !lost.isRunning, into: &report)
                 }
             }
@@ -92,19 +92,18 @@ extension SQLiteStore {
             ORDER BY 1
             """
         return try (db.column(ids) as [String]).filter { $0 != own }
-            .compactMap { try LostWorker.find($0, db) }
+            .compactMap { try db.lostWorker($0) }
     }
 }
 
-/// A worker whose jobs must be rescued.
-struct LostWorker: Sendable {
-    let id: String
-    /// Whether the process is alive but its lease has expired: it may continue, but its claims are gone.
-    let isRunning: Bool
+/// A worker whose jobs must be rescued, and whether its process is alive but its lease has expired: it may continue, but its
+/// claims are gone.
+typealias LostWorker = (id: String, isRunning: Bool)
 
+extension SQLiteTransaction {
     /// Finds a lost worker; nil if it is healthy or no longer registered.
-    static func find(_ id: String, _ db: SQLiteTransaction) throws -> LostWorker? {
-        let row = try db.row(
+    func lostWorker(_ id: String) throws -> LostWorker? {
+        let row = try row(
             """
             SELECT lease_until, boot_id, EXISTS (
               SELECT 1 FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id)
@@ -113,15 +112,14 @@ struct LostWorker: Sendable {
             """,
             [id]
         )
-        if try !WorkerRegistration.isAlive(id, in: db.directory) {
-            let hasJobs = try !db.claims(of: id).isEmpty
-            return row == nil && !hasJobs ? nil : LostWorker(id: id, isRunning: false)
+        if try !WorkerRegistration.isAlive(id, in: directory) {
+            let hasJobs = try !claims(of: id).isEmpty
+            return row == nil && !hasJobs ? nil : (id: id, isRunning: false)
         }
         guard let row else { return nil }
         let isSilent =
-            try row["boot_id"] == BootIdentity.current && row["lease_until"] < db.clock.uptime()
-            && row["busy"]
-        return isSilent ? LostWorker(id: id, isRunning: true) : nil
+            try row["boot_id"] == BootIdentity.current && row["lease_until"] < clock.uptime() && row["busy"]
+        return isSilent ? (id: id, isRunning: true) : nil
     }
 }
 

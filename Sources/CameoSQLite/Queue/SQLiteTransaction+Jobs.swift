@@ -24,7 +24,7 @@ extension SQLiteTransaction {
         }
         // A task without an outcome is not deleted (`Schema.refusals`).
         if before != nil { try delete(task) }
-        try enter(end, of: QueuedJob(task), from: before)
+        try enter(end, of: task, from: before)
     }
 
     package func close(_ task: TaskRow, as outcome: JobAttempt.Outcome, failure: JobFailure?, timings: AttemptTimings)

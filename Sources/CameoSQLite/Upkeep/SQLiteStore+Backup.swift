@@ -5,13 +5,11 @@ package import CameoStore
 internal import Foundation
 internal import GRDB
 
-// DESIGN. A backup is a snapshot: the database is copied inside one read transaction, so that workers and producers
-// continue and nothing that they commit meanwhile is included. Blobs are immutable, so those that the copied database
-// references can be copied afterwards, each verified against its digest, while the maintenance lock prevents removals
-// (``MaintenanceTurn``). Hard links would not do: damage to a file would affect both copies.
-//
-// The backup is written under temporary names of both folder and database, and renamed last, after everything is
-// synced, so that an interrupted backup cannot be mistaken for a complete one.
+// DESIGN. The database is copied inside one read transaction, so that workers and producers continue. Blobs are immutable,
+// so those that the copied database references can be copied afterwards, each verified against its digest, while the
+// maintenance lock prevents removals (``MaintenanceTurn``). Hard links would share damage. The backup is written under
+// temporary names of both folder and database, and renamed last, after everything is synced, so that an interrupted
+// backup cannot be mistaken for a complete one.
 extension SQLiteStore {
     /// Copies the store's current state into a new or empty folder.
     ///
@@ -28,7 +26,15 @@ extension SQLiteStore {
     ) async throws(StoreError) -> BackupReport {
         defer { withExtendedLifetime(turn) {} }
         let target = FilePaths.absolute(path)
-        try requireFreeTarget(target)
+        guard !(target + "/").hasPrefix(directory.path + "/") else {
+            throw .invalidBackupTarget(path: target, reason: "it is inside the store itself")
+        }
+        let isThere = (try? FileManager.default.attributesOfItem(atPath: target)) != nil
+        let content = try? FileManager.default.contentsOfDirectory(atPath: target)
+        guard !isThere || content?.isEmpty == true else {
+            let reason = "it already exists, and a backup overwrites nothing"
+            throw .invalidBackupTarget(path: target, reason: reason)
+        }
         let unfinished = "\(target).partial-\(UUID().uuidString.prefix(8))"
         do {
             let result = try await makeBackup(in: StoreDirectory(unfinished: unfinished), report: report)
@@ -42,18 +48,6 @@ extension SQLiteStore {
         } catch {
             try? FileManager.default.removeItem(atPath: unfinished)
             throw StoreError(error, path: target)
-        }
-    }
-
-    private func requireFreeTarget(_ target: String) throws(StoreError) {
-        guard !(target + "/").hasPrefix(directory.path + "/") else {
-            throw .invalidBackupTarget(path: target, reason: "it is inside the store itself")
-        }
-        let isThere = (try? FileManager.default.attributesOfItem(atPath: target)) != nil
-        let content = try? FileManager.default.contentsOfDirectory(atPath: target)
-        guard !isThere || content?.isEmpty == true else {
-            let reason = "it already exists, and a backup overwrites nothing"
-            throw .invalidBackupTarget(path: target, reason: reason)
         }
     }
 
@@ -76,11 +70,13 @@ extension SQLiteStore {
         let content = try Self.prepare(copy: database, directory)
         var (done, damaged) = (content.bytes, [String]())
         for digest in content.files {
-            if let data = try await wholeBlob(digest) {
+            do throws(StoreError) {
+                let data = try await outsideData(of: digest, size: 0)
                 try await copies.copy(data, as: digest)
                 done += data.count
                 report(ByteProgress(done: done, total: max(total, done)))
-            } else {
+            } catch {
+                guard case .damagedBlob = error else { throw error }
                 damaged.append(digest.description)
             }
         }
@@ -88,16 +84,6 @@ extension SQLiteStore {
         guard rename(database, folder.database) == 0 else { throw Errno() }
         try FilePaths.sync(folder.path)
         return BackupReport(jobs: content.jobs, blobs: content.blobs, bytes: done, damaged: damaged)
-    }
-
-    private func wholeBlob(_ digest: BlobDigest) async throws(StoreError) -> Data? {
-        do throws(StoreError) {
-            let data = try await files.read(digest)
-            return SHA256.digest(of: data) == digest ? data : nil
-        } catch {
-            guard case .damagedBlob = error else { throw error }
-            return nil
-        }
     }
 
     /// The number of pages copied between reports.

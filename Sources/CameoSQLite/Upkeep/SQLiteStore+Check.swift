@@ -66,13 +66,10 @@ extension SQLiteStore {
     }
 
     private static func counters(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let jobs = try db.query(Counters.wrongJobs).map { row in
-            try "queue \(row["queue"] as String) counts \(row["counted"] as Int) \(row["state"] as String) jobs "
-                + "and has \(row["actual"] as Int)"
-        }
-        let ends = try db.query(Counters.wrongEnds).map { row in
-            try "queue \(row["queue"] as String) has \(row["actual"] as Int) \(row["state"] as String) jobs and counts "
-                + "\(row["counted"] as Int) that ever ended so"
+        let jobs = try db.wrongCounts().map { wrong in
+            wrong.ever
+                ? "queue \(wrong.queue) has \(wrong.actual) \(wrong.state) jobs and counts \(wrong.counted) that ever ended so"
+                : "queue \(wrong.queue) counts \(wrong.counted) \(wrong.state) jobs and has \(wrong.actual)"
         }
         let totals = try db.query(db.wrongTotals).map { row in
             try
@@ -85,7 +82,7 @@ extension SQLiteStore {
         }
         return CheckFinding(
             "counters",
-            jobs + ends + totals + numbers,
+            jobs + totals + numbers,
             ok: "all counters agree with the rows",
             advice: "Another program changed the tables; \(repairCommand) recounts"
         )

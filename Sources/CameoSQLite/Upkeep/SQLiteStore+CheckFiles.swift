@@ -1,6 +1,7 @@
 internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
+internal import Foundation
 
 // Checks the content of `blobs/` in one scan.
 extension SQLiteStore {
@@ -30,7 +31,7 @@ extension SQLiteStore {
         for prefix in prefixes {
             let folder = try await files.folder(prefix)
             unexpected += try await recognized(folder.unexpected, among: lost)
-            for digest in try await orphanedFiles(in: folder) {
+            for digest in try await orphanedFiles(among: folder.digests, in: prefix) {
                 let path = BlobFiles.path(of: digest)
                 if let missed = try await files.found(path, among: lost) {
                     unexpected.append(UnexpectedEntry(path: path, kind: .file, fault: .misplaced(missed)))
@@ -64,13 +65,10 @@ extension SQLiteStore {
     private func recognized(_ unexpected: [UnexpectedEntry], among lost: LostBlobs) async throws(StoreError)
         -> [UnexpectedEntry]
     {
-        var recognized: [UnexpectedEntry] = []
-        for entry in unexpected {
-            if entry.kind == .file, let missed = try await files.found(entry.path, among: lost) {
-                recognized.append(UnexpectedEntry(path: entry.path, kind: .file, fault: .misplaced(missed)))
-            } else {
-                recognized.append(entry)
-            }
+        var recognized = unexpected
+        for (index, entry) in unexpected.enumerated() where entry.kind == .file {
+            guard let missed = try await files.found(entry.path, among: lost) else { continue }
+            recognized[index].fault = .misplaced(missed)
         }
         return recognized
     }
@@ -104,7 +102,12 @@ extension SQLiteStore {
     /// stays a finding.
     private func putBack(_ path: String, as digest: BlobDigest) async throws(StoreError) -> Bool {
         let files = files
-        guard try await files.makeDurable(path) else { return false }
+        let isDurable = try await files.perform { directory in
+            // Whoever copied it there may not have synced it.
+            let file = try? OpenFile(opened: open("\(directory.path)/\(path)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC))
+            return file.map { fsync($0.descriptor) == 0 } ?? false
+        }
+        guard isDurable else { return false }
         return try await commit { db in
             guard try db.hasFile(digest), !files.isSound(digest, inline: nil) else { return false }
             do {

@@ -122,32 +122,6 @@ extension SQLiteStore {
 
 /// Compares stored counters with the rows they count.
 enum Counters {
-    private static let states = JobState.allCases.map { state in
-        "SELECT queue AS id, '\(state.rawValue)' AS state, \(state.rawValue) AS counted, \(state.code) AS code FROM queue_count"
-    }
-    .joined(separator: " UNION ALL ")
-
-    static let wrongJobs = """
-        SELECT queue.name AS queue, stated.state AS state, counted, coalesce(actual, 0) AS actual
-        FROM (\(states)) AS stated JOIN queue ON queue.id = stated.id LEFT JOIN (
-          SELECT queue, state, count(*) AS actual FROM (
-            SELECT queue, state FROM task UNION ALL SELECT queue, state FROM outcome) GROUP BY queue, state) AS counts
-          ON counts.queue = stated.id AND counts.state = code
-        WHERE counted <> coalesce(actual, 0)
-        """
-
-    /// Selects queues that have more ended jobs than ever ended.
-    static let wrongEnds =
-        JobState.ends.map { state in
-            """
-            SELECT queue.name AS queue, '\(state.rawValue)' AS state, ever_\(state.rawValue) AS counted, actual FROM (
-              SELECT queue AS id, count(*) AS actual FROM outcome WHERE state = \(state.code) GROUP BY queue) AS ended
-              JOIN queue_count ON queue_count.queue = ended.id JOIN queue ON queue.id = ended.id
-            WHERE ever_\(state.rawValue) < actual
-            """
-        }
-        .joined(separator: " UNION ALL ")
-
     static let wrongKeys = """
         SELECT name AS key, running, actual FROM (
           SELECT name, running, (SELECT count(*) FROM task WHERE state = 2 AND key = key.id) AS actual FROM key)
@@ -185,25 +159,17 @@ enum Counters {
     ///
     /// - Returns: the number of wrong values.
     static func rebuild(_ db: SQLiteTransaction) throws -> Int {
-        let queries = [wrongJobs, wrongEnds, db.wrongTotals, wrongKeys, wrongLanes, highHeads, exhaustedNumbers]
-        let wrong = try queries.reduce(0) { sum, query in
+        let queries = [db.wrongTotals, wrongKeys, wrongLanes, highHeads, exhaustedNumbers]
+        let wrong = try queries.reduce(try db.wrongCounts().count) { sum, query in
             sum + (try db.value("SELECT count(*) FROM (\(query))") ?? 0)
         }
         guard wrong > 0 else { return 0 }
-        let counts = JobState.allCases.map { state -> String in
-            let table = state.isFinal ? "outcome" : "task"
-            return """
-                \(state.rawValue) = (
-                  SELECT count(*) FROM \(table) WHERE \(table).queue = queue_count.queue AND \(table).state = \(state.code))
-                """
-        }
-        .joined(separator: ", ")
         let ends = JobState.ends.map { "ever_\($0.rawValue) = max(ever_\($0.rawValue), \($0.rawValue))" }
             .joined(separator: ", ")
         try db.execute(
             sql: """
                 INSERT OR IGNORE INTO queue_count(queue) SELECT id FROM queue;
-                UPDATE queue_count SET \(counts);
+                \(db.correctionOfCounts);
                 UPDATE queue_count SET \(ends);
                 UPDATE total SET value = (SELECT actual FROM (\(db.actualTotals)) WHERE name = total.name)
                   WHERE name IN (SELECT name FROM (\(db.actualTotals)));

@@ -78,20 +78,18 @@ extension SQLiteStore {
 
     private static func removeDanglingRows(_ db: SQLiteTransaction) throws -> Int {
         guard try !danglingRows(db).isEmpty else { return 0 }
-        return try [
-            "DELETE FROM task WHERE id NOT IN (SELECT id FROM job)",
-            "DELETE FROM outcome WHERE id NOT IN (SELECT id FROM job)",
-            "DELETE FROM accepted WHERE id NOT IN (SELECT id FROM job)",
-            "DELETE FROM attempt WHERE job_id NOT IN (SELECT id FROM job)",
-            "DELETE FROM batch_job WHERE job_id NOT IN (SELECT id FROM job)",
-            "DELETE FROM ingredient WHERE job_id NOT IN (SELECT id FROM job)",
-            "DELETE FROM job_hook WHERE job_id NOT IN (SELECT id FROM job)",
-            "DELETE FROM delivery WHERE job_id NOT IN (SELECT id FROM job)",
-            "DELETE FROM worker_hook WHERE worker NOT IN (SELECT id FROM worker)",
-            "DELETE FROM upload WHERE job_id NOT NULL AND job_id NOT IN (SELECT id FROM job)",
-            "DELETE FROM thumbnail WHERE blob NOT IN (SELECT digest FROM blob)",
-            "DELETE FROM source WHERE blob NOT IN (SELECT digest FROM blob)",
-        ].reduce(0) { try $0 + db.execute($1) }
+        let references = [
+            ("task", "id", "id FROM job"), ("outcome", "id", "id FROM job"), ("accepted", "id", "id FROM job"),
+            ("attempt", "job_id", "id FROM job"), ("batch_job", "job_id", "id FROM job"),
+            ("ingredient", "job_id", "id FROM job"), ("job_hook", "job_id", "id FROM job"),
+            ("delivery", "job_id", "id FROM job"), ("worker_hook", "worker", "id FROM worker"),
+            ("upload", "job_id", "id FROM job"), ("thumbnail", "blob", "digest FROM blob"),
+            ("source", "blob", "digest FROM blob"),
+        ]
+        return try references.reduce(0) { count, reference in
+            let (table, column, parents) = reference
+            return try count + db.execute("DELETE FROM \(table) WHERE \(column) NOT IN (SELECT \(parents))")
+        }
     }
 
     func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
@@ -109,7 +107,7 @@ extension SQLiteStore {
         files.removeUnfinished(olderThan: limit)
         var count = 0
         for prefix in try await files.folders().prefixes {
-            for digest in try await orphanedFiles(in: try await files.folder(prefix))
+            for digest in try await orphanedFiles(among: try await files.folder(prefix).digests, in: prefix)
             where try await remove(orphan: digest, madeBefore: limit) {
                 count += 1
             }

@@ -133,7 +133,7 @@ package struct StoreImport: ~Copyable {
         guard end["end"] == .string(ExportStream.format), case .object(let records)? = end["records"] else {
             throw reader.malformed("it is not a record")
         }
-        guard end["sha256"] == .string(reader.digestBeforeLine()) else {
+        guard end["sha256"] == .string(reader.hash.takeDigest()) else {
             throw .refused(reason: "the export was altered on its way: its digest is another. Import a good copy of it")
         }
         for (name, value) in records {
@@ -173,15 +173,12 @@ private struct StreamReader: ~Copyable {
     private static let chunk = 1_048_576
     private var rest = Data()
     /// Of all that was taken before the last line.
-    private var hash = SHA256()
+    var hash = SHA256()
     private var last = Data()
     /// Lines read.
     private var count = 0
 
     init(input: @escaping (_ count: Int) throws -> Data) { self.input = input }
-
-    /// The digest of all that came before the last line.
-    mutating func digestBeforeLine() -> String { hash.takeDigest() }
 
     func malformed(_ reason: String) -> StoreError {
         .refused(reason: "the export is damaged in line \(count): \(reason)")

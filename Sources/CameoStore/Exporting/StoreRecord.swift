@@ -96,19 +96,6 @@ package protocol ExportableStore: AnyStore {
     func endImport(of mark: String) async throws(StoreError)
 }
 
-/// Why a store takes no import, and the name under which it remembers one that has begun.
-package enum ImportRefusal {
-    package static let records =
-        "it has jobs or pictures of its own; import into a new store, or give --add to add what is not there"
-
-    package static func workers(_ ids: [String]) -> String {
-        "workers are alive (\(ids.joined(separator: " "))); stop them with `cameo-admin worker stop --all`"
-    }
-
-    /// The name of the row of `epoch`.
-    package static func epoch(_ mark: String) -> String { "import of \(mark)" }
-}
-
 // DESIGN. Engines read records in different orders, so the digest of many must not depend on one: it is the sum, modulo
 // 2^256, of the SHA-256 of each. A sum, unlike an exclusive or, tells two equal records from none. Who can choose records
 // could make it come out as another's; it guards against mistakes and not against attacks.

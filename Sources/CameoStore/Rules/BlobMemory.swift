@@ -2,9 +2,8 @@ package import CameoModel
 package import Foundation
 internal import Synchronization
 
-// DESIGN. What a name refers to is looked up in the store for every read, which costs one row; only the bytes behind it
-// may come from memory. So nothing is served that the store has forgotten, replaced or removed, whichever process did it,
-// and nothing has to be invalidated: a digest never names other bytes.
+// DESIGN. What a name refers to is looked up in the store for every read; only the bytes behind it may come from memory. So
+// nothing is served that any process has replaced or removed, and nothing is invalidated: a digest never names other bytes.
 
 /// The bytes of recently read blobs, the least recently read of which give way to others.
 package final class BlobMemory: Sendable {
@@ -35,7 +34,7 @@ package final class BlobMemory: Sendable {
         }
     }
 
-    package func empty() { state.withLock { $0 = $0.emptied } }
+    package func empty() { state.withLock { state in while let digest = state.oldest { state.remove(digest) } } }
 }
 
 extension BlobStore {
@@ -76,17 +75,10 @@ struct BlobMemoryState {
     private(set) var use: MemoryUse
     private var entries: [BlobDigest: Entry] = [:]
     private var newest: BlobDigest?
-    private var oldest: BlobDigest?
+    fileprivate var oldest: BlobDigest?
 
     init(capacity: Int) {
         use = MemoryUse(capacity: capacity)
-    }
-
-    /// Without blobs, and with the same counts.
-    var emptied: BlobMemoryState {
-        var state = BlobMemoryState(capacity: use.capacity)
-        (state.use.hits, state.use.misses) = (use.hits, use.misses)
-        return state
     }
 
     func holds(_ digest: BlobDigest) -> Bool { entries[digest] != nil }
@@ -118,7 +110,7 @@ struct BlobMemoryState {
         use.bytes += data.count + Self.surcharge
     }
 
-    private mutating func remove(_ digest: BlobDigest) {
+    fileprivate mutating func remove(_ digest: BlobDigest) {
         guard let entry = entries.removeValue(forKey: digest) else { return }
         if let newer = entry.newer { entries[newer]?.older = entry.older } else { newest = entry.older }
         if let older = entry.older { entries[older]?.newer = entry.newer } else { oldest = entry.newer }

@@ -27,12 +27,6 @@ package struct Retention: Hashable, Sendable {
 
     package static let states = [JobState.completed, .cancelled, .discarded]
 
-    /// Changes before this time have expired, in milliseconds since 1970; nil: none have.
-    package func limitOfChanges(now: Int64) -> Int64? {
-        let limits = Self.states.map { limit($0, now: now) }
-        return limits.contains(nil) ? nil : limits.compactMap { $0 }.min()
-    }
-
     /// Jobs in this state that ended before this time have expired, in milliseconds since 1970; nil: none have.
     package func limit(_ state: JobState, now: Int64) -> Int64? {
         let kept: Duration? =

@@ -117,19 +117,18 @@ package enum ClaimKind: Hashable, Sendable {
 /// How long a worker may be silent before its jobs are rescued.
 package enum Lease {
     /// On one machine, in milliseconds. This detects a process that hangs; a dead one is detected at once by its lock.
-    package static let milliseconds = duration(30_000)
+    package static let milliseconds = testable(30_000, "CAMEO_TEST_LEASE_MS")
     /// Among machines, in milliseconds. Nothing else tells that a worker is dead.
-    package static let betweenMachines = duration(15_000)
+    package static let betweenMachines = testable(15_000, "CAMEO_TEST_LEASE_MS")
+}
 
-    private static func duration(_ milliseconds: Int64) -> Int64 {
-        #if DEBUG
-            // Tests freeze workers and cannot wait half a minute each time.
-            if let value = getenv("CAMEO_TEST_LEASE_MS"), let milliseconds = Int64(String(cString: value)) {
-                return milliseconds
-            }
-        #endif
-        return milliseconds
-    }
+/// A time in milliseconds, for which a debug build may have another in an environment variable: tests that freeze a process
+/// cannot wait that long each time.
+package func testable(_ milliseconds: Int64, _ variable: String) -> Int64 {
+    #if DEBUG
+        if let value = getenv(variable), let milliseconds = Int64(String(cString: value)) { return milliseconds }
+    #endif
+    return milliseconds
 }
 
 /// What a memory of blobs holds, and how often it had what was asked for.

@@ -46,7 +46,9 @@ package struct Endpoint: Hashable, Sendable {
         if authority.hasSuffix("/") { authority = authority.dropLast() }
         let usual = scheme == "https" ? ":443" : ":80"
         if authority.hasSuffix(usual) { authority = authority.dropLast(usual.count) }
-        guard Self.isAuthority(authority) else { return nil }
+        // A name or an address of version 4, or one of version 6 in brackets; perhaps with a port.
+        let form = #/(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?/#
+        guard authority.wholeMatch(of: form) != nil else { return nil }
         (self.scheme, self.authority) = (scheme, String(authority))
     }
 
@@ -56,9 +58,4 @@ package struct Endpoint: Hashable, Sendable {
     }
 
     package var text: String { "\(scheme)://\(authority)" }
-
-    /// A name or an address of version 4, or one of version 6 in brackets; perhaps with a port.
-    private static func isAuthority(_ text: Substring) -> Bool {
-        text.wholeMatch(of: #/(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?/#) != nil
-    }
 }
