@@ -102,7 +102,8 @@ struct AttemptTests {
     func aClaimIsLostToWhatCameBeforeInItsTransaction(ends: Bool) async throws {
         try await fixture.enqueue()
         let claim = try await claim()
-        try await fixture.store.settle(ClaimUse(claim: claim)) { db in
+        let use = ClaimUse(claim: claim)
+        try await fixture.store.submit(to: fixture.store.writes, .begun, use) { db in
             let task = try db.task(of: claim)
             if ends {
                 try db.end(task, from: .running, End(.cancelled))

@@ -16,7 +16,7 @@ from benching.renditions import JOBS, sets_wanted
 
 PARTS = {
     "jobs": "thumbnails of pictures, beside vipsthumbnail, pyvips, huey, RQ, thumbor and ImageMagick",
-    "queue": "the queue without pictures, beside huey, litequeue, RQ and bare SQLite",
+    "queue": "the queue without pictures, beside huey, RQ and bare SQLite",
     "latency": "INSERT until claimed and until readable, idle and busy; an idle worker",
     "workers": "1 to 16 workers, 1 to 16 renderers",
     "memory": "memory over 100,000 jobs, and with photographs",
@@ -72,10 +72,7 @@ def arguments():
             help="only these parts or jobs: " + ", ".join(known))
     add = options_of["all"]
     add("--photos", type=pathlib.Path, metavar="FOLDER", help="your photographs (JPEG) instead of Debian's")
-    add("--cache", type=pathlib.Path, metavar="FOLDER", default=lab.ROOT / ".build" / "bench",
-        help="what is installed and fetched (default: .build/bench)")
     options_of["folder"]("folder", type=pathlib.Path)
-    options_of["folder"]("--pattern", default="*.jpg", help="the pictures below the folder (default: *.jpg)")
     options_of["web"]("--minutes", type=int, default=0, metavar="N")
     options_of["web"]("picture", type=pathlib.Path)
     options_of["video"]("folder", type=pathlib.Path)
@@ -99,8 +96,10 @@ def programs(options, *products):
 
 
 def measure_everything(options):
-    context = place.Place(options.cache, options)
-    context.install()
+    context = place.Place(options)
+    if sys.prefix != str(context.python.parents[1]):
+        context.install()
+        place.enter(context.python)
     parts, chosen_jobs = set(options.only) & PARTS.keys(), set(options.only) - PARTS.keys()
     parts = parts | {"jobs"} if chosen_jobs else parts or set(PARTS)
     context.bin = programs(options, *["cameo-queue-bench"] * ("queue" in parts))
@@ -138,7 +137,7 @@ def main():
     bin = programs(options, *COMMANDS[options.command][2:])
     try:
         match options.command:
-            case "folder": folder.run(bin, options.folder, options.pattern, options.rounds)
+            case "folder": folder.run(bin, options.folder, options.rounds)
             case "queue": queue.run(bin)
             case "library": library.run(bin, options.rounds)
             case "web": web.run(bin, options.picture.resolve(), options.rounds, options.minutes)
@@ -149,4 +148,5 @@ def main():
         sys.exit(str(error))
 
 
-lab.main(main)
+if __name__ == "__main__":  # and not in the processes of a pool
+    lab.main(main)

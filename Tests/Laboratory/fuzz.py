@@ -23,8 +23,8 @@ import sys
 import tempfile
 
 import lab
-from fuzzing.fixtures import VIDEO_WEIGHTS, WEIGHTS, make_pictures, make_videos
-from fuzzing.run import Run, show
+from fuzzing.fixtures import make_pictures, make_videos
+from fuzzing.run import Run
 from fuzzing.store import FAULTS, fuzz_store
 
 
@@ -36,40 +36,21 @@ def arguments():
         help="how long to enqueue inputs; those in progress are then finished; or store")
     add("--video", action="store_true", help="test videos instead of pictures")
     add("--seed", type=int, default=secrets.randbelow(10**9), help="repeat the mutations and renditions of that run")
-    add("--keep", metavar="FOLDER", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir(), "fuzz-findings"),
+    add("--keep", metavar="FOLDER", type=lambda path: pathlib.Path(path).resolve(),
+        default=pathlib.Path(tempfile.gettempdir(), "fuzz-findings"),
         help="the folder for findings (default: fuzz-findings in the temporary folder)")
     add("--json", action="store_true", help="print the report as JSON")
-    add("--allow-format", metavar="NAMES", action="append", default=[], help="also test jxl, pdf or jxl,pdf")
-    add("--formats", metavar="NAMES", help="test only these formats, comma-separated")
-    add("--render-timeout", type=lab.positive, default=5, metavar="SECONDS",
-        help="the worker's render timeout, low so that hangs cost little (default: 5)")
+    add("--allow-format", action="append", default=[], choices=["jxl", "pdf"], help="also test jxl or pdf")
     add("--inputs", type=int, metavar="N", help="stop after this many inputs")
-    add("--plain", action="store_true",
-        help="request only size, fit, format and quality, to tell the decoder's faults from an option's")
-    options = parser.parse_args()
-    options.allow_format = sorted({name for names in options.allow_format for name in names.split(",")})
-    if unknown := set(options.allow_format) - {"jxl", "pdf"}:
-        parser.error(f"--allow-format: must be jxl, pdf or both, not {', '.join(sorted(unknown))}")
-    formats = set(VIDEO_WEIGHTS) if options.video else set(WEIGHTS) - {"jxl", "pdf"} | set(options.allow_format)
-    wanted = set(options.formats.split(",")) if options.formats else formats
-    if unknown := wanted - formats:
-        parser.error(f"--formats: unknown or not allowed: {', '.join(sorted(unknown))}")
-    if options.inputs is not None and options.inputs < 1:
-        parser.error("--inputs: must be at least 1")
-    options.keep = options.keep.resolve()
-    try:
-        options.keep.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        parser.error(f"--keep: {error}")
-    return options, wanted
+    return parser.parse_args()
 
 
-def fuzz(bin, folder, options, formats):
+def fuzz(bin, folder, options):
     """Returns the report."""
     lab.need(*(("ffmpeg", "ffmpeg") if options.video else ("vips", "libvips-tools")))
     lab.progress(f"generating {'videos' if options.video else 'pictures'}")
     with tempfile.TemporaryDirectory(dir=folder) as work:
-        fixtures = (make_videos if options.video else make_pictures)(work, formats)
+        fixtures = make_videos(work) if options.video else make_pictures(work, options.allow_format)
     with contextlib.closing(Run(bin, folder, options, fixtures)) as run:
         run.prepare()
         run.go()
@@ -77,7 +58,8 @@ def fuzz(bin, folder, options, formats):
 
 
 def main():
-    options, formats = arguments()
+    options = arguments()
+    options.keep.mkdir(parents=True, exist_ok=True)
     sets, video = " video-tests" * options.video, " --video" * options.video
     bin = lab.built(options, f". deploy/setup build test{sets}\ndeploy/build{video}",
                     "cameo-worker", *["cameo-frames"] * options.video)
@@ -88,16 +70,13 @@ def main():
             if options.minutes == "store":
                 kinds, found = FAULTS, fuzz_store(bin, folder, options.keep, options.seed, options.inputs or 2_000)
             else:
-                kinds = ("workerDeaths", "unfinished", "unnamedFailures")
-                found = fuzz(bin, folder, options, formats)
+                kinds, found = ("workerDeaths", "unfinished", "unnamedFailures"), fuzz(bin, folder, options)
     except (RuntimeError, subprocess.CalledProcessError, sqlite3.Error) as error:
         sys.exit(f"\nthe run was aborted: {error}")
     if options.json:
         print(json.dumps(found, indent=2))
-    elif options.minutes == "store":
-        lab.show_rows(found.items(), 12)
     else:
-        show(found)
+        lab.show_figures(found)
     return any(found[kind] for kind in kinds)
 
 

@@ -305,6 +305,16 @@ def show_rows(rows, width, failures=()):
         print(f"FAILED: {line}")
 
 
+def show_figures(found, indent=""):
+    """What a program gets as JSON, with a line for each figure."""
+    for name, value in found.items():
+        if isinstance(value, dict):
+            print(indent + name)
+            show_figures(value, indent + "  ")
+        else:
+            print(f"{indent + name:28}{value}")
+
+
 def number(value, digits=0):
     return "-" if value is None else f"{value:,.{digits}f}"
 
@@ -341,7 +351,7 @@ def faults(library):
 
 @contextlib.contextmanager
 def redis(folder):
-    """A Redis of its own that syncs every write before it answers; gives the path of its socket, which is short."""
+    """A Redis that syncs every write before it answers: the path of its socket, which is short, and its id."""
     def answers():
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(address)
@@ -351,8 +361,8 @@ def redis(folder):
         address = f"{short}/redis.sock"
         command = ["redis-server", "--port", "0", "--unixsocket", address, "--save", "", "--appendonly", "yes",
                    "--appendfsync", "always", "--dir", folder, "--daemonize", "no", "--loglevel", "warning"]
-        with server(*command, answers=answers):
-            yield address
+        with server(*command, answers=answers) as process:
+            yield address, process.pid
 
 
 class PostgreSQL(postgres.Server):

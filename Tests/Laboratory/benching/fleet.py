@@ -14,7 +14,7 @@ import time
 
 import lab
 from benching import database, place, report
-from lab import ROOT, Unmeasured
+from lab import Unmeasured
 
 KEPT = ("job", "accepted", "outcome", "change")
 CHURNED = ("task", "new_change", "queue_delta")
@@ -61,9 +61,6 @@ class Fleet:
         self.seconds = 1 if options.quick else 2
         self.minutes = options.minutes or (0.5 if options.quick else 3)
 
-    def show(self, what, figure):
-        lab.progress(f"    {what}: {figure}")
-
     def command(self, schema, *words):
         return [self.program, self.server.store(schema), *words]
 
@@ -108,10 +105,6 @@ class Fleet:
             cell[maker] = {"jobsPerSecond": round(statistics.median(rates)), "rounds": [round(rate) for rate in rates]}
             if maker != "cameo":
                 cell[maker]["ratio"] = round(statistics.median(a / b for a, b in zip(rounds["cameo"], rates)), 2)
-        what = "4 loops of 32" if batch == "pool" else f"{batch} at a time"
-        self.show(f"{processes} processes, {what}",
-                  f"{cell['cameo']['jobsPerSecond']:,}/s, {cell['mark']['ratio']} of the "
-                  f"bare loop, marking, {cell['move']['ratio']} of the bare loop, moving")
         return cell
 
     def rate(self, maker, processes, batch, loops):
@@ -142,9 +135,7 @@ class Fleet:
             points.append({"rows": rows, "claimOf": round(claimed), "claimMilliseconds": round(median, 2),
                            "slowestMilliseconds": round(slowest, 2),
                            "jobMicroseconds": round(1e6 / statistics.median(rates), 1), "fillSeconds": round(filling)})
-            self.show(f"beside {rows:,} ended",
-                      "claim of {claimOf} in {claimMilliseconds} ms (slowest {slowestMilliseconds}), "
-                      "claim and completion of a job in {jobMicroseconds} us".format(**points[-1]))
+            lab.progress(f"    beside {rows:,} ended")
         return points
 
     def fill_history(self, schema, count):
@@ -174,7 +165,7 @@ class Fleet:
         late = [sample for sample in samples if sample["seconds"] >= end / 5]
         first = [middle for at, middle, _ in claims if at <= end * 0.2]
         last = [middle for at, middle, _ in claims if at >= end * 0.8]
-        result = {
+        return {
             "minutes": round(end / 60, 1), "jobs": round(ended), "jobsPerSecond": round(ended / end),
             "tables": {name: {
                 "largestMiB": round(max(sample[name]["bytes"] for sample in samples) / 2**20, 1),
@@ -186,10 +177,6 @@ class Fleet:
                       "slowest": round(max(slowest for _, _, slowest in claims), 1)},
             "samples": samples,
         }
-        self.show("{minutes} minutes of churn, {jobs:,} jobs".format(**result),
-                  "task at most {largestMiB} MiB, {slopeMiB:+} MiB a minute, ".format(**result["tables"]["task"])
-                  + "claims p50 {first} ms at first, {last} ms at last".format(**result["claim"]))
-        return result
 
     def look(self, schema):
         sizes = self.server.rows("SELECT relname, pg_total_relation_size(relid), n_dead_tup FROM pg_stat_user_tables"
@@ -199,15 +186,10 @@ class Fleet:
     # Enqueueing.
 
     def enqueueing(self):
-        schema, result = self.store("enqueueing"), {"single": {}}
-        count = 5_000 if self.quick else 20_000
+        schema, count = self.store("enqueueing"), 5_000 if self.quick else 20_000
         bulk = [jobs / took * 1000 for jobs, took in (self.run(schema, "enqueue", count) for _ in range(self.rounds))]
-        result["bulk"] = round(statistics.median(bulk))
-        self.show("enqueued, 1,000 a call", f"{result['bulk']:,}/s")
-        for clients in (1, 4, 16):
-            result["single"][clients] = self.server.insert_rate(schema, clients, self.seconds * 2)
-            self.show(f"single INSERTs by {clients}", f"{result['single'][clients]:,.0f}/s")
-        return result
+        single = {clients: self.server.insert_rate(schema, clients, self.seconds * 2) for clients in (1, 4, 16)}
+        return {"bulk": round(statistics.median(bulk)), "single": single}
 
     def latency(self):
         schema, times = self.store("latency"), []
@@ -228,10 +210,7 @@ class Fleet:
                     raise Unmeasured(f"job {job.strip()} was inserted, and {claimed.strip()} claimed")
                 times.append((time.monotonic() - committed) * 1000)
             follower.kill()
-        result = {**lab.quantiles(times), "idle": idle}
-        self.show("INSERT until claimed", "p50 {p50} ms, p99 {p99} ms".format(**result))
-        self.show("an idle worker", "{server} ms of the server a second, {client} of its own".format(**idle))
-        return result
+        return {**lab.quantiles(times), "idle": idle}
 
     def idle(self, worker, seconds):
         """The milliseconds of processor time that a worker without jobs takes a second."""
@@ -251,9 +230,6 @@ class Fleet:
             if name != "complete":
                 self.run(schema, "enqueue", jobs)
             result[name] = self.cost(jobs, schema, "loop", batch, 1, 600, *more)  # until nothing is left
-        for name, figures in result.items():
-            self.show(f"a job, {name}", "{log:,} bytes of log, {transactions} transactions, {server} us of the server, "
-                      "{client} us of the client".format(**figures))
         return result
 
     def cost(self, jobs, *command):
@@ -284,10 +260,11 @@ PARTS = ("rates", "churn", "enqueueing", "latency", "costs", "sizes", "history")
 
 
 def run(bin, options):
-    here = place.Place(ROOT / ".build" / "bench", options)
+    here = place.Place(options)
     output = (options.output or here.folder / "fleet").resolve()
     with database.Server.temporary() as server, contextlib.closing(report.Report("fleet", here, output)) as page:
-        page.found["machine"] |= {**place.disk(server.folder), "postgresql": server.ask("SHOW server_version")}
+        version = f"PostgreSQL {server.ask('SHOW server_version')} as `initdb` leaves it, here, by a Unix socket"
+        page.found["machine"] |= {**place.disk(server.folder), "versions": [version]}
         bench = Fleet(bin, server, options)
         for part in PARTS:
             if not options.only or part in options.only:

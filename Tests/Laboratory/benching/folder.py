@@ -31,10 +31,10 @@ def read(files, what):
         path.read_bytes()
 
 
-def run(bin, folder, pattern, rounds):
+def run(bin, folder, rounds):
     lab.need("vipsthumbnail", "libvips-tools")
-    files = sorted(path.resolve() for path in folder.rglob(pattern) if path.is_file() and not path.is_symlink())
-    read(files, f"{pattern} below {folder}")
+    files = sorted(path.resolve() for path in folder.rglob("*.jpg") if path.is_file() and not path.is_symlink())
+    read(files, f"*.jpg below {folder}")
     print(f"{len(files)} pictures, {lab.CORES} cores, medians of {rounds} alternating rounds")
     print(f"{'':18}{'cameo':>12}{'vipsthumbnail':>16}{'ratio':>8}")
     for name, renditions in JOBS.items():

@@ -1,23 +1,28 @@
 """The programs that make thumbnails: Cameo, and what people use. Each makes the renditions of pictures on all cores,
 and says how long that took, how much processor time, of its own and of whatever it started, it used, and {name as
 written by a peer: file} (Cameo only if asked to)."""
+import concurrent.futures
 import contextlib
-import json
+import http.client
+import itertools
+import multiprocessing
 import os
 import pathlib
-import select
 import shutil
 import signal
-import subprocess
+import socket
+import sys
 import tempfile
+import threading
 import time
+import urllib.parse
 
 import lab
 from benching import store
-from benching.place import FOR_PEERS, PEERS
 from benching.renditions import options_of, vipsthumbnail
 from lab import CORES, Unmeasured
 
+BIN = pathlib.Path(sys.executable).parent
 LIMIT = 600  # seconds, of one round
 NO_EFFORT = "has no setting for the encoder's effort that would make it the same work"
 
@@ -32,13 +37,10 @@ class Maker:
     name, label, is_slow = "", "", False  # slow ones are in fewer rounds
 
     def __init__(self, context):
-        self.context = context
+        self.context, self.open, self.processes = context, contextlib.ExitStack(), []  # those that run all the time
 
     def start(self):
         """Starts what runs all the time. Raises if that cannot be."""
-
-    def stop(self):
-        pass
 
     def cannot(self, job):
         """Why it cannot do a job, or None."""
@@ -51,7 +53,35 @@ class Maker:
         return seconds, cpu, {name: str(folder / name) for name in names if (folder / name).exists()}
 
     def processor_time(self):
-        return lab.children_time()
+        running = sum(lab.processor_time(pid) for pid in self.processes)
+        return running + lab.own_time(os.getpid()) + lab.children_time()
+
+    # What runs all the time.
+
+    def temporary(self):
+        return self.open.enter_context(tempfile.TemporaryDirectory(prefix=f"{self.name}-", dir=self.context.work))
+
+    def run(self, *command, answers=lambda: True, **variables):
+        """Starts a process in a session of its own, of whose processes none outlives it."""
+        log = self.open.enter_context(tempfile.TemporaryFile(dir=self.context.work))
+        process = self.open.enter_context(lab.server(
+            BIN / command[0], *command[1:], answers=answers, env={**os.environ, **variables}, stdout=log, stderr=log,
+            start_new_session=True))
+        self.open.callback(os.killpg, process.pid, signal.SIGKILL)
+        self.processes.append(process.pid)
+
+    def wait_for(self, count, folder):
+        """Waits until so many pictures are done, while the processes that make them run."""
+        done, failed = folder / "done", folder / "failed"
+
+        def is_done():
+            if any(lab.stat(pid)[0] == "Z" for pid in self.processes):
+                raise Unmeasured("a worker has ended")
+            return done.exists() and done.stat().st_size >= count
+
+        lab.wait_until(is_done, "making the pictures", LIMIT, 0.002)
+        if failed.exists():
+            raise Unmeasured(failed.read_text().splitlines()[0])
 
 
 class Cameo(Maker):
@@ -112,62 +142,105 @@ class Convert(Maker):
                    env=dict(os.environ, MAGICK_THREAD_LIMIT="1", OMP_NUM_THREADS="1"))
 
 
-class Peer(Maker):
-    """A program of benching/peers that runs all the time, in the environment of Python packages."""
+class Pool(Maker):
+    """pyvips in a pool of processes, which lose whatever they were doing when they die."""
 
-    def __init__(self, context, name, label):
-        super().__init__(context)
-        self.name, self.label, self.is_slow, self.process = name, label, name == "thumbor", None
+    name, label = "pool", "pyvips in a pool"
 
     def start(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.name}-", dir=self.context.work))
-        environment = dict(FOR_PEERS, BENCH_FOLDER=str(self.folder), VIPS_CONCURRENCY="1")
-        self.log = open(self.folder / "log", "w+")
-        self.process = subprocess.Popen(
-            [self.context.python, PEERS / "makers.py", self.name, str(CORES)], env=environment, start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
-        self.answer(120)
-
-    def answer(self, seconds=LIMIT):
-        ready, _, _ = select.select([self.process.stdout], [], [], seconds)
-        line = self.process.stdout.readline() if ready else ""
-        if not line:
-            self.log.seek(0)
-            why = "it has ended" if ready else f"no answer in {seconds} s"
-            raise Unmeasured((self.log.read().strip().splitlines() or [why])[-1])
-        answer = json.loads(line)
-        if "error" in answer:
-            raise Unmeasured(answer["error"])
-
-    def cannot(self, job):
-        if self.name == "thumbor":
-            return "reads no HEIC" if job.set == "heic" else without_avif_or_svg(job)
-
-    def processor_time(self):
-        return lab.processor_time(self.process.pid)
+        self.pool = self.open.enter_context(multiprocessing.get_context("spawn").Pool(CORES))
+        self.pool.map(abs, range(64))
+        self.processes = [child.pid for child in multiprocessing.active_children()]
 
     def work(self, pictures, renditions, folder):
-        task = {"pictures": [str(path) for path in pictures], "folder": str(folder),
-                "renditions": [vars(rendition) for rendition in renditions]}
-        self.process.stdin.write(json.dumps(task) + "\n")
-        self.process.stdin.flush()
-        self.answer()
+        from benching.peers import render
 
-    def stop(self):
-        if not self.process:
-            return
-        self.process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(5)
-        # Its processes are in a session of their own; none outlives it.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.log.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.pool.starmap(render, [(path, renditions, folder) for path in pictures], 1)
 
 
-def all(context):
-    """Cameo's neighbours in a round are the two that it is compared with most."""
-    peers = {"pool": "pyvips in a pool", "huey": "huey + pyvips", "rq": "RQ on Redis + pyvips", "thumbor": "thumbor"}
-    return [Vipsthumbnail(context), Cameo(context), *(Peer(context, *peer) for peer in peers.items()), Convert(context)]
+class Huey(Maker):
+    """huey on SQLite with fsync, its consumer with a process for each core, and pyvips, which does not sync."""
+
+    name, label = "huey", "huey + pyvips"
+
+    def start(self):
+        os.environ["BENCH_FOLDER"] = self.temporary()
+        # Looks for tasks every 20 ms while idle; its own default lets an idle consumer sleep up to 10 s.
+        self.run("huey_consumer", "benching.peers.huey_queue", "-k", "process", "-w", CORES, "-d", "0.02", "-m", "0.02",
+                 "-b", "1", "-n", "-q")
+
+    def work(self, pictures, renditions, folder):
+        from benching import peers
+
+        for path in pictures:
+            peers.huey_queue.make(path, renditions, folder)
+        self.wait_for(len(pictures), folder)
+
+
+class RQ(Maker):
+    """RQ on a Redis that syncs every write, a worker that does not fork for each core, and pyvips."""
+
+    name, label = "rq", "RQ on Redis + pyvips"
+
+    def start(self):
+        import redis
+        import rq
+
+        address, pid = self.open.enter_context(lab.redis(self.temporary()))
+        self.processes.append(pid)
+        self.queue = rq.Queue(connection=redis.Redis(unix_socket_path=address))
+        for _ in range(CORES):
+            self.run("rq", "worker", "--quiet", "--worker-class", "rq.SimpleWorker", "--url", f"unix://{address}")
+
+    def work(self, pictures, renditions, folder):
+        self.queue.enqueue_many([
+            self.queue.prepare_data("benching.peers.render_and_tell", (path, renditions, folder), result_ttl=0)
+            for path in pictures])
+        self.wait_for(len(pictures), folder)
+
+
+THUMBOR = """
+LOADER = "thumbor.loaders.file_loader"
+FILE_LOADER_ROOT_PATH = "/"
+STORAGE = "thumbor.storages.no_storage"
+RESULT_STORAGE = None
+ALLOW_UNSAFE_URL = True
+MAX_PIXELS = 500000000
+"""
+
+
+class Thumbor(Maker):
+    """A process for each core, which reads files and keeps no results. Twice as many clients hold their connections, so
+    that none waits for a client."""
+
+    name, label, is_slow = "thumbor", "thumbor", True
+
+    def cannot(self, job):
+        return "reads no HEIC" if job.set == "heic" else without_avif_or_svg(job)
+
+    def start(self):
+        self.port, self.local = lab.free_port(), threading.local()
+        self.clients = self.open.enter_context(concurrent.futures.ThreadPoolExecutor(CORES * 2))
+        settings = pathlib.Path(self.temporary(), "thumbor.conf")
+        settings.write_text(THUMBOR)
+        self.run("thumbor", "-i", "127.0.0.1", "-p", self.port, "-c", settings, "-l", "error", "--processes", CORES,
+                 answers=lambda: socket.create_connection(("127.0.0.1", self.port), 1))
+
+    def save(self, path, rendition, folder):
+        fit = rendition.box if rendition.fit == "cover" else f"fit-in/{rendition.box}"
+        filters = f"filters:format({rendition.format}):quality({rendition.quality})"
+        if not hasattr(self.local, "connection"):
+            self.local.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        self.local.connection.request("GET", f"/unsafe/{fit}/{filters}/{urllib.parse.quote(str(path).lstrip('/'))}")
+        response = self.local.connection.getresponse()
+        data = response.read()
+        if response.status != 200:
+            raise Unmeasured(f"{response.status} for {path}")
+        (folder / f"{path.stem}-{rendition.file}").write_bytes(data)
+
+    def work(self, pictures, renditions, folder):
+        list(self.clients.map(lambda task: self.save(*task, folder), itertools.product(pictures, renditions)))
+
+
+# Cameo's neighbours in a round are the two that it is compared with most.
+MAKERS = (Vipsthumbnail, Cameo, Pool, Huey, RQ, Thumbor, Convert)

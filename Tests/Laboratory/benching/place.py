@@ -18,18 +18,16 @@ import lab
 from lab import ROOT, Unmeasured, progress
 
 DEBIAN = ["libvips-tools", "imagemagick", "redis-server", "findutils", "python3-venv"]
-PYTHON = ["pyvips", "huey", "rq redis", "thumbor", "litequeue"]  # pyvips uses the system's libvips, as Cameo does
+PYTHON = ["pyvips", "huey", "rq redis", "thumbor"]  # pyvips uses the system's libvips, as Cameo does
 WALLPAPERS = ["mate-backgrounds", "plasma-workspace-wallpapers", "lomiri-wallpapers-20.04"]
-PEERS = pathlib.Path(__file__).parent / "peers"
-FOR_PEERS = dict(os.environ, PYTHONPATH=f"{PEERS}:{PEERS.parents[1]}", PYTHONDONTWRITEBYTECODE="1")
 
 
 class Place:
     """What every part of the benchmark is told. `failed` makes the exit code 1; `left_out` cannot be done at all (a
     peer that cannot read a format), and does not."""
 
-    def __init__(self, folder, options):
-        self.folder, self.quick = folder.resolve(), options.quick
+    def __init__(self, options):
+        self.folder, self.quick = ROOT / ".build" / "bench", options.quick
         self.photos, self.rounds = getattr(options, "photos", None), options.rounds
         self.bin, self.failed, self.left_out = None, [], []
         self.work, self.python = self.folder / "work", self.folder / "venv" / "bin" / "python"
@@ -68,10 +66,6 @@ class Place:
             with self.failures_of(f"installing {packages}"):
                 environment(self.folder, set(packages.split()))
 
-    def script(self, name, *words, **more):
-        """What a script of benching/peers answers in JSON, run by the environment's Python."""
-        return json.loads(lab.output(self.python, PEERS / name, *words, env=FOR_PEERS, **more))
-
     # Pictures.
 
     def photographs(self):
@@ -104,37 +98,32 @@ class Place:
         done = folder / "sets.json"
         if not done.exists():
             progress(f"making the sets of pictures from {len(photographs)} photographs")
-            task = {"photographs": [str(path) for path in photographs], "folder": str(folder), "wanted": wanted}
-            done.write_text(json.dumps(self.script("pictures.py", input=json.dumps(task))))
-        made = json.loads(done.read_text())
-        for kind, reason in made["missing"].items():
+            from benching import pictures
+
+            done.write_text(json.dumps(pictures.make(photographs, folder, wanted)))
+        sets, missing = json.loads(done.read_text())
+        for kind, reason in missing.items():
             self.leave_out(f"pictures: {kind}", reason)
-        return {kind: [pathlib.Path(path) for path in files] for kind, files in made["sets"].items()}
+        return {kind: [pathlib.Path(path) for path in files] for kind, files in sets.items()}
 
     # The machine.
 
     def describe(self):
         """What a report says first."""
         commit, changed = said("git", "rev-parse", "--short=12", "HEAD"), said("git", "status", "--porcelain", "-uno")
-        memory = int(first(r"MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text())) / 2**20
-        versions = versions_of(self.python) if self.python.exists() else {}
-        programs = {
-            "libvips": first(r"vips-?\s*([^- ]+)", said("vips", "--version")), "SQLite": sqlite3.sqlite_version,
-            "ImageMagick": first(r"ImageMagick (\S+)", said(lab.found("magick", "convert-im6.q16") or "-", "-version")),
-            "Redis": first(r"v=(\S+)", said("redis-server", "--version")),
-        }
-        names = ("pyvips", "huey", "rq", "redis", "thumbor", "pillow", "litequeue")
+        convert = lab.found("magick", "convert-im6.q16") or "-"
+        programs = [said(*words) for words in (("vips", "--version"), (convert, "-version"), ("redis-server", "-v"))]
+        packages = versions_of(self.python) if self.python.exists() else {}
         return {
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "commit": f"{commit}, with changes" if commit and changed else commit, "quick": self.quick, "minutes": 0,
             "machine": {
-                "processor": first(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
-                or platform.machine(),
-                "cores": lab.CORES, "memoryGiB": round(memory, 1),
-                "kernel": platform.release(), "python": platform.python_version(),
-                "system": first(r'PRETTY_NAME="?([^"\n]*)', pathlib.Path("/etc/os-release").read_text()),
-                "programs": {name: version for name, version in programs.items() if version},
-                "packages": {name: versions[name] for name in names if name in versions},
+                "processor": first(r"model name\s*:\s*(.*)", "/proc/cpuinfo") or platform.machine(),
+                "cores": lab.CORES, "memoryGiB": round(int(first(r"MemTotal:\s*(\d+)", "/proc/meminfo")) / 2**20, 1),
+                "kernel": platform.release(), "system": first(r'PRETTY_NAME="?([^"\n]*)', "/etc/os-release"),
+                "versions": [f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}",
+                             *(text.splitlines()[0] for text in programs if text),
+                             *(f"{name} {version}" for name, version in packages.items())],
                 "loadAverage": round(os.getloadavg()[0], 2), **disk(self.work),
             },
         }
@@ -161,20 +150,25 @@ def environment(folder, packages):
     return python
 
 
+def enter(python, *more):
+    """Goes on in an environment, if it is not this one, with more arguments."""
+    if sys.prefix != str(python.parents[1]):
+        variables = {"PYTHONPATH": str(pathlib.Path(lab.__file__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
+        os.execve(python, [python, *sys.argv, *more], {**lab.ONE_CORE, **variables})
+
+
 def shell(script):
     lab.output("bash", "-euc", script, cwd=ROOT)
 
 
 def said(*command):
-    try:
+    with contextlib.suppress(OSError):
         return subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout.strip()
-    except OSError:
-        return ""
 
 
-def first(pattern, text):
-    match = re.search(pattern, text)
-    return match[1] if match else ""
+def first(pattern, path):
+    match = re.search(pattern, pathlib.Path(path).read_text())
+    return match and match[1]
 
 
 def disk(folder, count=100):

@@ -2,50 +2,32 @@
 of other small queues, and of bare SQLite transactions of the same shape. Everything is durable before a call
 returns."""
 import contextlib
+import itertools
 import os
+import sys
 
 import lab
 from benching import store
-from benching.place import FOR_PEERS, PEERS
 
-QUEUES = {
-    "cameo": "Cameo", "bare": "bare SQLite", "bare-batches": "bare SQLite, 128 a commit", "huey": "huey",
-    "litequeue": "litequeue", "rq": "RQ on Redis",
-}
-NOTES = {"huey": "removes a task when it is claimed: what a worker was doing when it died is lost"}
-WITHOUT_BULK = ("huey", "litequeue", "bare-batches")
-PROCESSES = (1, 4, 16)
+QUEUES = {"cameo": "Cameo", "bare": "bare SQLite", "bare-batches": "bare SQLite, 128 a commit", "huey": "huey",
+          "rq": "RQ on Redis"}
+UNKNOWN = {("huey", "bulk"), ("bare-batches", "bulk"), ("bare-batches", "single")}
 # Put before the taking: enough for the fastest.
 JOBS = {"cameo": (20_000, 60_000), "bare": (4_000, 10_000), "bare-batches": (20_000, 80_000)}
 
 
 def run(context):
-    """{"queues": {name: {label, single: {processes: rate}, bulk: rate, work: {processes: rate}, …}}}"""
-    return {"queues": {name: measure(context, name, label) for name, label in QUEUES.items()}}
-
-
-def measure(context, name, label):
-    lab.progress(f"queue: {label}")
-    result = {"label": label, "single": {}, "work": {}, "repeated": {}}
-    tasks = [("work", count) for count in PROCESSES]
-    if name not in WITHOUT_BULK:
-        tasks.insert(0, ("bulk", 1))
-    if name != "bare-batches":
-        tasks = [("single", count) for count in PROCESSES[: 1 if context.quick else 3]] + tasks
-    for what, processes in tasks:
-        with context.failures_of(f"{label}: queue, {what}, {processes} processes"), \
+    found = []
+    for name, what, processes in itertools.product(QUEUES, ("single", "bulk", "work"), (1, 4, 16)):
+        if (name, what) in UNKNOWN or processes > 1 and (what == "bulk" or what == "single" and context.quick):
+            continue
+        with context.failures_of(f"{QUEUES[name]}: queue, {what}, {processes} processes"), \
                 Bench.temporary(context.bin, context.work, reports=True) as bench:
             jobs, milliseconds, repeated = bench.answer(context, name, what, processes)
-            rate = round(jobs / milliseconds * 1000, 1)
-            if what == "bulk":
-                result["bulk"] = rate
-            else:
-                result[what][processes] = rate
-            if repeated:
-                result["repeated"][processes] = repeated
-            again = f"  {repeated} jobs given more than once" if repeated else ""
-            lab.progress(f"    {what:8}{processes:3} processes {rate:12,.0f}/s{again}")
-    return result | ({"note": NOTES[name]} if name in NOTES else {})
+            found.append({"queue": QUEUES[name], "what": what, "processes": processes,
+                          "jobsPerSecond": round(jobs / milliseconds * 1000, 1), "repeated": repeated})
+            bench.show(f"{QUEUES[name]}, {what} by {processes}", "{jobsPerSecond:,.0f}/s".format(**found[-1]))
+    return found
 
 
 class Bench(store.Bench):
@@ -59,15 +41,19 @@ class Bench(store.Bench):
             if what == "bulk":
                 return jobs, took * 1000, 0
             if what == "work":
-                return self.drains(queue, processes)
+                # A backtrace would take seconds, of the other processes too.
+                environment = dict(os.environ, SWIFT_BACKTRACE="enable=no")
+                command = [self.program("cameo-queue-bench"), queue, "drain"]
+                counts, times = zip(*lab.together(command, processes, waits=False, env=environment))
+                return sum(counts), max(times), 0
         # Of Cameo, this is the documented INSERT by Python.
         with contextlib.ExitStack() as stack:
-            environment = dict(FOR_PEERS)
+            environment = dict(os.environ)
             if name == "rq":
-                environment["REDIS"] = stack.enter_context(lab.redis(self.folder))
+                environment["REDIS"], _ = stack.enter_context(lab.redis(self.folder))
 
             def peer(what, number, processes):
-                command = [context.python, PEERS / "queue_rates.py", name, what, number]
+                command = [sys.executable, "-m", "benching.queue_rates", name, what, number]
                 return lab.together(command, processes, cwd=self.folder, env=environment)
 
             if what == "work":
@@ -76,10 +62,3 @@ class Bench(store.Bench):
         taken = [number for answer in answers for number in answer[2:]]
         repeated = len(taken) - len(set(taken))
         return sum(answer[0] for answer in answers) - repeated, max(answer[1] for answer in answers), repeated
-
-    def drains(self, queue, processes):
-        # A backtrace would take seconds, of the other processes too.
-        environment = dict(os.environ, SWIFT_BACKTRACE="enable=no")
-        command = [self.program("cameo-queue-bench"), queue, "drain"]
-        counts, times = zip(*lab.together(command, processes, waits=False, env=environment))
-        return sum(counts), max(times), 0

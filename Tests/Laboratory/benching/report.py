@@ -4,7 +4,6 @@ import shutil
 import time
 
 import lab
-from lab import number, table
 
 QUICK = "In a quick run, the starts of vipsthumbnail's and ImageMagick's processes are a large share of their time.\n"
 RATIOS = "Figures are medians of interleaved rounds; a ratio (of a round's own) says how many times as fast Cameo is.\n"
@@ -22,6 +21,8 @@ class Report:
         with self.place.failures_of(part):
             self.found[part], took = lab.timed(act)
             lab.progress(f"{part}: {took:.0f} s")
+            if self.found[part]:
+                lab.progress("\n".join(section(self.found[part], *SECTIONS[self.name][part])))
         self.write()
 
     def write(self):
@@ -40,21 +41,18 @@ class Report:
 
     def page(self):
         machine, whole = self.found["machine"], "quick" if self.found["quick"] else "whole"
-        versions = [f"{name} {version}" for name, version in (machine["programs"] | machine["packages"]).items()]
-        if "postgresql" in machine:
-            versions = [f"PostgreSQL {machine['postgresql']} as `initdb` leaves it, here, by a Unix socket"]
         parts = [
             f"# {TITLES[self.name]}\n",
             f"{self.found['date']}, commit {self.found['commit']}, {whole} run of {self.found['minutes']} minutes.\n",
             "{processor}, {cores} cores, {memoryGiB} GiB, {system}, Linux {kernel}.\n"
             "A synced write of 4 KiB takes {syncMilliseconds} ms ({fileSystem}); load before: {loadAverage}.\n".format(
-                **machine)
-            + ", ".join(versions) + ".\n",
+                **machine),
+            "".join(f"- {version}\n" for version in machine["versions"]),
             RATIOS, *[QUICK] * (self.found["quick"] and self.name == "report"),
         ]
-        for name, write in SECTIONS[self.name].items():
+        for name, words in SECTIONS[self.name].items():
             if found := self.found.get(name):
-                parts += write(found) if callable(write) else section(found, *write)
+                parts += section(found, *words)
         for title, entries in (("Failed", self.place.failed), ("Left out", self.place.left_out)):
             if entries:
                 parts += [f"## {title}\n", "".join(f"- {entry['what']}: {entry['reason']}\n" for entry in entries)]
@@ -66,7 +64,7 @@ def section(found, title, text, columns, rows):
     columns = [column.split(" = ") for column in columns.split(" | ")]
     lines = [[cell(row, key) for _, key in columns] for row in rows(found)]
     return [f"## {title}\n", text.format(**found if isinstance(found, dict) else found[0]),
-            table([head for head, _ in columns], lines)]
+            lab.table([head for head, _ in columns], lines)]
 
 
 def cell(row, key):
@@ -74,61 +72,7 @@ def cell(row, key):
     path, _, digits = key.partition(":")
     for name in path.split("."):
         row = row.get(name) if row else None
-    return row if isinstance(row, str) else number(row, int(digits or 0))
-
-
-def jobs(found):
-    """Whole jobs by every maker, Cameo first."""
-    makers = {"cameo": "Cameo"} | {name: figure["label"] for job in found for name, figure in job["makers"].items()}
-    others, same = ({name: label for name, label in makers.items() if name != left}
-                    for left in ("cameo", "vipsthumbnail"))
-
-    def by_maker(makers, text):
-        """Of each job, what `text` says of each maker's figures."""
-        return [[text(job["makers"][name], job) if name in job["makers"] else "-" for name in makers] for job in found]
-
-    def with_titles(head, rows):
-        return table(["job", *head], [[job["title"], *row] for job, row in zip(found, rows)])
-
-    def of_cameo(figure, job):
-        spread = "-" if figure.get("spread") is None else f"{figure['spread'] * 100:.0f} %"
-        return [cell(job, "pictures"), cell(figure, "picturesPerSecond:1"), spread, cell(figure, "busyCores:2")]
-
-    def share(figure, job):
-        theirs = job["makers"].get("vipsthumbnail", {}).get("bytes")
-        return number(figure["bytes"] / theirs if theirs and figure.get("bytes") else None, 2)
-
-    ratios = by_maker(others, lambda figure, _: cell(figure, "ratio:2"))
-    cameo = [of_cameo(job["makers"].get("cameo", {}), job) for job in found]
-    return [
-        "## Whole jobs\n",
-        "From enqueueing to the last committed thumbnail, by workers that wait; spread: how far rounds lie apart.\n",
-        with_titles(["pictures", "Cameo /s", "spread", "busy cores", *(f"to {label}" for label in others.values())],
-                    map(list.__add__, cameo, ratios)),
-        "Processor time of a picture in milliseconds, of everything that takes part:\n",
-        with_titles(makers.values(), by_maker(makers, lambda figure, _: cell(figure, "cpuMilliseconds:1"))),
-        "Difference from vipsthumbnail's pixels (of 255), on average and of the worst picture:\n",
-        with_titles(same.values(), by_maker(
-            same, lambda figure, _: f"{cell(figure, 'meanDifference:2')}, {cell(figure, 'largestDifference:1')}")),
-        "Bytes relative to vipsthumbnail's:\n",
-        with_titles(same.values(), by_maker(same, share)),
-    ]
-
-
-def queues(section):
-    found = section["queues"].values()
-    singles, works = (sorted({count for queue in found for count in queue[what]}) for what in ("single", "work"))
-    rows = [[queue["label"], *(number(queue["single"].get(count)) for count in singles), number(queue.get("bulk")),
-             *(number(queue["work"].get(count)) + "*" * (count in queue["repeated"]) for count in works)]
-             for queue in found]
-    notes = [f"- {queue['label']} {queue['note']}\n" for queue in found if queue.get("note")]
-    notes += [f"- \\* {queue['label']}: {count} processes were given {again} jobs again, which are counted once\n"
-              for queue in found for count, again in queue["repeated"].items()]
-    head = ["queue", *(f"put singly, {count}" for count in singles), "in bulk",
-            *(f"claim + complete, {count}" for count in works)]
-    return ["## The queue alone\n", "Jobs a second by so many processes, durable before a call returns.\n",
-            table(head, rows),
-            "".join(notes)]
+    return row if isinstance(row, str) else lab.number(row, int(digits or 0))
 
 
 def latencies(found):
@@ -143,6 +87,16 @@ def named(found, names=None):
     return [{**figures, "name": names[name] if names else f"`{name}`"} for name, figures in found.items()]
 
 
+PICTURES = ("Whole jobs", """From enqueueing to the last committed thumbnail, by workers that wait. Spread: how far rounds
+lie apart. Processor time is of everything that takes part. Differences are from vipsthumbnail's pixels, of 255.
+""", "job = title | by = label | pictures a second = picturesPerSecond:1 | ratio = ratio:2 | spread = spread:2 | "
+     "CPU ms a picture = cpuMilliseconds:1 | busy cores = busyCores:2 | difference = meanDifference:2 | "
+     "of the worst = largestDifference:2 | bytes = bytes",
+            lambda found: [{"title": job["title"], **figure} for job in found for figure in job["makers"].values()])
+QUEUES = ("The queue alone", """Jobs a second, durable before a call returns. Jobs that were given to two processes are
+counted once. huey removes a task when it is claimed: what a worker was doing when it died is lost.
+""", "queue = queue | what = what | processes = processes | jobs a second = jobsPerSecond | given twice = repeated",
+          list)
 LATENCY = ("Latency", "In milliseconds. An idle worker and its renderers use {idleCores:.2%} of a core.\n",
            "what = what | p50 = p50:1 | p99 = p99:1 | slowest = slowest:1", latencies)
 WORKERS = ("Many workers", "Jobs for pictures of 16 x 16, by workers x renderers of each.\n",
@@ -190,8 +144,7 @@ SIZES = ("Bytes a row", "", "table = name | rows = rows | bytes in the table = h
 
 TITLES = {"report": "Cameo's benchmark", "fleet": "The queue of a fleet"}
 SECTIONS = {
-    "report": {"jobs": jobs, "queue": queues, "latency": LATENCY, "workers": WORKERS, "memory": MEMORY},
+    "report": {"jobs": PICTURES, "queue": QUEUES, "latency": LATENCY, "workers": WORKERS, "memory": MEMORY},
     "fleet": {"rates": RATES, "churn": CHURN, "enqueueing": ENQUEUEING, "latency": NOTIFIED, "costs": COSTS,
-              "sizes": SIZES,
-              "history": HISTORY},
+              "sizes": SIZES, "history": HISTORY},
 }

@@ -1,14 +1,15 @@
 """Small intact files of every format: pictures made with the vips tools, videos with ffmpeg."""
 import collections
 import concurrent.futures
-import os
 import pathlib
 import shlex
+import struct
 import subprocess
 import sys
 
 import lab
-from fuzzing.pictures import XMP, document, exif, jpeg_segment, png_chunks, png_file, webp_chunks, webp_file
+from fuzzing.damage import PNG_HEAD, XMP, XMP_OF_JPEG, exif, jpeg_segment, png_chunk
+from fuzzing.elements import webp_sealed
 from fuzzing.svg import drawings
 
 WEIGHTS = {"jpeg": 22, "png": 20, "gif": 12, "webp": 14, "tiff": 16, "heif": 4, "avif": 5, "svg": 10, "jxl": 4,
@@ -97,27 +98,40 @@ CLIPS = {
 def with_metadata(name, data):
     """The same picture with EXIF (rotated) and XMP where its format stores them."""
     if name.endswith(".jpg"):
-        added = jpeg_segment(0xE1, b"Exif\0\0" + exif(6)) + jpeg_segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP)
-        return data[:2] + added + data[2:]
+        return data[:2] + jpeg_segment(0xE1, b"Exif\0\0" + exif(6)) + jpeg_segment(0xE1, XMP_OF_JPEG + XMP) + data[2:]
     if name.endswith(".png"):
-        head, *rest = png_chunks(data)[0]
-        return png_file([head, (b"eXIf", exif(8)), (b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + XMP), *rest])
-    (kind, head), *rest = webp_chunks(data)[0]
-    if kind != b"VP8X":
+        added = png_chunk(b"eXIf", exif(8)) + png_chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + XMP)
+        return data[:PNG_HEAD] + added + data[PNG_HEAD:]
+    if data[12:16] != b"VP8X":
         raise ValueError("a WebP without VP8X has no place for metadata")
-    return webp_file([(kind, bytes([head[0] | 0x0C]) + head[1:]), *rest, (b"EXIF", exif(3)), (b"XMP ", XMP)])
+    added = b"".join(kind + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+                     for kind, body in ((b"EXIF", exif(3)), (b"XMP ", XMP)))
+    return webp_sealed(data[:20] + bytes([data[20] | 0x0C]) + data[21:] + added)
+
+
+def document():
+    """A PDF of two pages with text, curves and transparency; readers rebuild the cross-reference table."""
+    stream = b"q 0.9 0.2 0.1 rg 10 10 60 40 re f Q BT /F 18 Tf 12 60 Td (Cameo) Tj ET 5 5 m 40 90 80 -20 90 60 c S"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R 3 0 R] /Count 2 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 80] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    body = b"".join(b"%d 0 obj\n%s\nendobj\n" % one for one in enumerate(objects, 1))
+    return b"%PDF-1.4\n" + body + b"trailer << /Size 6 /Root 1 0 R >>\n%%EOF\n"
 
 
 def run(*words):
     """What went wrong, or None."""
-    done = subprocess.run(lab.words(*words), capture_output=True, text=True, env=dict(os.environ, VIPS_CONCURRENCY="1"))
+    done = subprocess.run(lab.words(*words), capture_output=True, text=True, env=lab.ONE_CORE)
     return (done.stderr.strip().splitlines() or ["failed"])[0] if done.returncode else None
 
 
-def made(work, formats, table, make):
+def made(work, table, make):
     """{format: {file: bytes}} of a table; what cannot be written here is reported and skipped."""
     found = collections.defaultdict(dict)
-    lines = [(format, *line.split()) for format in formats for line in table.get(format, "").split(";") if line]
+    lines = [(format, *line.split()) for format, files in table.items() for line in files.split(";")]
     with concurrent.futures.ThreadPoolExecutor(lab.CORES) as pool:
         for (format, name, *_), problem in zip(lines, pool.map(lambda line: make(*line), lines)):
             if problem is None:
@@ -127,7 +141,8 @@ def made(work, formats, table, make):
     return found
 
 
-def make_pictures(work, formats):
+def make_pictures(work, allowed):
+    """Of all formats but jxl and pdf, unless they are allowed."""
     for band in range(1, 5):
         run("vips", "perlin", f"{work}/noise{band}.v", 96, 64, "--cell-size", 12 + 8 * band, "--seed", band, "--uchar")
     for name, commands in BASES.items():
@@ -139,25 +154,24 @@ def make_pictures(work, formats):
         saver = SAVERS.get(format, [f"{format}save"])
         return run("vips", saver[0], f"{work}/{base}.v", f"{work}/{name}", *saver[1:], *options)
 
-    fixtures = made(work, formats, SAVES, save)
+    run("vips", "pngsave", f"{work}/tiny.v", f"{work}/tiny.png")
+    wanted = {format: files for format, files in SAVES.items() if format != "jxl" or format in allowed}
+    fixtures = made(work, wanted, save)
     for files in fixtures.values():
         files |= {f"described-{name}": with_metadata(name, data) for name, data in files.items() if name in DESCRIBED}
-    if "svg" in formats:
-        run("vips", "pngsave", f"{work}/tiny.v", f"{work}/tiny.png")
-        fixtures["svg"] = drawings(pathlib.Path(work, "tiny.png").read_bytes())
-    if "pdf" in formats:
+    fixtures["svg"] = drawings(pathlib.Path(work, "tiny.png").read_bytes())
+    if "pdf" in allowed:
         fixtures["pdf"]["two-pages.pdf"] = document()
     return fixtures
 
 
-def make_videos(work, formats):
+def make_videos(work):
+    """The same bytes at every run."""
     def make(format, name, *options):
         sound = ["-f", "lavfi", "-i", "sine=d=2"] if "-c:a" in options else []
         plain = [] if "-pix_fmt" in options or "prores_ks" in options else ["-pix_fmt", "yuv420p"]
-        # The same bytes at every run.
         exact = ["-g", "5", "-threads", "1", "-fflags", "+bitexact", "-flags:v", "+bitexact"]
         return run("ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=10:d=2", *sound,
-                   *exact, *options,
-                   *plain, f"{work}/{name}")
+                   *exact, *options, *plain, f"{work}/{name}")
 
-    return made(work, formats, CLIPS, make)
+    return made(work, CLIPS, make)

@@ -17,15 +17,14 @@ FORMATS = {  # field: formats that have it; `source` takes all
 # Of these fields the schema does not say enough: what they may be depends on others, or on the source.
 DRAWN = {
     "name", "width", "height", "fit", "format", "gravity", "page", "time", "accurate", "storyboard", "crop",
-    "cornerRadius",
-    "corners", "borderColor", "overlay", "effort", "quality", "maxBytes", "animated", "keep",
+    "cornerRadius", "corners", "borderColor", "overlay", "effort", "quality", "maxBytes", "animated", "keep",
 }
 # How often another field is drawn, if not in 7 % of all, and what it exceeds only once in ten times, if that costs
 # much.
 SHARES = {
     "withoutEnlargement": 0.3, "rotate": 0.12, "trim": 0.1, "flip": 0.1, "background": 0.15, "border": 0.1,
-    "progressive": 0.15,
-    "chromaSubsampling": 0.2, "palette": 0.2, "lossless": 0.1, "nearLossless": 0.1, "keepProfile": 0.1,
+    "progressive": 0.15, "chromaSubsampling": 0.2, "palette": 0.2, "lossless": 0.1, "nearLossless": 0.1,
+    "keepProfile": 0.1,
 }
 USUAL = {"dpr": 3, "border": 20, "blur": 6, "sharpen": 2, "brightness": 2, "saturation": 2, "contrast": 2}
 
@@ -52,17 +51,11 @@ def edge(rng):
     return rng.randint(low, high)
 
 
-def rendition(rng, index, format, overlays, plain):
-    """A valid rendition; `plain` limits it to size, fit, format and quality."""
+def rendition(rng, index, format, overlays):
     made = {"name": f"r{index}", "fit": rng.choice(FIELDS["fit"]["enum"])}
     sides = rng.choice([["width", "height"], ["width", "height"], ["width"], ["height"]])
     made.update((side, edge(rng)) for side in sides)
     output = rng.choices(["auto", "webp", "jpeg", "png", "source", "gif", "avif"], [14, 20, 34, 14, 8, 6, 4])[0]
-    if plain:
-        made["format"] = output if output not in ("source", "gif") else "jpeg"
-        if made["format"] != "png" and rng.random() < 0.3:
-            made["quality"] = rng.randint(1, 100)
-        return made
     made["format"] = output
 
     def sometimes(share, field, draw):

@@ -15,6 +15,7 @@ from fuzzing.renditions import rendition
 
 BATCH = 250  # inputs in one transaction; the next is enqueued when half of what waits is done
 KEPT = 200  # inputs at most in the folder of findings
+RENDER_TIMEOUT = 5  # seconds, few, so that hangs cost little
 STUCK = 90  # seconds without any job's end after which the rest counts as unfinished
 FINDINGS = {"render.crashed", "render.timedOut", "render.failed", "unknown"}
 # Failures that precede decoders. image.unsupportedFormat does not always, but is counted as such.
@@ -47,8 +48,7 @@ class Run:
         # A session of its own, so that Ctrl-C reaches only this script, which then stops the worker in good order.
         self.worker = self.of_worker.enter_context(lab.running(
             self.bin / "cameo-worker", "--store", self.store, "--allow-root", self.folder, "--log-level", "critical",
-            "--retry-base", 0, "--render-timeout", self.options.render_timeout, "--concurrency", lab.CORES + 2,
-            *allowed,
+            "--retry-base", 0, "--render-timeout", RENDER_TIMEOUT, "--concurrency", lab.CORES + 2, *allowed,
             stdout=log, stderr=log, start_new_session=True))
         self.of_worker.enter_context(lab.meanwhile(self.note_memory, 0.25))
 
@@ -94,7 +94,7 @@ class Run:
         for source, code, message in refused:
             lab.progress(f"the undamaged {sound.get(source, source)} fails: {code}: {message}")
         usable = ("png/rgba.png", "webp/tiny.webp", "jpeg/grey.jpg", "svg/text.svg")
-        self.overlays = [] if self.options.plain else [source for source, name in sound.items() if name in usable]
+        self.overlays = [source for source, name in sound.items() if name in usable]
         lab.progress(f"{len(sound)} intact files, {len(refused)} of them refused; damaging them")
 
     def draw(self, number):
@@ -111,7 +111,7 @@ class Run:
         count = rng.choices([1, 2, 3, 5], [70, 20, 7, 3])[0]
         request = {
             "source": "file://" + urllib.parse.quote(str(path)),
-            "renditions": [rendition(rng, index, format, self.overlays, self.options.plain) for index in range(count)],
+            "renditions": [rendition(rng, index, format, self.overlays) for index in range(count)],
             "maxAttempts": 2 if rng.random() < 0.05 else 1,
         }
         return path, data, format, [name, *mutations], request
@@ -150,21 +150,21 @@ class Run:
         for milliseconds, failed in attempts:
             self.slowest = max(self.slowest, (milliseconds or 0, number, " ".join(mutations)), key=lambda one: one[0])
             failed = json.loads(failed or "{}")
-            if failed.get("code") == "render.crashed":
-                # The worker's message: "… crashed its renderer: SIGSEGV (…)".
-                words = re.search(r"crashed its renderer: (signal \d+|exit code \d+|\w+)", failed.get("message", ""))
-                self.deaths[words[1] if words else "unknown"] += 1
-            elif failed.get("code") == "render.timedOut":
-                self.timeouts += 1
-            elif failed.get("code") == "source.changed":
-                self.deaths["SIGBUS"] += 1  # nobody changes an input, so this is what a SIGBUS is taken for
+            match failed.get("code"):
+                case "render.crashed":
+                    # The worker's message: "… crashed its renderer: SIGSEGV (…)".
+                    cause = r"crashed its renderer: (signal \d+|exit code \d+|\w+)"
+                    words = re.search(cause, failed.get("message", ""))
+                    self.deaths[words[1] if words else "unknown"] += 1
+                case "render.timedOut": self.timeouts += 1
+                # Nobody changes an input, so this is what a SIGBUS is taken for.
+                case "source.changed": self.deaths["SIGBUS"] += 1
         if code in FINDINGS and self.kept < KEPT:
             self.kept += 1
             kept = self.options.keep / f"{self.seed}-{code}-{path.name}"
             shutil.copy(path, kept)
-            note = {"seed": self.seed, "input": number, "mutations": mutations, "state": state, "failure": failure
-                    or None,
-                    "request": request}
+            note = {"seed": self.seed, "input": number, "mutations": mutations, "state": state,
+                    "failure": failure or None, "request": request}
             kept.with_name(f"{kept.name}.json").write_text(json.dumps(note, indent=2) + "\n")
         path.unlink()
 
@@ -179,7 +179,7 @@ class Run:
                 break
             if self.collect():
                 last = time.monotonic()
-            elif time.monotonic() - last > STUCK + self.options.render_timeout:
+            elif time.monotonic() - last > STUCK:
                 break
             self.watch_worker()
             seconds = time.monotonic() - started
@@ -203,10 +203,9 @@ class Run:
         return {
             "seed": self.seed, "minutes": round(self.seconds / 60, 2), "inputs": self.ended, "intoDecoder": decoded,
             "intoDecoderShare": round(decoded / max(1, self.ended), 4), "outcomes": dict(self.outcomes.most_common()),
-            "outcomesByFormat": {format: dict(counts.most_common()) for format,
-                                 counts in sorted(self.by_format.items())},
+            "outcomesByFormat": {format: dict(counts) for format, counts in sorted(self.by_format.items())},
             "rendererDeaths": dict(self.deaths.most_common()), "timeouts": self.timeouts,
-            "renderTimeoutSeconds": self.options.render_timeout, "workerDeaths": self.worker_deaths,
+            "workerDeaths": self.worker_deaths,
             "unfinished": len(self.waiting), "unnamedFailures": self.unnamed,
             "slowest": dict(zip(("milliseconds", "input", "mutations"), self.slowest)),
             "peakMiB": {"worker": round(self.peaks[0]), "renderer": round(self.peaks[1])},
@@ -214,20 +213,3 @@ class Run:
             "findingsFolder": str(self.options.keep),
         }
 
-
-def show(report):
-    deaths = ", ".join(f"{signal} {count}" for signal, count in report["rendererDeaths"].items())
-    lab.show_rows([
-        ("inputs", "{inputs:,} in {minutes:.1f} minutes, {jobsPerSecond} jobs/s, seed {seed}".format(**report)),
-        ("into a decoder",
-         "{intoDecoder:,} ({intoDecoderShare:.1%}): the header was handed to a decoder".format(**report)),
-        *((f"  {code}", f"{count:,}") for code, count in report["outcomes"].items()),
-        ("renderer deaths", f"{sum(report['rendererDeaths'].values())}{f' ({deaths})' if deaths else ''}"),
-        ("timeouts", "{timeouts} (killed after {renderTimeoutSeconds:g} s)".format(**report)),
-        ("worker deaths", report["workerDeaths"]), ("unfinished jobs", report["unfinished"]),
-        ("unnamed failures", len(report["unnamedFailures"])),
-        *(("  unnamed", line) for line in report["unnamedFailures"][:20]),
-        ("slowest attempt", "{milliseconds:,} ms, input {input}: {mutations}".format(**report["slowest"])),
-        ("largest memory", "worker {worker} MiB, a renderer {renderer} MiB".format(**report["peakMiB"])),
-        ("findings", "{findings} in {findingsFolder}".format(**report) if report["findings"] else "none"),
-    ], 26)

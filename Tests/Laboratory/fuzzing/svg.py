@@ -50,12 +50,10 @@ DRAWINGS = {
 }
 
 NUMBERS = ["0", "-1", "1e9", "1e38", "1e400", "-1e30", "NaN", "inf", "2147483648", "4294967295", "0.0000001", "100%",
-           "-50%", "9" * 60,
-           "1e5em", ""]
+           "-50%", "9" * 60, "1e5em", ""]
 VALUES = ["file:///etc/passwd", "http://127.0.0.1:9/", "#a", "#b", "url(#f)", "url(#p)", "none", "inherit", "&lt;",
           "data:image/svg+xml,<svg/>", "data:image/png;base64,iVBORw0KGgo=", "M" + " 1 1 L" * 2_000,
-          "rotate(1e9) scale(0)",
-          "0 0 1e9 1e-9", "x" * 5_000]
+          "rotate(1e9) scale(0)", "0 0 1e9 1e-9", "x" * 5_000]
 NESTS = [("<g>", "</g>"), ('<g opacity="0.9">', "</g>"), ('<g filter="url(#f)">', "</g>"), ("<svg>", "</svg>"),
          ('<g transform="scale(3)">', "</g>"), ('<g clip-path="url(#k)" mask="url(#m)">', "</g>"), ("<a>", "</a>")]
 ELEMENTS = [b"g", b"use", b"image", b"text", b"filter", b"pattern", b"svg", b"switch", b"style", b"foreignObject",
@@ -132,4 +130,4 @@ def svg_elements(rng, data, others):
     return re.sub(rb"<(/?)(\w+)", other, data)
 
 
-MUTATIONS = {"svg": [svg_numbers, svg_numbers, svg_values, svg_nest, svg_multiply, svg_elements]}
+MUTATIONS = [svg_numbers, svg_numbers, svg_values, svg_nest, svg_multiply, svg_elements]

@@ -37,7 +37,7 @@ def kill_at(run, point, worker, rng):
         run.counts["points not reached"] += 1
         worker.end()
     elif worker.process.returncode == -signal.SIGKILL:
-        run.counts[f"kill {point}"] += 1
+        run.counts[f"worker killed {point}"] += 1
         note_recovery(run, worker, death)
     else:
         run.ended(worker)
@@ -47,7 +47,7 @@ def kill_at_random(run, kind, worker, rng):
     time.sleep(rng.uniform(0, 0.3))
     worker.process.kill()
     death = worker.wait(20) or time.time()
-    run.counts[f"kill {kind}"] += 1
+    run.counts[f"worker killed at a {kind}"] += 1
     note_recovery(run, worker, death)
 
 
@@ -61,7 +61,7 @@ def freeze(run, kind, worker, rng):
             break
         worker.send(signal.SIGCONT)
     time.sleep(LEASE / 1_000 + 1)
-    run.counts["frozen"] += 1
+    run.counts["workers frozen beyond their lease"] += 1
     run.counts["jobs taken from the frozen"] += run.ask(f"SELECT count(*) {INTERRUPTED}", worker.name)
     worker.send(signal.SIGCONT)
     worker.wait(1)
@@ -75,7 +75,7 @@ def kill_renderers(run, kind, worker, rng):
         for child in lab.children(worker.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-            run.counts["kill renderer"] += 1
+            run.counts["renderers killed"] += 1
             run.attacked.add(worker.pid)
     worker.end()
     run.ended(worker)
@@ -102,7 +102,7 @@ def wait_until_busy(run, worker):
 
 
 def note_recovery(run, worker, death):
-    """Milliseconds from a worker's death until none of its jobs is left to it."""
+    """The time from a worker's death until none of its jobs is left to it."""
     try:
         lab.wait_until(lambda: not run.jobs_of(worker), "recovery", 30, 0.005)
     except lab.Unmeasured:
@@ -112,4 +112,4 @@ def note_recovery(run, worker, death):
     if taken_back is not None:
         # Everything is stopped during a power cut.
         paused = sum(max(0, min(end, taken_back / 1_000) - max(start, death)) for start, end in run.pauses)
-        run.recoveries.append(max(0, taken_back - (death + paused) * 1_000))
+        run.recoveries["a dead worker's jobs are others'"].append(max(0, taken_back / 1_000 - death - paused))

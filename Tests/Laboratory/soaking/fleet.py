@@ -1,9 +1,7 @@
 """A fleet under attack: three workers, each in a network of its own with links to PostgreSQL and to an S3 server."""
-import collections
 import contextlib
 import json
 import os
-import statistics
 import subprocess
 import threading
 import time
@@ -56,7 +54,7 @@ class FleetSoak(Soak):
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        self.recoveries, self.tail = collections.defaultdict(list), 0  # of what: seconds
+        self.tail = 0
         lab.faults(self.folder / "faults.so")
         self.folder.chmod(0o755)  # for the user of the server
         self.hosts, self.has_namespaces = [], network.are_possible()
@@ -194,15 +192,7 @@ class FleetSoak(Soak):
             lab.words(self.bin / "cameo-status", "cat", f"cameo://blob/sha256-{digest}"), capture_output=True,
             env=self.environment).returncode]
 
-    def show(self):
+    def own_rows(self):
         where = "in network namespaces" if self.has_namespaces else "on one network: namespaces need root"
-        lab.show_rows([
-            *self.common_rows(), ("hosts", f"{len(self.hosts)}, {where}"), ("attacks", sum(self.counts.values())),
-            *((f"  {name}", count) for name, count in sorted(self.counts.items())),
-            ("refused with a reason", f"{sum(self.refusals.values())} enqueues"),
-            ("lost with a failover's tail", f"{self.tail}, acknowledged less than {TAIL + 1:g} s before"),
-            *self.result_rows(),
-            *((f"recovery: {what}",
-               f"{max(times):.1f} s at most, median {statistics.median(times):.1f} s, {len(times)} times")
-              for what, times in sorted(self.recoveries.items())),
-        ], 56, self.failures())
+        return [("hosts", f"{len(self.hosts)}, {where}"),
+                ("lost with a failover's tail", f"{self.tail}, acknowledged less than {TAIL + 1:g} s before")]

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import signal
+import statistics
 import subprocess
 import threading
 import time
@@ -66,6 +67,7 @@ class Soak:
         self.acknowledged = {}  # job: time
         self.refusals = collections.Counter()  # nothing was promised, so nothing is lost
         self.counts, self.problems = collections.Counter(), []
+        self.recoveries = collections.defaultdict(list)  # of what: seconds
         self.states, self.reasons, self.results = collections.Counter(), collections.Counter(), {}
 
     # Jobs
@@ -91,9 +93,9 @@ class Soak:
         self.produce(command, map(str, self.sources(count)), lambda line: json.loads(line)["id"])
 
     def produce(self, command, lines, number_of):
-        process = subprocess.Popen(lab.words(*command), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE,
-                                   text=True, env=self.environment, start_new_session=True)
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        process = subprocess.Popen(lab.words(*command), text=True, env=self.environment, start_new_session=True,
+                                   **pipes)
 
         def feed():
             with contextlib.suppress(OSError):  # it ended early, and its exit code says so
@@ -148,16 +150,17 @@ class Soak:
         return found + [f"{count} jobs were discarded as {code}" for code, count in self.reasons.items()
                         if code not in self.explained]
 
-    def common_rows(self):
+    def show(self):
         done = self.states["completed"]
-        return [
+        lab.show_rows([
             ("jobs done", f"{done:,} of {len(self.acknowledged):,} acknowledged, {done / self.total_seconds:.1f}/s"),
             *((f"  discarded {code}", count) for code, count in sorted(self.reasons.items())),
             ("time", f"{self.total_seconds / 60:.1f} minutes, seed {self.options.seed}"),
-        ]
-
-    def result_rows(self):
-        return [(name, len(jobs)) for name, jobs in self.results.items()]
+            *sorted(self.counts.items()), ("enqueues refused with a reason", self.refusals.total()), *self.own_rows(),
+            *((name, len(jobs)) for name, jobs in self.results.items()),
+            *((f"recovery: {what}", f"{max(times):.2f} s at most, median {statistics.median(times):.2f} s, "
+                                    f"{len(times)} times") for what, times in sorted(self.recoveries.items())),
+        ], 56, self.failures())
 
     def harness_failed(self, name, error):
         self.problems.append(f"the harness failed in {name}: {error!r}")

@@ -18,8 +18,8 @@ from soaking.disk import FAULTS, Disk
 from soaking.soak import TWICE, WAITING, Soak, Worker, deck
 
 ATTACKED = 2  # workers at once
-# The growth allowed after the first fifth: resident MiB, descriptors, MiB of the log.
-TOLERANCES = {"memory": 12, "descriptors": 6, "log": 8}
+# The growth allowed after the first fifth.
+TOLERANCES = {"resident MiB": 12, "descriptors": 6, "MiB of the write-ahead log": 8}
 # A reason for discarding: a picture that ended two renderers is not given to a third, and the attacks had killed them.
 RENDERERS_KILLED = "render.crashed, its renderers killed twice"
 # A producer without Cameo, in a process of its own, so that its commits are included in the record of syncs.
@@ -50,7 +50,6 @@ class StoreSoak(Soak):
         self.environment = dict(os.environ, CAMEO_STORE=str(self.store), **self.disk.environment)
         if not self.options.no_kills:
             self.environment["CAMEO_TEST_LEASE_MS"] = str(LEASE)
-        self.recoveries = []
         self.attacked = set()  # process numbers of workers whose renderers were killed
         self.pauses = []  # (from, until), while everything was stopped
         self.samples = []  # (seconds, resident MiB, descriptors, MiB of the log)
@@ -173,7 +172,7 @@ class StoreSoak(Soak):
             thread.start()
         while (elapsed := time.monotonic() - self.started) < self.seconds and self.steady.is_alive:
             self.sample(elapsed)
-            kills = sum(count for name, count in self.kills() if name != "renderer")
+            kills = sum(count for name, count in self.counts.items() if name.startswith("worker killed"))
             line(f"{elapsed / 60:5.1f} of {self.options.minutes:g} minutes: {self.ended_jobs():,} jobs, {kills} kills, "
                  f"{sum(self.disk.fired().values())} faults, {self.counts['power cuts']} power cuts, "
                  f"{len(self.problems)} problems")
@@ -225,7 +224,7 @@ class StoreSoak(Soak):
                 thread.start()
             for thread in threads:
                 thread.join()
-            self.counts["storms"] += 1
+            self.counts["storms of 16 producers"] += 1
 
     def cut_power(self, rng):
         copy = self.folder / "copy"
@@ -277,13 +276,8 @@ class StoreSoak(Soak):
 
     # The report
 
-    def kills(self):
-        return [(name.removeprefix("kill "), count) for name, count in sorted(self.counts.items())
-                if name.startswith("kill ")]
-
     def growth(self):
-        """For memory, descriptors and the log: the maximum of the first fifth, and the median and maximum of the
-        rest."""
+        """Of each sample's figures the maximum of the first fifth, and the median and maximum of the rest."""
         found = []
         for column in (1, 2, 3):
             first = [sample[column] for sample in self.samples if sample[0] < self.seconds / 5] or [0]
@@ -297,23 +291,7 @@ class StoreSoak(Soak):
             for (name, tolerance), (first, median, _) in zip(TOLERANCES.items(), self.growth())
             if median > first + tolerance]
 
-    def show(self):
-        counts, kills, (memory, descriptors, log) = self.counts, dict(self.kills()), self.growth()
-        renderers, recoveries = kills.pop("renderer", 0), self.recoveries
-        then = " at most in the first fifth; then median "
-        lab.show_rows([
-            *self.common_rows(),
-            ("workers killed", sum(kills.values())), *((f"  {name}", count) for name, count in kills.items()),
-            ("renderers killed", renderers),
-            ("workers frozen", f"{counts['frozen']}, beyond their lease; "
-                               f"{counts['jobs taken from the frozen']} of their jobs went to others"),
-            ("deletions refused", counts["deletions refused"]), ("storage faults", sum(self.fired.values())),
-            *((f"  {name}", count) for name, count in self.fired.items() if count),
-            ("  refused with a reason", f"{sum(self.refusals.values())} enqueues, {counts['workers refused']} workers"),
-            ("power cuts", counts["power cuts"]), ("storms of 16 producers", counts["storms"]), *self.result_rows(),
-            ("slowest recovery", f"{max(recoveries):.0f} ms from a death until others had its jobs, "
-                                 f"median {statistics.median(recoveries):.0f} ms" if recoveries else "none"),
-            ("worker memory", "{:.0f} MiB{}{:.0f}, {:.0f} at most".format(memory[0], then, *memory[1:])),
-            ("worker descriptors", "{}{}{:.0f}, {} at most".format(descriptors[0], then, *descriptors[1:])),
-            ("write-ahead log", "{:.1f} MiB{}{:.1f}, {:.1f} at most".format(log[0], then, *log[1:])),
-        ], 26, self.failures())
+    def own_rows(self):
+        grown = [(name, f"{first:.1f} at most in the first fifth; then median {median:.1f}, {most:.1f} at most")
+                 for name, (first, median, most) in zip(TOLERANCES, self.growth())]
+        return [*((f"fault: {name}", count) for name, count in self.fired.items() if count), *grown]

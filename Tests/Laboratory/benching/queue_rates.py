@@ -14,16 +14,18 @@ import sys
 import time
 import uuid
 
-TABLES = (
-    "CREATE TABLE IF NOT EXISTS job(id INTEGER PRIMARY KEY, request TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT",
-    """CREATE TABLE IF NOT EXISTS task(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, rank INTEGER NOT NULL,
-       token BLOB, attempted_at INTEGER) STRICT""",
-    "CREATE INDEX IF NOT EXISTS waiting ON task(rank) WHERE state = 1",
-    """CREATE TABLE IF NOT EXISTS outcome(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, attempted_at INTEGER,
-       finalized_at INTEGER NOT NULL) STRICT""",
-    """CREATE TABLE IF NOT EXISTS attempt(job_id INTEGER, number INTEGER, PRIMARY KEY(job_id, number)) STRICT,
-       WITHOUT ROWID""",
-)
+TABLES = """
+    PRAGMA journal_mode=WAL;
+    PRAGMA synchronous=FULL;
+    CREATE TABLE IF NOT EXISTS job(id INTEGER PRIMARY KEY, request TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS task(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, rank INTEGER NOT NULL, token BLOB,
+      attempted_at INTEGER) STRICT;
+    CREATE INDEX IF NOT EXISTS waiting ON task(rank) WHERE state = 1;
+    CREATE TABLE IF NOT EXISTS outcome(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, attempted_at INTEGER,
+      finalized_at INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS attempt(job_id INTEGER, number INTEGER, PRIMARY KEY(job_id, number))
+      STRICT, WITHOUT ROWID;
+"""
 DONE = []  # the numbers of the tasks that this process has run
 
 
@@ -69,8 +71,8 @@ def bare(fast, batch=1):
     def put(numbers):
         with commit():
             for number in numbers:
-                job = db.execute("INSERT INTO job(request, created_at) VALUES (?, ?)",
-                                 (text(number), now_ms())).lastrowid
+                row = text(number), now_ms()
+                job = db.execute("INSERT INTO job(request, created_at) VALUES (?, ?)", row).lastrowid
                 db.execute("INSERT INTO task(id, state, rank) VALUES (?, 1, ?)", (job, now_ms()))
 
     def take():
@@ -88,8 +90,7 @@ def bare(fast, batch=1):
                     db.execute("INSERT INTO attempt VALUES (?, 1)", (job,))
         return [job for (job,) in rows]
 
-    for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", *TABLES):
-        retrying(db.execute, statement)
+    retrying(db.executescript, TABLES)
     return put, take
 
 
@@ -105,21 +106,6 @@ def huey(fast):
         return [found.args[0]] if found else []
 
     return lambda numbers: list(map(task, numbers)), take
-
-
-def lite(fast):
-    from litequeue import LiteQueue
-
-    queue = retrying(lambda: LiteQueue("lite.db", timeout=60))
-    # Its own is NORMAL, which may lose what was put when the power fails.
-    queue.conn.execute(f"PRAGMA synchronous={'OFF' if fast else 'FULL'}")
-
-    def take():
-        if message := queue.pop():
-            queue.done(message.message_id)
-        return [int(message.data)] if message else []
-
-    return lambda numbers: [queue.put(str(number)) for number in numbers], take
 
 
 def on_redis(fast):
@@ -150,7 +136,6 @@ def cameo(fast):
 
 
 QUEUES = {"cameo": cameo, "bare": bare, "bare-batches": functools.partial(bare, batch=128), "huey": huey,
-          "litequeue": lite,
           "rq": on_redis}
 
 
@@ -174,6 +159,6 @@ def main():
 
 
 if __name__ == "__main__":
-    import queue_rates  # under this name, which is that of the tasks
+    from benching import queue_rates  # under this name, which is that of the tasks
 
     queue_rates.main()

@@ -1,13 +1,10 @@
-"""Makes the sets of pictures. Reads {"photographs": […], "folder": …, "wanted": {set: count}} and prints
-{"sets": {set: [files]}, "missing": {set: reason}}."""
+"""Makes the sets of pictures."""
 import html
 import itertools
-import json
 import os
 import pathlib
 import random
 import shutil
-import sys
 
 import pyvips
 
@@ -59,11 +56,10 @@ def screen(photograph, number):
     return page.insert(view.flatten(background=255) if view.hasalpha() else view, 940, 90)
 
 
-def main():
-    task = json.load(sys.stdin)
-    folder, wanted = pathlib.Path(task["folder"]), task["wanted"]
+def make(photographs, folder, wanted):
+    """{set: [files]} and {set: why it is missing}."""
     shutil.rmtree(folder, ignore_errors=True)
-    headers = {path: pyvips.Image.new_from_file(path) for path in task["photographs"]}
+    headers = {str(path): pyvips.Image.new_from_file(str(path)) for path in photographs}
     photographs = [path for path, header in headers.items() if header.width * header.height >= SMALLEST]
     sets, missing = {}, {}
 
@@ -99,7 +95,4 @@ def main():
     except pyvips.Error as error:
         missing["heic"] = f"libvips cannot write HEIC here: {' '.join(str(error).split())}"
     os.sync()
-    print(json.dumps({"sets": sets, "missing": missing}))
-
-
-main()
+    return sets, missing

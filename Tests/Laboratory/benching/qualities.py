@@ -14,9 +14,8 @@ HEIF = {"Q": 90, "effort": 1}
 # By name: the suffix and how it is written.
 FORMATS = {
     "PNG": ("png", {}), "JPEG": ("jpg", {"Q": 95}), "TIFF": ("tif", {}), "GIF": ("gif", {}),
-    "WebP": ("webp", {"Q": 90}),
-    "WebP, lossless": ("webp", {"lossless": True}), "AVIF": ("avif", {"compression": "av1", **HEIF}),
-    "HEIC": ("heic", {"compression": "hevc", **HEIF}),
+    "WebP": ("webp", {"Q": 90}), "WebP, lossless": ("webp", {"lossless": True}),
+    "AVIF": ("avif", {"compression": "av1", **HEIF}), "HEIC": ("heic", {"compression": "hevc", **HEIF}),
 }
 WIDTH, SMALL = 1600, 400
 
