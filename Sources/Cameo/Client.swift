@@ -1,5 +1,4 @@
 internal import CameoEngine
-internal import CameoSQLite
 internal import CameoStore
 public import Foundation
 
@@ -23,11 +22,7 @@ public final class Client: Sendable {
     ///   - memoryCapacity: the maximum size in bytes of recently read pictures that are held in memory; 0 holds none.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public convenience init(store path: String, memoryCapacity: Int = standardMemoryCapacity) throws(CameoError) {
-        do throws(StoreError) {
-            try self.init(Engine.open(path), BlobMemory(capacity: memoryCapacity))
-        } catch {
-            throw CameoError(error)
-        }
+        try self.init(memoryCapacity) { () throws(StoreError) in try Engine.open(path) }
     }
 
     /// Opens a store for reading only. It is never changed, and may be on a read-only disk.
@@ -37,16 +32,12 @@ public final class Client: Sendable {
     ///   - memoryCapacity: as for ``init(store:memoryCapacity:)``.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public convenience init(reading path: String, memoryCapacity: Int = standardMemoryCapacity) throws(CameoError) {
-        do throws(StoreError) {
-            try self.init(Engine.open(reading: path), BlobMemory(capacity: memoryCapacity))
-        } catch {
-            throw CameoError(error)
-        }
+        try self.init(memoryCapacity) { () throws(StoreError) in try Engine.open(reading: path) }
     }
 
-    private init(_ store: any Store, _ memory: BlobMemory) {
-        self.store = store
-        self.memory = memory
+    private init(_ memoryCapacity: Int, _ open: () throws(StoreError) -> any Store) throws(CameoError) {
+        store = try Result(catching: open).mapError { CameoError($0) }.get()
+        memory = BlobMemory(capacity: memoryCapacity)
         changes = StoreChanges(store: store)
     }
 
@@ -104,14 +95,6 @@ public final class Client: Sendable {
     /// be long if no worker runs, the log keeps its size on disk.
     public func finish() async {
         await store.finish()
-    }
-
-    /// The embedded engine, for operations that only a store in a folder supports.
-    func embedded() throws(CameoError) -> SQLiteStore {
-        guard let embedded = store as? SQLiteStore else {
-            throw .storeUnavailable(reason: "\(path) is not in a folder: use the tools of its engine")
-        }
-        return embedded
     }
 
     /// What the store answers, with its errors, and those of the model, as this module's.

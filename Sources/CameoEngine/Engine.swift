@@ -28,8 +28,7 @@ package enum Engine {
                 return try database(url, creating ? .creating : .readWrite, blobs: blobs)
             }
         #endif
-        try refuse(blobs, for: name)
-        return try SQLiteStore(at: try folder(of: name), creating: creating)
+        return try SQLiteStore(at: try folder(of: name, blobs), creating: creating)
     }
 
     /// Opens a store read-only.
@@ -37,8 +36,7 @@ package enum Engine {
         #if Fleet
             if case .database(let url) = StoreName(name) { return try database(url, .readOnly, blobs: blobs) }
         #endif
-        try refuse(blobs, for: name)
-        return try SQLiteStore(reading: try folder(of: name))
+        return try SQLiteStore(reading: try folder(of: name, blobs))
     }
 
     /// Makes a database that nobody uses keep large bytes in another place, where it has none in the one that it remembers.
@@ -50,20 +48,26 @@ package enum Engine {
                 return try PostgreSQLStore.setBytes(place(blobs, creating: true), of: DatabaseURL(url))
             }
         #endif
-        try refuse(blobs, for: name)
-        _ = try folder(of: name, "name a database")
+        _ = try folder(of: name, blobs, "name a database")
         return nil
     }
 
     /// Opens a store in a folder, for operations that only the embedded engine has: backup, vacuum.
     /// `instead` says what to do with a store that is not in a folder, for the error's message.
     package static func openEmbedded(_ name: String, instead: String) throws(StoreError) -> SQLiteStore {
-        try SQLiteStore(at: try folder(of: name, instead), creating: false)
+        try SQLiteStore(at: try folder(of: name, nil, instead), creating: false)
     }
 
-    private static func folder(of name: String, _ instead: String = "name a folder") throws(StoreError) -> String {
+    /// The folder of a store that keeps its own bytes there, and not in a place for `blobs`.
+    private static func folder(
+        of name: String,
+        _ blobs: String?,
+        _ instead: String = "name a folder"
+    ) throws(StoreError) -> String {
         switch StoreName(name) {
-        case .folder(let path): return path
+        case .folder(let path):
+            guard let blobs else { return path }
+            throw .cannotOpen(path: blobs, reason: "a store in a folder keeps its own bytes")
         case .database(let url):
             #if Fleet
                 throw .needsFolder(name: try DatabaseURL(url).location, instead: instead)
@@ -72,12 +76,6 @@ package enum Engine {
             #endif
         case .unknown(let scheme): throw .unknownEngine(name: name, scheme: scheme)
         }
-    }
-
-    /// Any other name than a folder's is refused itself.
-    private static func refuse(_ blobs: String?, for name: String) throws(StoreError) {
-        guard let blobs, case .folder = StoreName(name) else { return }
-        throw .cannotOpen(path: blobs, reason: "a store in a folder keeps its own bytes")
     }
 
     #if Fleet

@@ -252,17 +252,12 @@ package struct HookSettings: Sendable {
         let way: Way
     }
 
-    /// A worker without a hooks file delivers nothing.
-    package static let none = HookSettings()
-
     let receivers: [String: Receiver]
 
-    private init() { receivers = [:] }
+    /// A worker without a hooks file delivers nothing.
+    package init() { receivers = [:] }
 
-    /// - Parameters:
-    ///   - file: the hooks as configured.
-    ///   - read: reads a file of secrets.
-    /// - Throws: `InvalidRequest` that names the field.
+    /// - Throws: `InvalidRequest` that names the field, also for a file of secrets that `read` cannot read.
     package init(_ file: HookFile, read: (String) throws(Errno) -> Data) throws(InvalidRequest) {
         var receivers: [String: Receiver] = [:]
         for hook in file.hooks { receivers[hook.name] = Receiver(hook: hook, way: try Self.way(to: hook, read)) }
@@ -276,12 +271,8 @@ package struct HookSettings: Sendable {
         switch hook.target {
         case .command(let arguments): return .command(arguments)
         case .url(let text, let secret):
-            let target: PostTarget
-            do throws(InvalidRequest) {
-                target = try PostTarget(text)
-            } catch {
-                throw InvalidRequest(path: "hooks.\(hook.name).url", reason: error.reason)
-            }
+            let target = try Result { () throws(InvalidRequest) in try PostTarget(text) }
+                .mapError { InvalidRequest(path: "hooks.\(hook.name).url", reason: $0.reason) }.get()
             switch secret {
             case .text(let secret): return .post(target, keys: [secret.key])
             case .file(let path): return .post(target, keys: try keys(of: hook, in: path, read))
@@ -297,12 +288,7 @@ package struct HookSettings: Sendable {
         func refuse(_ reason: String) -> InvalidRequest {
             InvalidRequest(path: "hooks.\(hook.name).secretFile", reason: "\(path): \(reason)")
         }
-        let data: Data
-        do throws(Errno) {
-            data = try read(path)
-        } catch {
-            throw refuse("cannot be read: \(error)")
-        }
+        let data = try Result { () throws(Errno) in try read(path) }.mapError { refuse("cannot be read: \($0)") }.get()
         var keys: [HMACKey] = []
         for line in String(decoding: data, as: UTF8.self).lines {
             let text = line.trimmingCharacters(in: .whitespaces)

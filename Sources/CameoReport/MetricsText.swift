@@ -154,26 +154,19 @@ extension MetricsText {
                 counters.all(family).map { Sample($0.value, ["code": $0.label, "outcome": end]) }
             }
         add("cameo_failures", .counter, "Failures by code; a retried failure has not ended its job.", failed)
-        add("cameo_attempts", .counter, "Attempts, by how they ended.", counters, .attempts, by: "outcome")
-        add("cameo_sources", .counter, "Sources that arrived, by where they came from.", counters, .sources, by: "from")
-        add(
-            "cameo_source_bytes",
-            .counter,
-            "Bytes of sources and their overlays, by where the source came from.",
-            counters,
-            .sourceBytes,
-            by: "from"
-        )
+        func each(_ family: StoreCounters.Family, by label: String) -> [Sample] {
+            counters.all(family).map { Sample($0.value, [label: $0.label]) }
+        }
+        add("cameo_attempts", .counter, "Attempts, by how they ended.", each(.attempts, by: "outcome"))
+        add("cameo_sources", .counter, "Sources that arrived, by where they came from.", each(.sources, by: "from"))
+        let bytes = "Bytes of sources and their overlays, by where the source came from."
+        add("cameo_source_bytes", .counter, bytes, each(.sourceBytes, by: "from"))
         add("cameo_thumbnails_made", .counter, "Thumbnails made.", counters[.thumbnails])
         add("cameo_thumbnails_made_bytes", .counter, "Bytes of the thumbnails made.", counters[.thumbnailBytes])
         add("cameo_renderers_started", .counter, "Renderers started.", counters[.renderersStarted])
-        add(
-            "cameo_transactions_collided",
-            .counter,
-            "Transactions that a database ran again because they collided with another process's.",
-            counters[.collisions]
-        )
-        add("cameo_renderers_ended", .counter, "Renderers ended.", counters, .renderersEnded, by: "reason")
+        let collided = "Transactions that a database ran again because they collided with another process's."
+        add("cameo_transactions_collided", .counter, collided, counters[.collisions])
+        add("cameo_renderers_ended", .counter, "Renderers ended.", each(.renderersEnded, by: "reason"))
         add(
             "cameo_stage_duration_seconds",
             .histogram,
@@ -188,18 +181,6 @@ extension MetricsText {
                 )
             }
         )
-    }
-
-    /// Adds a family with one label.
-    private mutating func add(
-        _ name: String,
-        _ kind: Kind,
-        _ help: String,
-        _ counters: StoreCounters,
-        _ family: StoreCounters.Family,
-        by label: String
-    ) {
-        add(name, kind, help, counters.all(family).map { Sample($0.value, [label: $0.label]) })
     }
 
     // MARK: - The store at this moment
@@ -225,30 +206,19 @@ extension MetricsText {
         add("cameo_queue_paused", .gauge, "1 while a queue is paused.", each { $0.paused ? 1 : 0 })
         let background = "1 for a background queue, whose jobs give way to those of other queues."
         add("cameo_queue_background", .gauge, background, each { $0.isBackground ? 1 : 0 })
-        addWorkers(report.workers, renderers: metrics.renderers)
-        addBytes(report, metrics)
-    }
-
-    private mutating func addWorkers(_ workers: [StatusReport.Worker], renderers: Int) {
+        let workers = report.workers
         let alive = workers.filter(\.isAlive)
         let states = [(alive.count, "alive"), (workers.count - alive.count, "dead")].map { Sample($0, ["state": $1]) }
         add("cameo_workers", .gauge, "Workers that are alive, and dead ones whose jobs are not yet rescued.", states)
         let (running, limit) = (workers.reduce(0) { $0 + $1.running }, alive.reduce(0) { $0 + $1.concurrency })
         add("cameo_worker_jobs_running", .gauge, "Jobs that the workers run.", running)
         add("cameo_worker_jobs_limit", .gauge, "Jobs that the live workers may run at once.", limit)
-        add("cameo_renderers", .gauge, "Pictures that the live workers may render at once.", renderers)
-    }
-
-    private mutating func addBytes(_ report: StatusReport, _ metrics: StoreMetrics) {
+        add("cameo_renderers", .gauge, "Pictures that the live workers may render at once.", metrics.renderers)
         add("cameo_thumbnails", .gauge, "Thumbnails that exist.", report.thumbnails)
         add("cameo_blobs", .gauge, "Blobs: originals and thumbnails.", report.blobs.count)
         add("cameo_blob_bytes", .gauge, "Bytes of all blobs.", report.blobs.bytes)
-        add(
-            "cameo_database_bytes",
-            .gauge,
-            "The size of the database, small blobs included, without its write-ahead log.",
-            metrics.databaseBytes
-        )
+        let database = "The size of the database, small blobs included, without its write-ahead log."
+        add("cameo_database_bytes", .gauge, database, metrics.databaseBytes)
         add("cameo_cached_sources", .gauge, "Originals in the cache.", report.sources.count)
         add("cameo_cached_source_bytes", .gauge, "Bytes of the cached originals.", report.sources.bytes)
         let reason = "removed because the cache was over its budget."

@@ -56,11 +56,8 @@ struct TextTable {
 
 /// Colours for a terminal, or none. Text is laid out before it is coloured, because the colours' escape sequences take no
 /// columns.
-package struct TextStyle: Sendable {
-    private let isColored: Bool
-
-    package static let plain = TextStyle(isColored: false)
-    package static let colored = TextStyle(isColored: true)
+package enum TextStyle: Sendable {
+    case plain, colored
 
     func heading(_ text: String) -> String { wrapped(text, "1") }
     /// Something that an operator should look at.
@@ -69,7 +66,7 @@ package struct TextStyle: Sendable {
     func faint(_ text: String) -> String { wrapped(text, "2") }
 
     private func wrapped(_ text: String, _ code: String) -> String {
-        isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+        self == .colored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 }
 

@@ -44,12 +44,8 @@ extension WebExchange {
         let store = site.store
         let ofStore = try? await answerInTime { try await MetricsText(of: store, by: "cameo-web") }
         var metrics = ofStore ?? MetricsText()
-        metrics.add(
-            "cameo_store_up",
-            .gauge,
-            "1 while the store answers this server within 5 seconds; else only the server's own metrics are here.",
-            ofStore == nil ? 0 : 1
-        )
+        let up = "1 while the store answers this server within 5 seconds; else only the server's own metrics are here."
+        metrics.add("cameo_store_up", .gauge, up, ofStore == nil ? 0 : 1)
         let counts = site.counters.all
         func each(_ number: (RequestCounters.Counts) -> Int) -> [MetricsText.Sample] {
             counts.map { .init(number($0.counts), ["route": $0.key.route.rawValue, "status": "\($0.key.status)"]) }
@@ -58,24 +54,15 @@ extension WebExchange {
         let bytes = "Bytes of response bodies that this server has sent."
         metrics.add("cameo_web_response_bytes", .counter, bytes, each(\.bytes))
         let memory = site.memory.use
-        metrics.add(
-            "cameo_web_memory_reads",
-            .counter,
-            "Reads of thumbnails and other bytes, by whether this server had them in memory.",
-            [.init(memory.hits, ["result": "hit"]), .init(memory.misses, ["result": "miss"])]
-        )
-        metrics.add(
-            "cameo_web_memory_bytes",
-            .gauge,
-            "The size of the recently read bytes that this server holds in memory.",
-            memory.bytes
-        )
-        metrics.add(
-            "process_start_time_seconds",
-            .gauge,
-            "When this server started, in seconds since 1970.",
-            [.init(site.startedAt.timeIntervalSince1970)]
-        )
+        let reads = "Reads of thumbnails and other bytes, by whether this server had them in memory."
+        let results: [MetricsText.Sample] = [
+            .init(memory.hits, ["result": "hit"]), .init(memory.misses, ["result": "miss"]),
+        ]
+        metrics.add("cameo_web_memory_reads", .counter, reads, results)
+        let held = "The size of the recently read bytes that this server holds in memory."
+        metrics.add("cameo_web_memory_bytes", .gauge, held, memory.bytes)
+        let start = MetricsText.Sample(site.startedAt.timeIntervalSince1970)
+        metrics.add("process_start_time_seconds", .gauge, "When this server started, in seconds since 1970.", [start])
         let accepted = request.headers[values: .accept].joined(separator: ",")
         let format: MetricsText.Format = accepted.contains("application/openmetrics-text") ? .openMetrics : .prometheus
         return Response(text: metrics.text(in: format), contentType: format.mediaType)

@@ -20,10 +20,8 @@ package struct WebConfiguration: Sendable {
     package var signingKeys: [SigningKey] = []
     /// Whether `/make` answers unsigned URLs.
     package var allowsUnsigned = false
-    /// The keys that sign imgproxy's URLs; any of them is accepted.
+    /// The keys that sign imgproxy's URLs; any of them is accepted. If empty, these URLs are not answered.
     package var imgproxyKeys: [ImgproxyKey] = []
-    /// Whether imgproxy's URLs are answered.
-    package var answersImgproxy = false
     /// The presets that URLs and forms can name.
     package var presets = PresetFile([])
     /// How long a job may wait before `/health/ready` fails; nil for no limit.

@@ -48,15 +48,13 @@ struct JobRunner: Sendable {
             configuration: configuration,
             phase: phase,
             logger: logger,
-            job: job,
-            claimedAt: control.claimedAt,
-            progress: progress
+            control: control
         )
         // The final write survives the cancellation of this task: a task of its own is not cancelled with its creator. Swift
         // 6.3 has no cancellation shield.
         let kind = await Task {
             await meetOthers()
-            return await settler.settle(result, stoppedFor: control.stopReason)
+            return await settler.settle(result)
         }.value
         return JobOutcome(
             jobID: job.claim.jobID,
@@ -95,7 +93,13 @@ struct JobRunner: Sendable {
         )
         if request.refresh == .never, try await store.have(ids, as: nil) { return .kept(ids, nil) }
         let fetched = try await progress.timed(\.fetchMilliseconds) {
-            try await sources.fetch(request, ticket, progress.clock)
+            let resolver = SourceResolver(
+                store: store,
+                fetcher: fetcher.value,
+                limiter: fetchLimiter,
+                configuration: configuration
+            )
+            return try await resolver.fetch(request, ticket, progress.clock)
         }
         progress.timings.sourceBytes = fetched.bytes
         progress.arrival = fetched.source.arrival
@@ -178,13 +182,11 @@ struct JobRunner: Sendable {
     /// Logs every picture that came from the cache although it was no longer fresh.
     private func warn(ofStale fetched: FetchedPictures, _ job: ClaimedJob) {
         for (uri, age, trouble) in fetched.stale {
-            logger.warning(
-                "served from cache",
-                metadata: [
-                    "job": .stringConvertible(job.claim.jobID), "source": "\(SourceName.of(uri))",
-                    "age_s": .stringConvertible(age.components.seconds), "reason": "\(trouble)",
-                ]
-            )
+            let metadata: Logger.Metadata = [
+                "job": .stringConvertible(job.claim.jobID), "source": "\(SourceName.of(uri))",
+                "age_s": .stringConvertible(age.components.seconds), "reason": "\(trouble)",
+            ]
+            logger.warning("served from cache", metadata: metadata)
         }
     }
 
@@ -203,16 +205,6 @@ struct JobRunner: Sendable {
             overlayDigests: request.renditions.map(fetched.overlayDigest(of:)),
             sourceSeen: fetched.sourceSeen(ticket),
             rendererVersion: version
-        )
-    }
-
-    private var sources: SourceResolver {
-        SourceResolver(
-            store: store,
-            fetcher: fetcher.value,
-            limiter: fetchLimiter,
-            budget: configuration.budget,
-            maximumBytes: configuration.maximumSourceBytes
         )
     }
 }

@@ -68,12 +68,7 @@ struct SettlementRules: Sendable {
     /// The action after the store refused a write several times in a row, `lasting` so long. A store that refuses a result is
     /// not the job's fault, so a service repeats the write until it succeeds; if the store refuses it for good, the job makes
     /// room for others that it may take.
-    func action(
-        after error: StoreError,
-        of write: AttemptEnd,
-        refusals: Int,
-        lasting: Duration
-    ) -> SettlementAction {
+    func action(after error: StoreError, of write: AttemptEnd, refusals: Int, lasting: Duration) -> SettlementAction {
         let pause = RetryPolicy.untilItSucceeds.delay(afterFailures: refusals, chance: 0)
         let again = SettlementAction.write(write, after: pause, refusals: refusals)
         return switch (error, write) {

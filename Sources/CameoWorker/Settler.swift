@@ -9,34 +9,29 @@ struct Settler: Sendable {
     let configuration: WorkerConfiguration
     let phase: WorkerPhase
     let logger: Logger
-    let job: ClaimedJob
-    let claimedAt: ContinuousClock.Instant
-    let progress: AttemptProgress
+    let control: JobControl
 
     /// Returns when the end is recorded, or cannot be. Not to be called by a task that may be cancelled.
-    func settle(
-        _ result: Result<JobProduct, any Error>,
-        stoppedFor reason: JobControl.StopReason?
-    ) async -> JobOutcome.Kind {
+    func settle(_ result: Result<JobProduct, any Error>) async -> JobOutcome.Kind {
         let (endedAt, chance, time) = (store.clock.now(), configuration.random(), configuration.time)
         var action = rules(endedAt, chance).action(
             for: result,
-            stoppedFor: reason,
-            source: progress.source.map(SourceName.of) ?? "unknown",
-            stoodStill: phase.stoodStill(since: claimedAt)
+            stoppedFor: control.stopReason,
+            source: control.progress.source.map(SourceName.of) ?? "unknown",
+            stoodStill: phase.stoodStill(since: control.claimedAt)
         )
         if case .failure(let failure as JobFailure) = result, case .write(.release, _, _) = action {
             logger.warning(
                 failure.isShortage
                     ? "released: \(failure.message)"
                     : "released: the worker stood still for a while: \(failure.message)",
-                metadata: ["job": .stringConvertible(job.claim.jobID)]
+                metadata: ["job": .stringConvertible(control.job.claim.jobID)]
             )
         }
         if case .failure(let error as StoreError) = result { note(error, before: action) }
         var begun = time.now()
-        phase.refusedEnd(of: job.claim, "it has not answered")
-        defer { phase.refusedEnd(of: job.claim, nil) }
+        phase.refusedEnd(of: control.job.claim, "it has not answered")
+        defer { phase.refusedEnd(of: control.job.claim, nil) }
         while true {
             switch action {
             case .end(let outcome): return outcome
@@ -48,7 +43,7 @@ struct Settler: Sendable {
                 } catch {
                     let (rules, lasting) = (rules(endedAt, chance), begun.duration(to: time.now()))
                     action = rules.action(after: error, of: write, refusals: before + 1, lasting: lasting)
-                    phase.refusedEnd(of: job.claim, error.description)
+                    phase.refusedEnd(of: control.job.claim, error.description)
                     note(error, before: action)
                     warn(of: error, before: action)
                 }
@@ -64,11 +59,11 @@ struct Settler: Sendable {
             endedAt: endedAt,
             chance: chance,
             delay: { failure in
-                configuration.retryPolicy.adjusted(to: progress.retry).delay(
-                    afterAttempt: job.attempt,
-                    of: job.maxAttempts,
+                configuration.retryPolicy.adjusted(to: control.progress.retry).delay(
+                    afterAttempt: control.job.attempt,
+                    of: control.job.maxAttempts,
                     failure: failure,
-                    previous: job.previousFailure,
+                    previous: control.job.previousFailure,
                     chance: chance
                 )
             }
@@ -77,9 +72,9 @@ struct Settler: Sendable {
 
     private func record(_ end: AttemptEnd, _ endedAt: Date) async throws(StoreError) -> JobOutcome.Kind {
         let begun = configuration.time.now()
-        let other = try await store.settle(job.claim, as: end, timings: progress.timings)
+        let other = try await store.settle(control.job.claim, as: end, timings: control.progress.timings)
         if case .complete = end {
-            progress.timings.storeMilliseconds = begun.duration(to: configuration.time.now()).milliseconds
+            control.progress.timings.storeMilliseconds = begun.duration(to: configuration.time.now()).milliseconds
         }
         if let duplicate = other?.supersededBy { return .superseded(by: duplicate) }
         if let failure = other?.failure { return .recorded(.discard(failure)) }
@@ -101,7 +96,7 @@ struct Settler: Sendable {
         guard case .write(_, _, let refusals) = action, refusals % 10 == 0 ? refusals > 0 : refusals == 1 else {
             return
         }
-        let metadata: Logger.Metadata = ["job": .stringConvertible(job.claim.jobID), "reason": "\(error)"]
+        let metadata: Logger.Metadata = ["job": .stringConvertible(control.job.claim.jobID), "reason": "\(error)"]
         logger.warning("waits for the store to take its result", metadata: metadata)
     }
 }

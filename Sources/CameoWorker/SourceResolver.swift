@@ -11,9 +11,7 @@ struct SourceResolver: Sendable {
     let fetcher: Fetcher
     /// The limit of concurrent reads that do not cross the network.
     let limiter: Limiter
-    let budget: ByteBudget
-    /// The maximum size of a source that the store holds, and of all overlays of a request together.
-    let maximumBytes: Int
+    let configuration: WorkerConfiguration
 
     /// Fetches the source, then each overlay once. They are fetched one after the other, because the limits count one
     /// transfer per job, and because overlays are not needed when the source is missing.
@@ -60,9 +58,9 @@ struct SourceResolver: Sendable {
     /// Applies the limit of one source to all overlays together. Each may be as large as a source, and eight of them would
     /// take more memory than the operator who set the limit expects.
     private func limit(_ overlays: [FetchedOverlay]) throws(JobFailure) {
-        let bytes = overlays.reduce(0) { $0 + $1.file.bytes }
-        guard overlays.count > 1, bytes > maximumBytes else { return }
-        let message = "the overlays of the request have \(bytes) bytes together, more than the allowed \(maximumBytes)"
+        let (bytes, most) = (overlays.reduce(0) { $0 + $1.file.bytes }, configuration.maximumSourceBytes)
+        guard overlays.count > 1, bytes > most else { return }
+        let message = "the overlays of the request have \(bytes) bytes together, more than the allowed \(most)"
         throw JobFailure(.sourceTooLarge, at: .fetch, message)
     }
 }
@@ -71,13 +69,9 @@ extension FetchedSource {
     /// An `initials:` source. There is nothing to fetch: a sealed memory file tells the renderer what to draw. The digest
     /// covers everything that the drawing depends on, so names that have the same letters and colours are the same picture.
     static func drawn(_ uri: String) throws(JobFailure) -> FetchedSource {
-        let text: Data
-        do throws(InvalidRequest) {
-            text = Data(try Initials(parsing: uri).canonicalText.utf8)
-        } catch {
-            throw JobFailure(.sourceInvalid, at: .fetch, "\(uri) cannot be drawn: \(error.reason)")
-        }
-        return try FetchedSource(copying: text, named: uri, kind: .initials)
+        let initials = try Result { () throws(InvalidRequest) in try Initials(parsing: uri) }
+            .mapError { JobFailure(.sourceInvalid, at: .fetch, "\(uri) cannot be drawn: \($0.reason)") }.get()
+        return try FetchedSource(copying: Data(initials.canonicalText.utf8), named: uri, kind: .initials)
     }
 }
 

@@ -78,13 +78,7 @@ package struct StoredAnswers: SourceCache {
         await reported("cannot remove the beginning of a source", key) { try await store.dropPartial(of: key) }
     }
 
-    package func remember(
-        _ failure: JobFailure,
-        of key: SourceKey,
-        until: Date,
-        number: Int64,
-        peers: [Peer]
-    ) async {
+    package func remember(_ failure: JobFailure, of key: SourceKey, until: Date, number: Int64, peers: [Peer]) async {
         await reported("cannot remember a source's failure", key) {
             try await store.remember(failure, of: key, until: until, seen: number, peers: peers)
         }

@@ -38,11 +38,12 @@ extension SourceResolver {
         _ read: () async throws -> Data
     ) async throws -> FetchedSource {
         let name = SourceName.of(uri.text)
-        guard size <= maximumBytes else {
-            throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(size) bytes, more than \(maximumBytes)")
+        let most = configuration.maximumSourceBytes
+        guard size <= most else {
+            throw JobFailure(.sourceTooLarge, at: .fetch, "\(name) has \(size) bytes, more than \(most)")
         }
         // The bytes are in memory twice while they are copied.
-        let reservation = try await budget.reserve(2 * size, for: purpose, clock)
+        let reservation = try await configuration.budget.reserve(2 * size, for: purpose, clock)
         return try await limiter.run(clock) {
             let data = try await read()
             return try FetchedSource(copying: data, named: name, mediaType: mediaType, keeping: reservation)
@@ -52,22 +53,14 @@ extension SourceResolver {
     /// The newest cached original that this worker may use, fresh or not: a `cameo://source/…` URI never asks the server.
     private func original(_ original: String, named uri: CameoURI) async throws -> CachedSource {
         guard URIScheme.of(original) != "cameo" else {
-            throw JobFailure(
-                .sourceInvalid,
-                at: .fetch,
-                "\(SourceName.of(uri.text)) names \(SourceName.of(original)), which is in the store already: use that "
-                    + "as the source"
-            )
+            let reason = "names \(SourceName.of(original)), which is in the store already: use that as the source"
+            throw JobFailure(.sourceInvalid, at: .fetch, "\(SourceName.of(uri.text)) \(reason)")
         }
         let kept = try await store.cachedSources(SourceKey(uri: original, scope: nil))
         guard let newest = kept.first else { throw StoreError.notFound(uri: uri.text) }
         guard let cached = kept.first(where: { fetcher.refusal(of: $0.peers) == nil }) else {
-            let reason = fetcher.refusal(of: newest.peers) ?? ""
-            throw JobFailure(
-                .sourceForbidden,
-                at: .fetch,
-                "\(SourceName.of(uri.text)) may not be used, as another worker fetched it: \(reason)"
-            )
+            let reason = "may not be used, as another worker fetched it: \(fetcher.refusal(of: newest.peers) ?? "")"
+            throw JobFailure(.sourceForbidden, at: .fetch, "\(SourceName.of(uri.text)) \(reason)")
         }
         return cached
     }
@@ -79,12 +72,9 @@ extension SourceResolver {
             return try await body()
         } catch StoreError.notFound {
             if case .source(let original) = uri {
-                throw JobFailure(
-                    .sourceNotFound,
-                    at: .fetch,
-                    "\(SourceName.of(uri.text)) is not in the source cache; a job whose source is "
-                        + "\(SourceName.of(original)) itself fetches it"
-                )
+                let advice = "a job whose source is \(SourceName.of(original)) itself fetches it"
+                let reason = "\(SourceName.of(uri.text)) is not in the source cache; \(advice)"
+                throw JobFailure(.sourceNotFound, at: .fetch, reason)
             }
             let isPromised = if case .thumbnail = uri { true } else { false }
             let state = isPromised ? "is not made yet" : "is not in the store"

@@ -132,13 +132,11 @@ extension Worker {
     func rescue() async throws {
         let report = try await store.rescueExpired(except: id)
         guard !report.workers.isEmpty else { return }
-        logger.warning(
-            "took back the jobs of lost workers",
-            metadata: [
-                "workers": "\(report.workers.joined(separator: " "))", "jobs": .stringConvertible(report.rescued),
-                "discarded": .stringConvertible(report.discarded.count),
-            ]
-        )
+        let metadata: Logger.Metadata = [
+            "workers": "\(report.workers.joined(separator: " "))", "jobs": .stringConvertible(report.rescued),
+            "discarded": .stringConvertible(report.discarded.count),
+        ]
+        logger.warning("took back the jobs of lost workers", metadata: metadata)
         for job in report.discarded { self.report(JobOutcome(lost: job)) }
         wake.yield()
     }
@@ -154,18 +152,9 @@ struct StrayClaims {
     let patience: Duration
     private(set) var since: [Claim: ContinuousClock.Instant] = [:]
 
-    /// Takes note of what the store says.
-    ///
-    /// - Parameters:
-    ///   - claims: all claims that the worker holds, as the store says.
-    ///   - known: the tokens that the worker knew before it asked, or knows now.
-    ///   - now: the time.
-    /// - Returns: the claims to give back.
-    mutating func note(
-        _ claims: Set<Claim>,
-        known: Set<String>,
-        at now: ContinuousClock.Instant
-    ) -> [Claim] {
+    /// Takes note of all claims that the worker holds, as the store says, and returns those to give back. `known` are the
+    /// tokens that the worker knew before it asked, or knows now.
+    mutating func note(_ claims: Set<Claim>, known: Set<String>, at now: ContinuousClock.Instant) -> [Claim] {
         let strays = claims.filter { !known.contains($0.token) }
         since = since.filter { strays.contains($0.key) }
         for claim in strays where since[claim] == nil { since[claim] = now }
@@ -231,15 +220,13 @@ extension Worker {
     }
 
     private func log(_ pruned: Pruned) {
-        logger.info(
-            "pruned",
-            metadata: [
-                "completed": .stringConvertible(pruned.completed), "cancelled": .stringConvertible(pruned.cancelled),
-                "discarded": .stringConvertible(pruned.discarded), "thumbnails": .stringConvertible(pruned.thumbnails),
-                "source_failures": .stringConvertible(pruned.sourceFailures),
-                "concurrency_keys": .stringConvertible(pruned.concurrencyKeys),
-                "blobs": .stringConvertible(pruned.blobs), "blob_bytes": .stringConvertible(pruned.blobBytes),
-            ]
-        )
+        let metadata: Logger.Metadata = [
+            "completed": .stringConvertible(pruned.completed), "cancelled": .stringConvertible(pruned.cancelled),
+            "discarded": .stringConvertible(pruned.discarded), "thumbnails": .stringConvertible(pruned.thumbnails),
+            "source_failures": .stringConvertible(pruned.sourceFailures),
+            "concurrency_keys": .stringConvertible(pruned.concurrencyKeys),
+            "blobs": .stringConvertible(pruned.blobs), "blob_bytes": .stringConvertible(pruned.blobBytes),
+        ]
+        logger.info("pruned", metadata: metadata)
     }
 }

@@ -20,8 +20,6 @@ package final class Worker: Service {
     let store: any WorkerStore & OperatorStore & SourceStore
     private let runner: JobRunner
     let renderer: RendererPool
-    private let frames: VideoFrames?
-    private let fetcher: Live<Fetcher>
     let hooks: HookDeliverer?
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
@@ -49,8 +47,6 @@ package final class Worker: Service {
         self.configuration = configuration
         self.store = store
         self.renderer = renderer
-        self.frames = frames
-        self.fetcher = Live(fetcher)
         self.hooks = hooks
         self.logger = logger
         self.observe = observe
@@ -60,7 +56,7 @@ package final class Worker: Service {
         let (running, cadence) = (running, cadence)
         runner = JobRunner(
             store: store,
-            fetcher: self.fetcher,
+            fetcher: Live(fetcher),
             renderer: renderer,
             frames: frames,
             fetchLimiter: Limiter(limit: configuration.fetchConcurrency),
@@ -113,12 +109,12 @@ package final class Worker: Service {
     package var hasDrained: Bool { phase.hasDrained }
 
     /// Makes jobs that begin from now on use another fetcher.
-    package func fetch(with fetcher: Fetcher) { self.fetcher.value = fetcher }
+    package func fetch(with fetcher: Fetcher) { runner.fetcher.value = fetcher }
 
     private func stop() {
         phase.stop(grace: configuration.grace)
         renderer.expectEnd()
-        frames?.expectEnd()
+        runner.frames?.expectEnd()
         hooks?.end(draining: false, within: configuration.grace)
         wake.yield()
     }

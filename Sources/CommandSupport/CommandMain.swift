@@ -96,22 +96,15 @@ package enum CommandMain {
             let origin = error.isAboutTheName ? StoreOptions.origin : ""
             return named([error.description + origin], error.exitStatus)
         case let error as ValidationError where command != nil:
-            return (usage(error.message, of: command ?? root, from: root), .usage)
+            // A mistake that the command found while it ran, as the parser tells its own.
+            let usage = root.usageString(for: command ?? root)
+            let name = usage.prefix { !"[<".contains($0) }.trimmingCharacters(in: .whitespaces)
+            let advice = "  See '\(name) --help' for more information."
+            return (["Error: \(error.message)", "Usage: \(usage)", advice], .usage)
         case _ where root.exitCode(for: error) == .validationFailure:
             return (root.fullMessage(for: error).lines.map(String.init), .usage)
         default: return named([root.message(for: error)], .failed)
         }
-    }
-
-    /// A mistake that the command found while it ran, as the parser tells its own.
-    private static func usage(
-        _ mistake: String,
-        of command: any ParsableCommand.Type,
-        from root: any ParsableCommand.Type
-    ) -> [String] {
-        let usage = root.usageString(for: command)
-        let name = usage.prefix { !"[<".contains($0) }.trimmingCharacters(in: .whitespaces)
-        return ["Error: \(mistake)", "Usage: \(usage)", "  See '\(name) --help' for more information."]
     }
 }
 
@@ -181,10 +174,7 @@ enum SettingsFile {
     /// The variables in the file whose names begin with the prefix.
     private static func variables(at path: String, prefix: String) throws -> [String: String] {
         guard let text = try? String(validating: InputFile.read(path), as: UTF8.self) else {
-            throw CommandFailure(
-                "--settings \(path): there is no such file, or it is not readable text",
-                .usage
-            )
+            throw CommandFailure("--settings \(path): there is no such file, or it is not readable text", .usage)
         }
         var variables: [String: String] = [:]
         for (index, line) in text.lines.enumerated() {
@@ -236,11 +226,7 @@ package struct CommandFailure: Error {
         _ words: String,
         _ body: () throws(Reason) -> Value
     ) throws(CommandFailure) -> Value {
-        do throws(Reason) {
-            return try body()
-        } catch {
-            throw CommandFailure("\(words): \(error)", .usage)
-        }
+        try Result(catching: body).mapError { CommandFailure("\(words): \($0)", .usage) }.get()
     }
 }
 
@@ -258,9 +244,7 @@ final class UnreadOutput: Sendable {
     private let state = Mutex(State())
     private let news = DispatchSemaphore(value: 0)
 
-    /// - Parameters:
-    ///   - descriptor: where the texts go.
-    ///   - dropped: says how many texts were lost, once it flows again.
+    /// `dropped` says how many texts were lost, once it flows again.
     init(to descriptor: Int32, dropped: @escaping @Sendable (Int) -> Void) {
         self.descriptor = descriptor
         // Without a thread, all texts are dropped.

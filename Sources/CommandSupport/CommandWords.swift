@@ -96,14 +96,8 @@ struct CommandWords {
 }
 
 /// The words of an unfinished command line, as a completion script passes them: with their quotes.
-package struct TypedWords {
-    private let words: [String]
-
-    package init(_ words: [String]) {
-        self.words = words
-    }
-
-    package func value(of option: String) -> String? {
+enum TypedWords {
+    static func value(of option: String, in words: [String]) -> String? {
         if let word = words.last(where: { $0.hasPrefix("\(option)=") }) {
             return unquoted(word.dropFirst(option.count + 1))
         }
@@ -113,7 +107,7 @@ package struct TypedWords {
         }
     }
 
-    private func unquoted(_ word: Substring) -> String? {
+    private static func unquoted(_ word: Substring) -> String? {
         let text = word.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
         return text.isEmpty ? nil : text
     }
@@ -135,8 +129,8 @@ extension CompletionKind {
     ) -> CompletionKind {
         .custom { (words: [String], _: Int, _: String) async -> [String] in
             var options = StoreOptions()
-            options.store = TypedWords(words).value(of: "--store")
-            options.blobs = TypedWords(words).value(of: "--blobs")
+            options.store = TypedWords.value(of: "--store", in: words)
+            options.blobs = TypedWords.value(of: "--blobs", in: words)
             guard let store = try? options.openReading() else { return [] }
             return (try? await names(store)) ?? []
         }

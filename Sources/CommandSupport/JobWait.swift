@@ -34,7 +34,7 @@ package struct JobWait {
     /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out.
     package func untilFinished(_ ids: [Int64]) async throws -> [JobState: Int] {
         let started = ContinuousClock.now
-        var progress = ProgressBar()
+        let progress = ProgressBar()
         defer { progress.finish() }
         var watched = WatchedJobs(ids)
         var standstill = StandstillWatch()
@@ -42,8 +42,8 @@ package struct JobWait {
         var cursor = try await store.lastChange()
         try await watched.note(store.places(of: ids), of: ids)
         while true {
-            watched.show(in: &progress, standstill.reason)
-            if watched.isOver { return watched.ended }
+            watched.show(in: progress, standstill.reason)
+            if watched.waiting.isEmpty { return watched.ended }
             let version = try await store.version()
             while case let changes = try await store.changes(since: cursor, limit: Self.page), let last = changes.last {
                 // After a gap, what the feed no longer has may have been the end of any of them.
@@ -52,10 +52,10 @@ package struct JobWait {
                 cursor = last.cursor
                 try await watched.note(store.places(of: ids), of: ids, after: changes)
             }
-            if watched.isOver { continue }
+            if watched.waiting.isEmpty { continue }
             while try await store.version() == version {
                 try await standstill.look(at: store)
-                watched.show(in: &progress, standstill.reason)
+                watched.show(in: progress, standstill.reason)
                 try await pause(since: started, for: .milliseconds(20))
             }
         }
@@ -71,19 +71,16 @@ private struct WatchedJobs {
     /// The waiting ids by the job that serves them, usually the job itself.
     private var waitingFor: [Int64: [Int64]] = [:]
     private(set) var ended: [JobState: Int] = [:]
-    let count: Int
+    private let count: Int
 
     init(_ ids: [Int64]) {
         waiting = Set(ids)
         count = waiting.count
     }
 
-    var isOver: Bool { waiting.isEmpty }
-    var done: Int { count - waiting.count }
-
-    func show(in progress: inout ProgressBar, _ standstill: String) {
-        let notes = [ended[.discarded].map { "\($0) discarded" } ?? "", standstill]
-        progress.show(done: done, of: count, note: notes.filter { !$0.isEmpty }.joined(separator: ", "))
+    func show(in progress: ProgressBar, _ standstill: String) {
+        let note = JobWait.note(ended[.discarded] ?? 0, standstill)
+        progress.show(done: count - waiting.count, of: count, note: note)
     }
 
     /// The waiting jobs whose state has to be queried after these changes.
@@ -117,7 +114,7 @@ extension JobWait {
     /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out; ``StoreError/noSuch(_:_:)``.
     package func untilFinished(batch name: String) async throws -> BatchReport {
         let started = ContinuousClock.now
-        var progress = ProgressBar()
+        let progress = ProgressBar()
         defer { progress.finish() }
         var standstill = StandstillWatch()
         var (version, report): (Int?, BatchReport?)
@@ -128,19 +125,17 @@ extension JobWait {
             if isNews { (version, report) = (current, try await store.batch(name)) }
             try await standstill.look(at: store)
             if let report {
-                let discarded = report.count(.discarded)
-                let notes = [discarded > 0 ? "\(discarded) discarded" : "", standstill.reason]
-                progress.show(
-                    done: report.finished,
-                    of: report.total,
-                    left: report.secondsLeft,
-                    note: notes.filter { !$0.isEmpty }.joined(separator: ", ")
-                )
+                let note = Self.note(report.count(.discarded), standstill.reason)
+                progress.show(done: report.finished, of: report.total, left: report.secondsLeft, note: note)
                 if report.isFinished { return report }
             }
             // A large batch is counted less often, to leave the processor to the workers.
             try await pause(since: started, for: .milliseconds(isNews && (report?.total ?? 0) > 1_000 ? 250 : 20))
         }
+    }
+
+    fileprivate static func note(_ discarded: Int, _ standstill: String) -> String {
+        [discarded > 0 ? "\(discarded) discarded" : "", standstill].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
     private func pause(since started: ContinuousClock.Instant, for interval: Duration) async throws {

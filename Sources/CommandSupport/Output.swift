@@ -80,10 +80,12 @@ package enum Output {
     }
 
     /// The columns of the terminal on standard error.
-    static var columns: Int {
+    static var columns: Int { size(of: STDERR_FILENO).map { Int($0.ws_col) } ?? 80 }
+
+    /// The size of the terminal with this descriptor; nil if it is not known.
+    fileprivate static func size(of descriptor: Int32) -> winsize? {
         var size = winsize()
-        let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        return isKnown ? Int(size.ws_col) : 80
+        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? size : nil
     }
 
     package static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
@@ -115,9 +117,8 @@ package struct OutputTerminal: Sendable {
     /// The terminal as it is now; nil if standard output is none.
     package static var current: OutputTerminal? {
         guard Output.outputIsTerminal else { return nil }
-        var size = winsize()
-        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
-        return isKnown ? Self(columns: Int(size.ws_col), rows: Int(size.ws_row)) : Self(columns: 80, rows: 24)
+        guard let size = Output.size(of: STDOUT_FILENO), size.ws_row > 0 else { return Self(columns: 80, rows: 24) }
+        return Self(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
     /// Whether the terminal can move its cursor and show colours.

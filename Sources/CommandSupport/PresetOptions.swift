@@ -55,7 +55,7 @@ package enum Presets {
 
     /// Completes the names of presets, including those of the file that the words typed so far name.
     package static var completion: CompletionKind {
-        .custom { words, _, _ in (try? load(TypedWords(words).value(of: "--presets")).all.map(\.name)) ?? [] }
+        .custom { words, _, _ in (try? load(TypedWords.value(of: "--presets", in: words)).all.map(\.name)) ?? [] }
     }
 }
 

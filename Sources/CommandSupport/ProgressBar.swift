@@ -1,55 +1,55 @@
 internal import CameoReport
+internal import Synchronization
 
-/// A line on standard error that is redrawn in place; silent if standard error is not a terminal.
-package struct ProgressBar {
-    private let isShown = Output.errorIsTerminal
-    private var lastDrawn: ContinuousClock.Instant?
-    private var pace = Pace()
+/// A progress bar that may be updated from any thread; silent if standard error is not a terminal.
+package final class ProgressBar: Sendable {
+    private let line = StatusLine(after: .zero, every: .milliseconds(100))
+    private let pace = Mutex(Pace())
 
     package init() {}
 
     /// Draws the line. The `note` follows the numbers, such as "2 discarded"; `left` is the remaining time in seconds
     /// if the caller knows it better than this bar.
-    package mutating func show(done: Int, of total: Int, left: Double? = nil, note: String = "") {
-        pace.note(done, at: .now)
-        guard isShown, lastDrawn.map({ $0.duration(to: .now) > .milliseconds(100) }) ?? true || done == total else {
-            return
+    package func show(done: Int, of total: Int, left: Double? = nil, note: String = "") {
+        let rate = pace.withLock { pace in
+            pace.note(done, at: .now)
+            return pace.rate
         }
-        lastDrawn = .now
-        let rate = pace.rate
         let left = left ?? (rate > 0 && done < total ? Double(total - done) / rate : nil)
-        let line = ProgressLine(done: done, total: total, rate: rate, secondsLeft: left, note: note)
+        let text = ProgressLine(done: done, total: total, rate: rate, secondsLeft: left, note: note)
         // A terminal moves to the next line after a character in its last column.
-        Output.drawStatusLine(line.text(columns: Output.columns - 1))
+        line.show(text.text(columns: Output.columns - 1), isLast: done == total)
     }
 
     /// Leaves the last line on the terminal.
-    package func finish() {
-        if isShown, lastDrawn != nil { Output.endStatusLine() }
-    }
+    package func finish() { line.finish() }
 }
 
-/// A line on standard error about work that takes longer than two seconds, redrawn five times a second; silent if standard
-/// error is not a terminal.
-package struct StatusLine {
+/// A line on standard error about work that takes a while, redrawn in place; silent if standard error is not a terminal.
+package final class StatusLine: Sendable {
     private let isShown = Output.errorIsTerminal
-    private let begun = ContinuousClock.now
-    private var drawn: ContinuousClock.Instant?
+    private let begin: ContinuousClock.Instant
+    private let pause: Duration
+    private let drawn = Mutex<ContinuousClock.Instant?>(nil)
 
-    package init() {}
+    /// A line that appears after the delay, and is redrawn after pauses.
+    package init(after delay: Duration = .seconds(2), every pause: Duration = .milliseconds(200)) {
+        (begin, self.pause) = (ContinuousClock.now + delay, pause)
+    }
 
-    package mutating func show(_ text: @autoclosure () -> String) {
+    /// Draws the line if it is time to, or if it `isLast`.
+    package func show(_ text: @autoclosure () -> String, isLast: Bool = false) {
         let now = ContinuousClock.now
-        guard isShown, begun.duration(to: now) > .seconds(2),
-            drawn.map({ $0.duration(to: now) > .milliseconds(200) }) ?? true
-        else { return }
-        drawn = now
-        Output.drawStatusLine(text())
+        drawn.withLock { drawn in
+            guard isShown, isLast || (drawn.map { $0.duration(to: now) > pause } ?? (now >= begin)) else { return }
+            drawn = now
+            Output.drawStatusLine(text())
+        }
     }
 
     /// Leaves the last line on the terminal.
     package func finish() {
-        if drawn != nil { Output.endStatusLine() }
+        if drawn.withLock({ $0 }) != nil { Output.endStatusLine() }
     }
 }
 

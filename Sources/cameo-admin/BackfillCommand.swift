@@ -126,7 +126,7 @@ struct BackfillCommand: AsyncParsableCommand {
     }
 
     private func survey(_ backfill: Backfill, thumbnails: Int) async throws -> BackfillCounts {
-        var bar = ProgressBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         return try await backfill.survey { counts in
             // How many sources there are is known when they have been counted.
@@ -136,7 +136,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     private func run(_ backfill: Backfill, _ survey: BackfillCounts) async throws -> BackfillCounts {
         guard survey.jobs > 0 || (removeUnlisted && survey.unlisted > 0) else { return survey }
-        var bar = ProgressBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         return try await backfill.run(unlisted: removeUnlisted ? .removed : .kept) { counts in
             bar.show(done: counts.sources, of: max(survey.sources, counts.sources))

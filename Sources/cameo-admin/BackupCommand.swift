@@ -5,7 +5,6 @@ internal import CameoSQLite
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
-internal import Synchronization
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +40,7 @@ struct BackupCommand: AsyncParsableCommand {
                 "a database is copied by PostgreSQL's pg_dump or pg_basebackup, a bucket by its versions or replication"
         )
         let turn = try await MaintenanceTurn.ofCommand(in: store)
-        let bar = ByteProgressBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         let report = try await store.backUp(to: directory, in: turn) { bar.show($0) }
         let text =
@@ -89,12 +88,10 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !storeOptions.path.contains("://") else {
-            throw CommandFailure(
-                "a database is restored by PostgreSQL's pg_restore, a bucket by its versions or replication",
-                .usage
-            )
+            let advice = "a database is restored by PostgreSQL's pg_restore, a bucket by its versions or replication"
+            throw CommandFailure(advice, .usage)
         }
-        let bar = ByteProgressBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         let report = try await SQLiteStore.restore(directory, to: storeOptions.path) { bar.show($0) }
         if json {
@@ -117,16 +114,9 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 }
 
-/// A progress bar in MiB that may be updated from any thread.
-final class ByteProgressBar: Sendable {
-    private let bar = Mutex(ProgressBar())
-
+extension ProgressBar {
+    /// Shows bytes in MiB.
     func show(_ progress: ByteProgress) {
-        bar.withLock { $0.show(done: progress.done >> 20, of: progress.total >> 20, note: "MiB") }
-    }
-
-    /// Leaves the last line on the terminal.
-    func finish() {
-        bar.withLock { $0.finish() }
+        show(done: progress.done >> 20, of: progress.total >> 20, note: "MiB")
     }
 }

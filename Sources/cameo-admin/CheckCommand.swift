@@ -78,7 +78,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func mend() async throws -> [CheckFinding] {
         let store = try storeOptions.open(creating: false)
-        let bar = ByteProgressBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         return try await store.finishing {
             try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store)) { bar.show($0) }
@@ -87,7 +87,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Opens the store for writing if possible, so that a copy without its shared memory file becomes readable again.
     private func check() async throws -> [CheckFinding] {
-        let bar = ByteProgressBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         do {
             let store = try storeOptions.open(creating: false)

@@ -4,7 +4,6 @@ internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 internal import Foundation
-internal import Synchronization
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,28 +44,23 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try storeOptions.named(name).open(creating: false)
         let turn = try await MaintenanceTurn.ofCommand(in: store)
-        let progress = TransferProgress()
-        let summary = try await StoreExport(of: store).write(at: Date(), to: { Output.bytes($0) }) { progress.show($0) }
+        let line = StatusLine()
+        let summary = try await StoreExport(of: store).write(at: Date(), to: { Output.bytes($0) }) { line.show($0) }
         withExtendedLifetime(turn) {}
-        progress.finish()
-        Output.error("cameo-admin: exported \(TransferProgress.text(summary)) of \(store.location)")
+        line.finish()
+        Output.error("cameo-admin: exported \(summary.text) of \(store.location)")
     }
 }
 
-/// The line on a terminal that says how far an export or import has come.
-final class TransferProgress: Sendable {
-    private let line = Mutex(StatusLine())
+extension StatusLine {
+    /// Shows how far an export or import has come.
+    fileprivate func show(_ summary: ExportSummary) { show("\(summary.kind.rawValue): \(summary.text)") }
+}
 
-    func show(_ summary: ExportSummary) {
-        line.withLock { $0.show("\(summary.kind.rawValue): \(Self.text(summary))") }
-    }
-
-    func finish() { line.withLock { $0.finish() } }
-
-    static func text(_ summary: ExportSummary) -> String {
-        "\(AmountText.count(summary.records, "record")) "
-            + "(\(AmountText.count(summary.sums[.job]?.count ?? 0, "job")), "
-            + "\(AmountText.count(summary.sums[.thumbnail]?.count ?? 0, "thumbnail")), \(AmountText.bytes(summary.bytes)))"
+extension ExportSummary {
+    fileprivate var text: String {
+        "\(AmountText.count(records, "record")) (\(AmountText.count(sums[.job]?.count ?? 0, "job")), "
+            + "\(AmountText.count(sums[.thumbnail]?.count ?? 0, "thumbnail")), \(AmountText.bytes(bytes)))"
     }
 }
 
@@ -111,12 +105,12 @@ struct ImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.named(name).open()
-        let progress = TransferProgress()
+        let line = StatusLine()
         var stream = StoreImport(into: store) { count in try InputFile.part(of: STDIN_FILENO, atMost: count) }
         let result: StoreImport.Result
         do throws(StoreError) {
-            defer { progress.finish() }
-            result = try await stream.run(isAddition: add) { progress.show($0) }
+            defer { line.finish() }
+            result = try await stream.run(isAddition: add) { line.show($0) }
         } catch {
             guard case .refused(let reason) = error else { throw error }
             throw CommandFailure(reason, .failed)
@@ -127,22 +121,18 @@ struct ImportCommand: AsyncParsableCommand {
             let records = result.summary.sums.map { kind, sum in
                 (kind.rawValue, ["count": .integer(Int64(sum.count)), "digest": .string(sum.digest)] as JSONValue)
             }
-            try Output.message(
-                [
-                    "store": .string(store.location), "wasBegun": .bool(result.wasBegun),
-                    "records": .object(Dictionary(uniqueKeysWithValues: records)),
-                    "bytes": .integer(Int64(result.summary.bytes)),
-                    "different": .array(different.map(JSONValue.string)),
-                ] as JSONValue
-            )
+            let message: JSONValue = [
+                "store": .string(store.location), "wasBegun": .bool(result.wasBegun),
+                "records": .object(Dictionary(uniqueKeysWithValues: records)),
+                "bytes": .integer(Int64(result.summary.bytes)), "different": .array(different.map(JSONValue.string)),
+            ]
+            try Output.message(message)
         } else if different.isEmpty {
-            Output.line("imported \(TransferProgress.text(result.summary)) into \(store.location)")
+            Output.line("imported \(result.summary.text) into \(store.location)")
         }
         guard different.isEmpty else {
-            throw CommandFailure(
-                "\(store.location) has other records than the export: \(different.joined(separator: ", "))",
-                .failed
-            )
+            let reason = "has other records than the export: \(different.joined(separator: ", "))"
+            throw CommandFailure("\(store.location) \(reason)", .failed)
         }
     }
 }

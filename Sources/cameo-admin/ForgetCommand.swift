@@ -48,16 +48,15 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
         for source in sources {
             let forgotten = try await store.forgetSource(source, thumbnails ? .originalsAndThumbnails : .originals)
             if forgotten.isNothing { missing += 1 }
+            let name = TerminalText.escaped(SourceName.of(source))
             if json {
-                try Output.message(
-                    [
-                        "source": .string(source), "originals": .integer(Int64(forgotten.originals)),
-                        "failures": .integer(Int64(forgotten.failures)), "bytes": .integer(Int64(forgotten.bytes)),
-                        "thumbnails": .integer(Int64(forgotten.thumbnails)),
-                    ] as JSONValue
-                )
+                let message: JSONValue = [
+                    "source": .string(source), "originals": .integer(Int64(forgotten.originals)),
+                    "failures": .integer(Int64(forgotten.failures)), "bytes": .integer(Int64(forgotten.bytes)),
+                    "thumbnails": .integer(Int64(forgotten.thumbnails)),
+                ]
+                try Output.message(message)
             } else if forgotten.isNothing {
-                let name = TerminalText.escaped(SourceName.of(source))
                 // A thumbnail can be a source too.
                 let isThumbnail = source.hasPrefix("cameo://thumb/")
                 Output.error(
@@ -66,17 +65,14 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
                         : "cameo-admin: nothing is stored for \(name)"
                 )
             } else {
-                Output.line(Self.text(source, forgotten))
+                let originals = AmountText.count(forgotten.originals, "original")
+                Output.line(
+                    "\(name): \(originals) (\(AmountText.count(forgotten.bytes, "byte"))), "
+                        + "\(AmountText.count(forgotten.failures, "failure")), "
+                        + AmountText.count(forgotten.thumbnails, "thumbnail")
+                )
             }
         }
         if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
-    }
-
-    private static func text(_ source: String, _ forgotten: ForgottenSource) -> String {
-        let name = TerminalText.escaped(SourceName.of(source))
-        return
-            "\(name): \(AmountText.count(forgotten.originals, "original")) (\(AmountText.count(forgotten.bytes, "byte"))), "
-            + "\(AmountText.count(forgotten.failures, "failure")), "
-            + AmountText.count(forgotten.thumbnails, "thumbnail")
     }
 }

@@ -51,19 +51,15 @@ struct ChosenJobs: ParsableArguments {
     /// Changes all jobs of the selection. Matching none is no failure.
     private func changeMany(in store: any Store, by change: BulkChange, done: String) async throws {
         let chosen = try selection.filter()
-        var filter: JobFilter
-        do throws(BulkChange.Inapplicable) {
-            filter = try change.meant(by: chosen)
-        } catch {
-            throw CommandFailure("--state \(error.state.rawValue): such jobs cannot be \(done)", .usage)
-        }
+        var filter = try Result { () throws(BulkChange.Inapplicable) in try change.meant(by: chosen) }
+            .mapError { CommandFailure("--state \($0.state.rawValue): such jobs cannot be \(done)", .usage) }.get()
         filter.limit = limit ?? .max
         guard !dryRun else {
             let progress = BulkProgress(matched: try await store.count(filter))
             let text = "\(AmountText.count(progress.matched, "job")) would be \(done)"
             return try Output.answer(progress, asJSON: json, [text])
         }
-        var bar = ProgressBar()
+        let bar = ProgressBar()
         defer { bar.finish() }
         let progress = try await store.change(filter, by: change) { progress in
             let done = progress.changed + progress.passed

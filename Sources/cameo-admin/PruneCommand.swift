@@ -53,7 +53,8 @@ struct PruneCommand: AsyncParsableCommand {
         let turn = try await MaintenanceTurn.ofCommand(in: store)
         let prunable = try await store.prunable(options.retention)
         let total = prunable.jobs + prunable.thumbnails
-        var (bar, done) = (ProgressBar(), 0)
+        let bar = ProgressBar()
+        var done = 0
         defer { bar.finish() }
         return try await store.prune(options.retention, in: turn, pause: .zero) { step in
             done += step.jobs + step.thumbnails
@@ -143,12 +144,9 @@ struct AdoptCommand: AsyncParsableCommand {
         let others = try await store.adoptBytes()
         await store.finish()
         let text = others.map { "took \($0.location) over from \($0.owner)" } ?? "the bytes were this store's"
-        try Output.answer(Adoption(adopted: others != nil, owner: others?.owner), asJSON: json, [text])
-    }
-
-    private struct Adoption: Encodable {
-        let adopted: Bool
-        let owner: String?
+        var answer: [String: JSONValue] = ["adopted": .bool(others != nil)]
+        answer["owner"] = others.map { JSONValue.string($0.owner) }
+        try Output.answer(answer, asJSON: json, [text])
     }
 }
 

@@ -46,10 +46,7 @@ struct QueueCommand: AsyncParsableCommand {
     @Option(help: "The name of a hook, or none for no hook.".taking("name"))
     var hook: String?
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: "Whether it is a background queue."
-    )
+    @Flag(inversion: .prefixedNo, help: "Whether it is a background queue.")
     var background: Bool?
 
     @OptionGroup var naming: QueueNaming

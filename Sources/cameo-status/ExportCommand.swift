@@ -44,13 +44,12 @@ struct ExportCommand: AsyncParsableCommand {
         try export.finish()
         Output.errors(of: export.unreadable)
         if json {
-            try Output.message(
-                [
-                    "written": .integer(Int64(export.written)), "kept": .integer(Int64(export.kept)),
-                    "skipped": .array(export.skipped.map(JSONValue.string)),
-                    "unreadable": .array(export.unreadable.map { .string($0.thumbnail.uri.text) }),
-                ] as JSONValue
-            )
+            let message: JSONValue = [
+                "written": .integer(Int64(export.written)), "kept": .integer(Int64(export.kept)),
+                "skipped": .array(export.skipped.map(JSONValue.string)),
+                "unreadable": .array(export.unreadable.map { .string($0.thumbnail.uri.text) }),
+            ]
+            try Output.message(message)
         } else {
             let kept = export.kept > 0 ? ", \(export.kept) already there" : ""
             let written = AmountText.count(export.written, "thumbnail")
@@ -89,11 +88,6 @@ struct SheetCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON: {\"file\":…,\"unreadable\":[…]}, with the file's path and URIs.")
     var json = false
 
-    private struct Summary: Encodable {
-        let file: String
-        let unreadable: [String]
-    }
-
     func validate() throws {
         guard file != "-" || !json else {
             throw ValidationError("--json needs a file, because - writes the sheet itself")
@@ -111,8 +105,9 @@ struct SheetCommand: AsyncParsableCommand {
             Output.bytes(html)
         } else {
             try ReportFile.write(html, to: file, store: store)
-            let summary = Summary(file: FilePaths.absolute(file), unreadable: unreadable.map(\.thumbnail.uri.text))
-            try Output.answer(summary, asJSON: json, [summary.file])
+            let path = FilePaths.absolute(file)
+            let uris = unreadable.map { JSONValue.string($0.thumbnail.uri.text) }
+            try Output.answer(["file": .string(path), "unreadable": .array(uris)] as JSONValue, asJSON: json, [path])
         }
         if !unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
     }

@@ -91,7 +91,6 @@ struct AccessOptions: ParsableArguments {
             guard !configuration.imgproxyKeys.isEmpty else {
                 throw CommandFailure("--imgproxy \(imgproxy): contains no keys", .usage)
             }
-            configuration.answersImgproxy = true
         }
         configuration.presets = try Presets.load(presets, environment: [:])
     }

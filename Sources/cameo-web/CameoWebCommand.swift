@@ -78,13 +78,7 @@ struct CameoWebCommand: AsyncParsableCommand {
         var quiet = logger
         quiet.logLevel = .critical
         var configuration = ServiceGroupConfiguration(
-            services: services.map {
-                .init(
-                    service: $0,
-                    successTerminationBehavior: .gracefullyShutdownGroup,
-                    failureTerminationBehavior: .cancelGroup
-                )
-            },
+            services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: quiet
         )

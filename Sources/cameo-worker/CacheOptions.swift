@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CameoFetch
+package import CameoFetch
 internal import CommandSupport
 
 /// The cache of sources fetched over HTTP.
@@ -18,7 +18,7 @@ struct CacheOptions: ParsableArguments {
             (default: what RFC 9111 derives from Last-Modified)
             """.taking("[host=]duration")
     )
-    var cacheTime: [CacheTime] = []
+    var cacheTime: [CacheRules.Lifetime] = []
 
     @Option(
         help: """
@@ -40,22 +40,18 @@ struct CacheOptions: ParsableArguments {
     var budget: Int? { maxCache.bytes == 0 ? nil : maxCache.bytes }
 
     func configure(_ configuration: inout FetchConfiguration) {
-        configuration.caching.lifetimes = cacheTime.map { CacheRules.Lifetime(host: $0.host, $0.time) }
+        configuration.caching.lifetimes = cacheTime
         configuration.caching.staleIfError = staleIfError
         configuration.caching.failureMemory = rememberFailures
     }
 }
 
-/// A duration for all hosts or for one: `1d`, `example.com=1d`.
-struct CacheTime: ExpressibleByArgument {
-    let host: String?
-    let time: Duration
-
-    init?(argument: String) {
+extension CacheRules.Lifetime: ExpressibleByArgument {
+    /// Parses a duration for all hosts or for one: `1d`, `example.com=1d`.
+    package init?(argument: String) {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard let last = parts.last, let time = Duration(argument: String(last)) else { return nil }
         guard parts.count == 1 || !parts[0].isEmpty else { return nil }
-        host = parts.count == 1 ? nil : String(parts[0])
-        self.time = time
+        self.init(host: parts.count == 1 ? nil : String(parts[0]), time)
     }
 }

@@ -68,7 +68,7 @@ struct HookOptions: ParsableArguments {
     var hooks: String?
 
     func settings() throws -> HookSettings {
-        guard let path = hooks else { return .none }
+        guard let path = hooks else { return HookSettings() }
         let data = try InputFile.read(path, of: "--hooks \(path)")
         return try CommandFailure.naming("--hooks \(path)") {
             try HookSettings(try HookFile(parsing: data)) { path throws(Errno) in try InputFile.read(path) }
@@ -91,14 +91,6 @@ struct WorkerSignals {
     /// How long jobs may take to be returned: the store may be locked, or out of reach.
     private static let patience = Duration.seconds(5)
 
-    /// Ends the process unless it has ended by itself. Whoever has the store open then takes over its jobs.
-    private func end(by signal: UnixSignal) async {
-        try? await Task.sleep(for: Self.patience)
-        logger.warning("ending before all running jobs were returned; another worker will take them")
-        Output.drain()
-        _exit(128 + signal.rawValue)
-    }
-
     /// Listens until its task is cancelled.
     func listen(to signals: UnixSignalsSequence) async {
         var stoppedAt: ContinuousClock.Instant?
@@ -115,7 +107,13 @@ struct WorkerSignals {
             case .some(let time) where time.duration(to: .now) > Self.echo:
                 logger.info("returning running jobs")
                 worker.giveBack()
-                Task { await end(by: signal) }
+                // Unless the process ends by itself. Whoever has the store open then takes over its jobs.
+                Task {
+                    try? await Task.sleep(for: Self.patience)
+                    logger.warning("ending before all running jobs were returned; another worker will take them")
+                    Output.drain()
+                    _exit(128 + signal.rawValue)
+                }
             case .some: break
             }
         }

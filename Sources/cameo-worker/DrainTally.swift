@@ -9,27 +9,23 @@ internal import Synchronization
 /// Counts the outcomes of a drain, draws its progress, and prints a one-line summary.
 final class DrainTally: Sendable {
     private struct State {
-        var total = 0
         var completed = 0
         var thumbnails = 0
         var discarded = 0
         var retried = 0
-        var unrecorded: [String] = []
-        var progress: ProgressBar?
-        let started = ContinuousClock.now
+        /// Why the first outcome that could not be recorded was not.
+        var unrecorded: String?
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
+    private let started = ContinuousClock.now
+    private let total: Int
+    private let progress: ProgressBar?
 
-    init(showsProgress: Bool) {
-        var state = State()
-        if showsProgress { state.progress = ProgressBar() }
-        self.state = Mutex(state)
-    }
-
-    /// - Parameter total: the jobs waiting at the beginning; more may arrive.
-    func start(with total: Int) {
-        state.withLock { $0.total = total }
+    /// `total` is the number of jobs that wait at the beginning; more may arrive.
+    init(of total: Int, showsProgress: Bool) {
+        self.total = total
+        progress = showsProgress ? ProgressBar() : nil
     }
 
     func note(_ outcome: JobOutcome) {
@@ -41,11 +37,11 @@ final class DrainTally: Sendable {
             case .recorded(.discard, _): state.discarded += 1
             case .recorded(.retry, _): state.retried += 1
             case .recorded, .leaseLost, .superseded: break
-            case .unrecorded(let reason): state.unrecorded.append(reason)
+            case .unrecorded(let reason): state.unrecorded = state.unrecorded ?? reason
             }
             let done = state.completed + state.discarded
             let note = state.discarded > 0 ? "\(state.discarded) discarded" : ""
-            state.progress?.show(done: done, of: max(state.total, done), note: note)
+            progress?.show(done: done, of: max(total, done), note: note)
         }
     }
 
@@ -53,25 +49,21 @@ final class DrainTally: Sendable {
     ///
     /// - Throws: ``CommandFailure`` if a job was discarded, or if its outcome could not be recorded.
     func finish(isDrained: Bool) throws {
-        let final = state.withLock { state in
-            state.progress?.finish()
-            return (
-                state.completed, state.thumbnails, state.discarded, state.retried, state.unrecorded.first, state.started
-            )
-        }
-        let (completed, thumbnails, discarded, retried, unrecorded, started) = final
+        progress?.finish()
+        let end = state.withLock { $0 }
         let seconds = started.duration(to: .now).seconds
-        let rate = seconds > 0 ? Double(completed + discarded) / seconds : 0
+        let rate = seconds > 0 ? Double(end.completed + end.discarded) / seconds : 0
+        let thumbnails = AmountText.count(end.thumbnails, "thumbnail")
         Output.line(
-            "\(isDrained ? "drained" : "stopped"): \(completed) completed (\(AmountText.count(thumbnails, "thumbnail"))), "
-                + "\(discarded) discarded, \(AmountText.count(retried, "retry", plural: "retries")), "
+            "\(isDrained ? "drained" : "stopped"): \(end.completed) completed (\(thumbnails)), "
+                + "\(end.discarded) discarded, \(AmountText.count(end.retried, "retry", plural: "retries")), "
                 + String(format: "%.1f s, %.1f jobs/s", seconds, rate)
         )
-        if let unrecorded { throw CommandFailure(unrecorded, .store) }
+        if let reason = end.unrecorded { throw CommandFailure(reason, .store) }
         guard isDrained else { throw CommandFailure("stopped before the queue was drained", .timedOut) }
-        if discarded > 0 {
+        if end.discarded > 0 {
             throw CommandFailure(
-                "\(AmountText.count(discarded, "job")) \(discarded == 1 ? "was" : "were") discarded; `cameo-status jobs --state discarded` shows the reasons",
+                "\(AmountText.count(end.discarded, "job")) \(end.discarded == 1 ? "was" : "were") discarded; `cameo-status jobs --state discarded` shows the reasons",
                 .failed
             )
         }

@@ -48,13 +48,10 @@ struct HTTPOptions: ParsableArguments {
         if let userAgent { configuration.userAgent = userAgent }
         for text in rewrite { configuration.rewrites.append(try SourceRewrite(parsing: text)) }
         for text in hostHeader { configuration.hostHeaders.append(try HostHeader(parsing: text)) }
-        configuration.hostHeaders += try headersOfTheFile()
-    }
-
-    private func headersOfTheFile() throws -> [HostHeader] {
-        guard let path = hostHeaders else { return [] }
-        let data = try InputFile.read(path, of: "--host-headers \(path)")
-        return try CommandFailure.naming("--host-headers \(path)") { try HostHeader.list(parsing: data) }
+        guard let path = hostHeaders else { return }
+        let origin = "--host-headers \(path)"
+        let data = try InputFile.read(path, of: origin)
+        configuration.hostHeaders += try CommandFailure.naming(origin) { try HostHeader.list(parsing: data) }
     }
 }
 

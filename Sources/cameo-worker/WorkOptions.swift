@@ -68,10 +68,9 @@ struct WorkOptions: ParsableArguments {
         try require(jobTimeout, atLeast: .milliseconds(100), "--job-timeout")
     }
 
-    func configuration(renderers: Int, fetchers: Int) -> WorkerConfiguration {
+    func configuration(renderers: Int) -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         configuration.concurrency = concurrency ?? renderers + 10
-        configuration.fetchConcurrency = fetchers
         configuration.queues = chosenQueues
         configuration.quietHours = quietHours
         configuration.drains = drain

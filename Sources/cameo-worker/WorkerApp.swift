@@ -15,7 +15,7 @@ internal import UnixSignals
 
 /// Builds a worker from its options and runs it.
 struct WorkerApp {
-    let command: CameoWorkerCommand
+    private(set) var command: CameoWorkerCommand
     private let budget: ByteBudget
 
     private let level: Live<Logger.Level>
@@ -24,11 +24,6 @@ struct WorkerApp {
         self.command = command
         budget = ByteBudget(limit: command.sources.bytesInFlight)
         level = Live(command.log.level(quiet: Self.showsProgress(command)))
-    }
-
-    /// The same worker with other options.
-    private init(_ command: CameoWorkerCommand, like app: WorkerApp) {
-        (self.command, budget, level) = (command, app.budget, app.level)
     }
 
     private static func showsProgress(_ command: CameoWorkerCommand) -> Bool {
@@ -56,18 +51,13 @@ struct WorkerApp {
         let frames = VideoFrames(frameMaker)
         try await probe(renderer)
         warnOfWhatIsMissing(renderer, logger)
-        let tally = DrainTally(showsProgress: Self.showsProgress(command))
-        if drains {
-            tally.start(
-                with: try await store.unfinishedJobs(
-                    queues: workConfiguration.queues,
-                    background: workConfiguration.backgroundJobs(at: .now)
-                )
-            )
-        }
+        let configuration = workConfiguration
+        let background = configuration.backgroundJobs(at: .now)
+        let total = drains ? try await store.unfinishedJobs(queues: configuration.queues, background: background) : 0
+        let tally = DrainTally(of: total, showsProgress: Self.showsProgress(command))
         let worker = Worker(
             id: Self.freshID(),
-            configuration: workConfiguration,
+            configuration: configuration,
             store: store,
             fetcher: fetcher,
             renderer: renderer,
@@ -77,15 +67,15 @@ struct WorkerApp {
             observe: { outcome in if drains { tally.note(outcome) } }
         )
         logStart(worker, store, logger)
+        let end: Result<Void, any Error>
         do {
-            try await runService(worker, logger) { await reload(worker, hooks, store, logger) }
+            end = .success(try await runService(worker, logger) { await reload(worker, hooks, store, logger) })
         } catch {
-            await frames.shutdown()
-            await renderer.shutdown()
-            throw error
+            end = .failure(error)
         }
         await frames.shutdown()
         await renderer.shutdown()
+        try end.get()
         logger.info("ended", metadata: ["worker": "\(worker.id)"])
         guard drains else { return }
         try await warnOfPausedQueues(store)
@@ -104,10 +94,8 @@ struct WorkerApp {
     }
 
     private var workConfiguration: WorkerConfiguration {
-        var configuration = command.work.configuration(
-            renderers: command.render.processes,
-            fetchers: command.sources.fetchConcurrency
-        )
+        var configuration = command.work.configuration(renderers: command.render.processes)
+        configuration.fetchConcurrency = command.sources.fetchConcurrency
         configuration.concurrency = min(configuration.concurrency, affordableJobs)
         configuration.budget = budget
         configuration.maximumSourceBytes = command.sources.maxSourceBytes.bytes
@@ -119,11 +107,12 @@ struct WorkerApp {
     /// Reads the settings again; if that fails, the previous settings stay in force.
     private func reload(_ worker: Worker, _ hooks: HookDeliverer, _ store: any Store, _ logger: Logger) async {
         do {
-            let fresh = try await CommandMain.parsed(CameoWorkerCommand.self, environmentPrefix: "CAMEO_")
-            let settings = try fresh.hooks.settings()
-            worker.fetch(with: try WorkerApp(fresh, like: self).makeFetcher(store, logger))
+            var fresh = self
+            fresh.command = try await CommandMain.parsed(CameoWorkerCommand.self, environmentPrefix: "CAMEO_")
+            let settings = try fresh.command.hooks.settings()
+            worker.fetch(with: try fresh.makeFetcher(store, logger))
             hooks.use(settings)
-            level.value = fresh.log.level(quiet: Self.showsProgress(fresh))
+            level.value = fresh.command.log.level(quiet: Self.showsProgress(fresh.command))
             logger.notice("reloaded")
         } catch {
             let reason =
@@ -142,13 +131,7 @@ struct WorkerApp {
         quiet.logLevel = .error
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [
-                    .init(
-                        service: worker,
-                        successTerminationBehavior: .gracefullyShutdownGroup,
-                        failureTerminationBehavior: .cancelGroup
-                    )
-                ],
+                services: [.init(service: worker, successTerminationBehavior: .gracefullyShutdownGroup)],
                 logger: quiet
             )
         )
@@ -182,16 +165,9 @@ struct WorkerApp {
 
     private func makeDeliverer(_ store: any Store, _ logger: Logger) throws -> HookDeliverer {
         let settings = try command.hooks.settings()
-        do throws(FetchConfigurationError) {
-            return HookDeliverer(
-                settings,
-                store: store,
-                client: try PostClient(),
-                logger: logger
-            )
-        } catch {
-            throw error.failure(of: command)
-        }
+        let client = try Result { () throws(FetchConfigurationError) in try PostClient() }
+            .mapError { $0.failure(of: command) }.get()
+        return HookDeliverer(settings, store: store, client: client, logger: logger)
     }
 
     /// Detects a renderer that cannot start before a job is claimed, so that no job loses an attempt to it.
@@ -223,15 +199,13 @@ struct WorkerApp {
         // The store's connections and logs; a job's source, its copy in memory and a connection; a renderer's socket, pipe
         // and process, which a video's programs need too.
         let (renderers, fetchers) = (command.render.processes, command.sources.fetchConcurrency)
-        let jobs = command.work.configuration(renderers: renderers, fetchers: fetchers).concurrency
+        let jobs = command.work.configuration(renderers: renderers).concurrency
         let needed = 64 + 6 * (jobs + fetchers) + 8 * renderers
         let limit = ProcessPriority.allowOpenFiles(needed)
         guard limit < needed else { return }
         guard affordableJobs > 0 else {
-            throw CommandFailure(
-                "\(limit) open files are too few for a worker with \(renderers) renderers: raise `ulimit -n` to \(needed)",
-                .failed
-            )
+            let reason = "\(limit) open files are too few for a worker with \(renderers) renderers"
+            throw CommandFailure("\(reason): raise `ulimit -n` to \(needed)", .failed)
         }
         warnings.warning(
             """
@@ -256,14 +230,12 @@ struct WorkerApp {
 
     private func logStart(_ worker: Worker, _ store: any Store, _ logger: Logger) {
         if let caution = store.caution { logger.warning("\(caution)") }
-        logger.info(
-            "started",
-            metadata: [
-                "worker": "\(worker.id)", "store": "\(store.location)",
-                "concurrency": .stringConvertible(workConfiguration.concurrency),
-                "renderers": .stringConvertible(command.render.processes),
-            ]
-        )
+        let metadata: Logger.Metadata = [
+            "worker": "\(worker.id)", "store": "\(store.location)",
+            "concurrency": .stringConvertible(workConfiguration.concurrency),
+            "renderers": .stringConvertible(command.render.processes),
+        ]
+        logger.info("started", metadata: metadata)
     }
 
     /// Prints a line for each format: its name, what the renderers can do with it, and what would mend the rest.

@@ -22,7 +22,6 @@ struct ImgproxyTests {
     init() async throws {
         bench = try await WebBench { configuration in
             configuration.imgproxyKeys = try ImgproxyKey.all(parsing: Self.keys)
-            configuration.answersImgproxy = true
         }
     }
 
@@ -172,7 +171,10 @@ struct ImgproxyTests {
     @Test func onlyTheServerThatIsToldToAnswers() async throws {
         let path = "/rs:fit:64:64/plain/\(Self.plain)"
         #expect(try await WebBench().get(try signed(path)).status == 404)
-        let open = try await WebBench { ($0.answersImgproxy, $0.allowsUnsigned) = (true, true) }
+        let open = try await WebBench {
+            $0.imgproxyKeys = try ImgproxyKey.all(parsing: Self.keys)
+            $0.allowsUnsigned = true
+        }
         #expect(try await open.get("/insecure\(path)?wait=0").status == 202)
         // Its own paths stay.
         #expect(try await bench.get("/health/live").status == 200)

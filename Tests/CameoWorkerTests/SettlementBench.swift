@@ -13,8 +13,7 @@ struct SettlementBench {
     let store: RefusingStore
     let time = FakeTime()
     let phase: WorkerPhase
-    let progress = AttemptProgress()
-    let job: ClaimedJob
+    private let control: JobControl
     private let settler: Settler
 
     init(
@@ -27,7 +26,7 @@ struct SettlementBench {
         self.bench = bench
         store = RefusingStore(bench.store, refusals: refusals)
         phase = WorkerPhase(time: time.worker)
-        job = try await bench.claim(change)
+        control = JobControl(try await bench.claim(change), claimedAt: time.now)
         var configuration = WorkerConfiguration()
         configuration.time = time.worker
         configuration.random = { 0.5 }
@@ -37,18 +36,20 @@ struct SettlementBench {
             configuration: configuration,
             phase: phase,
             logger: bench.log.logger,
-            job: job,
-            claimedAt: time.now,
-            progress: progress
+            control: control
         )
     }
+
+    var job: ClaimedJob { control.job }
+    var progress: AttemptProgress { control.progress }
 
     /// Settles the attempt; returns its outcome in words.
     func settle(
         _ result: Result<JobProduct, any Error>,
         stoppedFor reason: JobControl.StopReason? = nil
     ) async -> String {
-        await settler.settle(result, stoppedFor: reason).summary
+        if let reason { control.stop(reason) }
+        return await settler.settle(result).summary
     }
 
     /// What a renderer would have made of the job's source.

@@ -20,6 +20,13 @@ struct StoredOriginalTests {
         bench = try CacheBench()
     }
 
+    private static var configuration: WorkerConfiguration {
+        var configuration = WorkerConfiguration()
+        configuration.budget = ByteBudget(limit: 1)
+        configuration.maximumSourceBytes = 1_000
+        return configuration
+    }
+
     private func fetch(
         _ source: String,
         overlay: String? = nil,
@@ -32,8 +39,7 @@ struct StoredOriginalTests {
             store: bench.store,
             fetcher: bench.fetcher,
             limiter: Limiter(limit: 1),
-            budget: ByteBudget(limit: 1),
-            maximumBytes: 1_000
+            configuration: Self.configuration
         )
         let number = try await bench.store.nextSourceSeen()
         let ticket = FetchTicket(number: number, after: number, isFirstAttempt: true)
@@ -51,8 +57,7 @@ struct StoredOriginalTests {
             store: bench.store,
             fetcher: try bench.anotherFetcher(change: { $0.allowedNetworks = [] }),
             limiter: Limiter(limit: 1),
-            budget: ByteBudget(limit: 1),
-            maximumBytes: 1_000
+            configuration: Self.configuration
         )
         let request = ThumbnailRequest(source: CameoURI.source(uri).text, renditions: [Rendition(width: 64)])
         let ticket = FetchTicket(number: 9, after: 9, isFirstAttempt: true)

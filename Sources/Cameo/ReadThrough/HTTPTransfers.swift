@@ -129,8 +129,6 @@ final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
 extension HTTPFields {
     /// - Parameter fields: Foundation's header fields: unordered, with all lines of a name joined.
     init(_ fields: [AnyHashable: Any]) {
-        self.init(
-            fields.map { Line(name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name }
-        )
+        self.init(fields.map { Line(name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name })
     }
 }

@@ -54,8 +54,8 @@ public struct ReadThrough: Hashable, Sendable {
 /// configuration. So the settings are copied when the configuration is made. Later changes to it apply only to URLs that
 /// are not read through the store.
 ///
-/// Unchecked because Foundation's objects are not Sendable: the dictionary and the configuration are copies that nobody
-/// changes, and the latter is copied again only under the lock of ``ProtocolClasses``.
+/// Unchecked because Foundation's configuration is not Sendable: it is a copy that nobody changes, read only under the lock
+/// of ``ProtocolClasses``.
 struct TransferSettings: Equatable, @unchecked Sendable {
     /// Headers that are added to every request without a header of the same name. They count as credentials like others.
     let headers: [HTTPFields.Line]
@@ -64,11 +64,6 @@ struct TransferSettings: Equatable, @unchecked Sendable {
     let cookies: HTTPCookieStorage?
     /// The cache policy of requests that do not have their own.
     let cachePolicy: URLRequest.CachePolicy
-    private let requestTimeout: TimeInterval
-    private let resourceTimeout: TimeInterval
-    private let connectionsPerHost: Int
-    private let proxies: NSDictionary?
-    private let otherProtocols: [ObjectIdentifier]
     private let base: URLSessionConfiguration
 
     init(_ configuration: URLSessionConfiguration) {
@@ -76,11 +71,6 @@ struct TransferSettings: Equatable, @unchecked Sendable {
         headers = HTTPFields(configuration.httpAdditionalHeaders ?? [:]).lines
         cookies = configuration.httpCookieAcceptPolicy == .never ? nil : configuration.httpCookieStorage
         cachePolicy = configuration.requestCachePolicy
-        requestTimeout = configuration.timeoutIntervalForRequest
-        resourceTimeout = configuration.timeoutIntervalForResource
-        connectionsPerHost = configuration.httpMaximumConnectionsPerHost
-        proxies = configuration.connectionProxyDictionary.map { NSDictionary(dictionary: $0) }
-        otherProtocols = Self.otherProtocols(configuration).map { ObjectIdentifier($0) }
     }
 
     /// The configuration of the session that carries out the transfers. It adds nothing to requests, which already contain
@@ -114,10 +104,16 @@ struct TransferSettings: Equatable, @unchecked Sendable {
     }
 
     static func == (one: Self, other: Self) -> Bool {
-        one.headers == other.headers && one.cookies === other.cookies && one.cachePolicy == other.cachePolicy
-            && one.requestTimeout == other.requestTimeout
-            && one.resourceTimeout == other.resourceTimeout && one.connectionsPerHost == other.connectionsPerHost
-            && one.proxies == other.proxies && one.otherProtocols == other.otherProtocols
+        func proxies(_ settings: Self) -> NSDictionary? {
+            settings.base.connectionProxyDictionary.map { NSDictionary(dictionary: $0) }
+        }
+        return one.headers == other.headers && one.cookies === other.cookies && one.cachePolicy == other.cachePolicy
+            && one.base.timeoutIntervalForRequest == other.base.timeoutIntervalForRequest
+            && one.base.timeoutIntervalForResource == other.base.timeoutIntervalForResource
+            && one.base.httpMaximumConnectionsPerHost == other.base.httpMaximumConnectionsPerHost
+            && proxies(one) == proxies(other)
+            && otherProtocols(one.base).map { ObjectIdentifier($0) }
+                == otherProtocols(other.base).map { ObjectIdentifier($0) }
     }
 }
 

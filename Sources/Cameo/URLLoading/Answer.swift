@@ -6,7 +6,7 @@ public import Foundation
 public struct Resource<Value: Sendable>: Sendable {
     /// The request, unchanged.
     public let request: URLRequest
-    private let parse: @Sendable (Data, URLResponse) throws -> Value
+    fileprivate let parse: @Sendable (Data, URLResponse) throws -> Value
 
     /// - Parameters:
     ///   - request: a request of any scheme that the session supports.
@@ -20,8 +20,6 @@ public struct Resource<Value: Sendable>: Sendable {
     public init(_ uri: CameoURI, parse: @escaping @Sendable (Data) throws -> Value) {
         self.init(URLRequest(url: uri.url)) { data, _ in try parse(data) }
     }
-
-    func value(of data: Data, _ response: URLResponse) throws -> Value { try parse(data, response) }
 }
 
 extension URLSession {
@@ -31,7 +29,7 @@ extension URLSession {
     public func load<Value>(_ resource: Resource<Value>) async throws -> Value {
         let (data, response) = try await data(for: resource.request)
         try Task.checkCancellation()
-        return try resource.value(of: data, response)
+        return try resource.parse(data, response)
     }
 }
 
@@ -41,7 +39,7 @@ extension Client {
     /// - Throws: the error of `parse`, ``CameoURLError``, or `CancellationError`.
     public func load<Value>(_ resource: Resource<Value>) async throws -> Value {
         let answer = try await answer(to: resource.request)
-        return try resource.value(of: answer.body, answer.response)
+        return try resource.parse(answer.body, answer.response)
     }
 }
 

@@ -92,7 +92,7 @@ enum ProtocolClasses {
     static func type(for subject: Subject) -> CameoURLProtocol.Type {
         state.withLock { state in
             if let entry = state.entries.values.first(where: { $0.subject.isSame(as: subject) }) { return entry.type }
-            let type = Self.make(key(for: state.entries.count))
+            let type = Self.make(state.entries.count + 1, FirstKey.self)
             state.entries[ObjectIdentifier(type)] = (subject, type)
             return type
         }
@@ -129,21 +129,10 @@ enum ProtocolClasses {
         }
     }
 
-    private static func key(for number: Int) -> any ProtocolKey.Type {
-        var key: any ProtocolKey.Type = FirstKey.self
-        var rest = number + 1
-        while rest > 1 {
-            key = extend(key, by: rest & 1)
-            rest >>= 1
-        }
-        return key
-    }
-
-    private static func extend<Key: ProtocolKey>(_ key: Key.Type, by digit: Int) -> any ProtocolKey.Type {
-        digit == 0 ? KeyWithZero<Key>.self : KeyWithOne<Key>.self
-    }
-
-    private static func make<Key: ProtocolKey>(_ key: Key.Type) -> CameoURLProtocol.Type {
-        StoreURLProtocol<Key>.self
+    /// The class whose key spells a number, of which `key` spells the lower digits.
+    private static func make<Key: ProtocolKey>(_ number: Int, _ key: Key.Type) -> CameoURLProtocol.Type {
+        guard number > 1 else { return StoreURLProtocol<Key>.self }
+        let isOne = number & 1 == 1
+        return isOne ? make(number >> 1, KeyWithOne<Key>.self) : make(number >> 1, KeyWithZero<Key>.self)
     }
 }

@@ -17,10 +17,10 @@ enum APIDocument {
         var document = try JSONValue(parsing: PackageResources.openapi_json)
         let schemas = try files.map { name, bytes in
             let schema = try JSONValue(parsing: bytes)
-            guard case .string(let title)? = schema["title"] else { throw Malformed(name: name) }
+            guard case .string(let title) = schema["title"] else { throw Malformed(name: name) }
             return Schema(file: "\(name).schema.json", title: title, json: schema)
         }
-        let own = document["components"]?["schemas"]?.members ?? [:]
+        let own = document["components"]["schemas"].members
         let references = References(schemas, besides: own.keys)
         document = references.rewritten(document, in: nil)
         var components: [String: JSONValue] = [:]
@@ -28,10 +28,9 @@ enum APIDocument {
             var members = references.rewritten(schema.json, in: schema.file).members
             for (name, definition) in members.removeValue(forKey: "$defs")?.members ?? [:] {
                 let component = references.names["\(schema.file)#/$defs/\(name)"] ?? name
-                // Generators name types by titles.
-                var definition = definition
-                definition.set(.string(component), at: "title")
                 components[component] = definition
+                // Generators name types by titles.
+                components[component]?["title"] = .string(component)
             }
             members["$schema"] = nil
             members["$id"] = nil
@@ -39,11 +38,11 @@ enum APIDocument {
         }
         components = components.mapValues(forGenerators)
         components.merge(served(components)) { $1 }
-        components.merge(document["components"]?["schemas"]?.members ?? [:]) { $1 }
-        document.set(.object(components), at: "components", "schemas")
-        document.set(.string(CameoVersion.current), at: "info", "version")
-        document.set([["url": .string(basePath.isEmpty ? "/" : basePath)]], at: "servers")
-        document.set(.object((document["paths"]?.members ?? [:]).mapValues(withHEAD)), at: "paths")
+        components.merge(document["components"]["schemas"].members) { $1 }
+        document["components"]["schemas"] = .object(components)
+        document["info"]["version"] = .string(CameoVersion.current)
+        document["servers"] = [["url": .string(basePath.isEmpty ? "/" : basePath)]]
+        document["paths"] = .object(document["paths"].members.mapValues(withHEAD))
         return document.canonicalText + "\n"
     }
 
@@ -75,8 +74,8 @@ enum APIDocument {
             var taken = Set(known).union(schemas.map(\.title))
             for schema in schemas {
                 names[schema.file] = schema.title
-                for (name, definition) in (schema.json["$defs"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
-                    guard case .string(let title)? = definition["title"] else { continue }
+                for (name, definition) in schema.json["$defs"].members.sorted(by: { $0.key < $1.key }) {
+                    guard case .string(let title) = definition["title"] else { continue }
                     let component = taken.contains(title) ? schema.title + title : title
                     taken.insert(component)
                     names["\(schema.file)#/$defs/\(name)"] = component
@@ -101,7 +100,7 @@ enum APIDocument {
                     return .object(members)
                 }
                 members["$ref"] = nil
-                let part = path.split(separator: "/").reduce(schema) { $0[String($1)] ?? [:] }
+                let part = path.split(separator: "/").reduce(schema) { $0[String($1)] }
                 return .object(rewritten(part, in: target).members.merging(members) { $1 })
             default: return json
             }
@@ -129,22 +128,20 @@ enum APIDocument {
     /// The messages that are served with paths on this server.
     private static func served(_ components: [String: JSONValue]) -> [String: JSONValue] {
         var thumbnail = components["RequestedThumbnail"] ?? [:]
-        thumbnail.set("ServedThumbnail", at: "title")
+        thumbnail["title"] = "ServedThumbnail"
         for (name, description) in [
             ("url", "The path of the thumbnail."), ("blobURL", "The path of its current bytes, which never change."),
             ("placeholderURL", "The path of its ThumbHash as a picture."),
         ] {
-            thumbnail.set(
-                ["type": "string", "description": .string("\(description) On this server.")],
-                at: "properties",
-                name
-            )
+            thumbnail["properties"][name] = [
+                "type": "string", "description": .string("\(description) On this server."),
+            ]
         }
         var served = ["ServedThumbnail": thumbnail]
         for (name, title) in [("ServedJob", "Job"), ("ServedReceipt", "EnqueueReceipt")] {
             var message = components[title] ?? [:]
-            message.set(.string(name), at: "title")
-            message.set(["$ref": "#/components/schemas/ServedThumbnail"], at: "properties", "thumbnails", "items")
+            message["title"] = .string(name)
+            message["properties"]["thumbnails"]["items"] = ["$ref": "#/components/schemas/ServedThumbnail"]
             served[name] = message
         }
         return served
@@ -152,16 +149,14 @@ enum APIDocument {
 
     /// Adds the operation HEAD to a path that has GET.
     private static func withHEAD(_ path: JSONValue) -> JSONValue {
-        guard var head = path["get"], case .string(let id)? = head["operationId"] else { return path }
-        head.set(.string("\(id)Head"), at: "operationId")
-        head.set(
-            .object(
-                (head["responses"]?.members ?? [:]).mapValues { _ in ["description": "As for GET, without a body."] }
-            ),
-            at: "responses"
+        var head = path["get"]
+        guard case .string(let id) = head["operationId"] else { return path }
+        head["operationId"] = .string("\(id)Head")
+        head["responses"] = .object(
+            head["responses"].members.mapValues { _ in ["description": "As for GET, without a body."] }
         )
         var path = path
-        path.set(head, at: "head")
+        path["head"] = head
         return path
     }
 }
@@ -172,21 +167,9 @@ extension JSONValue {
         return members
     }
 
-    fileprivate subscript(name: String) -> JSONValue? { members[name] }
-
-    /// Sets or removes a member of nested objects.
-    fileprivate mutating func set(_ value: JSONValue?, at path: String...) { set(value, at: path[...]) }
-
-    private mutating func set(_ value: JSONValue?, at path: ArraySlice<String>) {
-        guard let name = path.first else { return }
-        var members = members
-        if path.count == 1 {
-            members[name] = value
-        } else {
-            var inner = members[name] ?? [:]
-            inner.set(value, at: path.dropFirst())
-            members[name] = inner
-        }
-        self = .object(members)
+    /// A member of an object; an empty object if there is none.
+    fileprivate subscript(name: String) -> JSONValue {
+        get { members[name] ?? [:] }
+        set { self = .object(members.merging([name: newValue]) { $1 }) }
     }
 }

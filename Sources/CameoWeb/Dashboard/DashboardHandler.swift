@@ -22,38 +22,28 @@ extension WebExchange {
             (self.mediaType, self.bytes) = (mediaType, bytes)
             tag = "\"\(SHA256.digest(of: bytes))\""
         }
-
-        static func script(_ bytes: [UInt8]) -> Page { Page("text/javascript; charset=utf-8", bytes) }
     }
+
+    private static let scripts: [(name: String, bytes: [UInt8])] = [
+        ("address", PackageResources.address_js), ("batches", PackageResources.batches_js),
+        ("changes", PackageResources.changes_js), ("dashboard", PackageResources.dashboard_js),
+        ("elements", PackageResources.elements_js), ("failures", PackageResources.failures_js),
+        ("format", PackageResources.format_js), ("graphs", PackageResources.graphs_js),
+        ("history", PackageResources.history_js), ("job", PackageResources.job_js),
+        ("jobs", PackageResources.jobs_js), ("keys", PackageResources.keys_js),
+        ("lightbox", PackageResources.lightbox_js), ("live", PackageResources.live_js),
+        ("overview", PackageResources.overview_js), ("pictures", PackageResources.pictures_js),
+        ("queues", PackageResources.queues_js), ("server", PackageResources.server_js),
+        ("sign-in", PackageResources.sign_in_js), ("states", PackageResources.states_js),
+        ("storyboard", PackageResources.storyboard_js), ("upload", PackageResources.upload_js),
+        ("workers", PackageResources.workers_js),
+    ]
 
     private static let pages: [String: Page] = [
         "": Page("text/html; charset=utf-8", PackageResources.dashboard_html),
         "page/dashboard.css": Page("text/css; charset=utf-8", PackageResources.dashboard_css),
         "page/favicon.svg": Page("image/svg+xml", PackageResources.favicon_svg),
-        "page/address.js": .script(PackageResources.address_js),
-        "page/batches.js": .script(PackageResources.batches_js),
-        "page/changes.js": .script(PackageResources.changes_js),
-        "page/dashboard.js": .script(PackageResources.dashboard_js),
-        "page/elements.js": .script(PackageResources.elements_js),
-        "page/failures.js": .script(PackageResources.failures_js),
-        "page/format.js": .script(PackageResources.format_js),
-        "page/graphs.js": .script(PackageResources.graphs_js),
-        "page/history.js": .script(PackageResources.history_js),
-        "page/job.js": .script(PackageResources.job_js),
-        "page/jobs.js": .script(PackageResources.jobs_js),
-        "page/keys.js": .script(PackageResources.keys_js),
-        "page/lightbox.js": .script(PackageResources.lightbox_js),
-        "page/live.js": .script(PackageResources.live_js),
-        "page/overview.js": .script(PackageResources.overview_js),
-        "page/pictures.js": .script(PackageResources.pictures_js),
-        "page/queues.js": .script(PackageResources.queues_js),
-        "page/server.js": .script(PackageResources.server_js),
-        "page/sign-in.js": .script(PackageResources.sign_in_js),
-        "page/states.js": .script(PackageResources.states_js),
-        "page/storyboard.js": .script(PackageResources.storyboard_js),
-        "page/upload.js": .script(PackageResources.upload_js),
-        "page/workers.js": .script(PackageResources.workers_js),
-    ]
+    ].merging(scripts.map { ("page/\($0.name).js", Page("text/javascript; charset=utf-8", $0.bytes)) }) { $1 }
 
     func page() throws(Problem) -> Response {
         guard let page = Self.pages[String(target.path)] else {

@@ -102,24 +102,18 @@ package struct ZIPArchive {
         let isFar = offset >= UInt32.max
         // The version, names in UTF-8, no compression, midnight of 1 January 1980, the checksum, the size twice.
         var facts = Data()
-        for number in [isFar ? 45 : 20, 0x0800, 0, 0, 0x21] as [UInt16] { facts.append(number) }
-        for number in [crc, UInt32(data.count), UInt32(data.count)] { facts.append(number) }
-        facts.append(UInt16(name.utf8.count))
+        facts.append(all: UInt16(isFar ? 45 : 20), UInt16(0x0800), UInt16(0), UInt16(0), UInt16(0x21))
+        facts.append(all: crc, UInt32(data.count), UInt32(data.count), UInt16(name.utf8.count))
         var header = Data("PK\u{3}\u{4}".utf8) + facts
-        header.append(UInt16(0))
+        header.append(all: UInt16(0))
         header += name.utf8
         directory += Data("PK\u{1}\u{2}".utf8)
-        directory.append(UInt16(isFar ? 45 : 20))
+        directory.append(all: UInt16(isFar ? 45 : 20))
         directory += facts
-        directory.append(UInt16(isFar ? 12 : 0))
-        for _ in 0..<3 { directory.append(UInt16(0)) }
-        directory.append(UInt32(0))
-        directory.append(isFar ? UInt32.max : UInt32(offset))
+        directory.append(all: UInt16(isFar ? 12 : 0), UInt16(0), UInt16(0), UInt16(0), UInt32(0))
+        directory.append(all: isFar ? UInt32.max : UInt32(offset))
         directory += name.utf8
-        if isFar {
-            for number in [1, 8] as [UInt16] { directory.append(number) }
-            directory.append(offset)
-        }
+        if isFar { directory.append(all: UInt16(1), UInt16(8), offset) }
         count += 1
         offset += UInt64(header.count + data.count)
         return header
@@ -131,26 +125,24 @@ package struct ZIPArchive {
         let size = UInt64(directory.count)
         if count >= UInt16.max || offset >= UInt32.max || size >= UInt32.max {
             end += Data("PK\u{6}\u{6}".utf8)
-            end.append(UInt64(44))
-            for number in [45, 45] as [UInt16] { end.append(number) }
-            for number in [0, 0] as [UInt32] { end.append(number) }
-            for number in [count, count, size, offset] { end.append(number) }
+            end.append(all: UInt64(44), UInt16(45), UInt16(45), UInt32(0), UInt32(0), count, count, size, offset)
             end += Data("PK\u{6}\u{7}".utf8)
-            end.append(UInt32(0))
-            end.append(offset + size)
-            end.append(UInt32(1))
+            end.append(all: UInt32(0), offset + size, UInt32(1))
         }
         end += Data("PK\u{5}\u{6}".utf8)
-        for number in [0, 0, UInt16(clamping: count), UInt16(clamping: count)] { end.append(number) }
-        for number in [UInt32(clamping: size), UInt32(clamping: offset)] { end.append(number) }
-        end.append(UInt16(0))
+        end.append(all: UInt16(0), UInt16(0), UInt16(clamping: count), UInt16(clamping: count))
+        end.append(all: UInt32(clamping: size), UInt32(clamping: offset), UInt16(0))
         return end
     }
 }
 
 extension Data {
-    /// Appends a number, its lowest byte first.
-    fileprivate mutating func append(_ number: some FixedWidthInteger) {
+    /// Appends numbers, the lowest byte of each first.
+    fileprivate mutating func append(all numbers: any FixedWidthInteger...) {
+        for number in numbers { append(one: number) }
+    }
+
+    private mutating func append(one number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
 }

@@ -9,22 +9,17 @@ extension WebExchange {
     /// Enqueues a request or a picture.
     func enqueue() async throws -> Response {
         let name = try site.configuration.tokens.demand(.enqueue, of: request)
-        let receipt = try await receipt(try idempotencyKey(of: name))
-        site.logger.info(
-            "enqueued",
-            metadata: [
-                "by": "\(name)", "job": .stringConvertible(receipt.id ?? 0), "outcome": "\(receipt.outcome.rawValue)",
-            ]
-        )
+        // Two tokens may use the same key.
+        let key = try HTTPField.Name("Idempotency-Key").flatMap { request.headers[$0] }
+            .map { try IdempotencyKey($0, of: name) }
+        let receipt = try await receipt(key)
+        let metadata: Logger.Metadata = [
+            "by": "\(name)", "job": .stringConvertible(receipt.id ?? 0), "outcome": "\(receipt.outcome.rawValue)",
+        ]
+        site.logger.info("enqueued", metadata: metadata)
         var response = Response(json: try ServedMessage.receipt(receipt, site), status: .created)
         if let id = receipt.id { response.headers[.location] = "\(site.configuration.basePath)/jobs/\(id)" }
         return response
-    }
-
-    /// Two tokens may use the same key.
-    private func idempotencyKey(of token: String) throws(InvalidRequest) -> IdempotencyKey? {
-        guard let text = HTTPField.Name("Idempotency-Key").flatMap({ request.headers[$0] }) else { return nil }
-        return try IdempotencyKey(text, of: token)
     }
 
     private func receipt(_ key: IdempotencyKey?) async throws -> EnqueueReceipt {
@@ -64,12 +59,8 @@ extension WebExchange {
         }
         let form = try MultipartForm(try await body.read(atMost: limit, "a form"), boundary: boundary)
         guard let picture = form["picture"] else {
-            throw Problem(
-                .unprocessableContent,
-                "the form has no \"picture\" part",
-                code: .requestInvalid,
-                field: "picture"
-            )
+            let reason = "the form has no \"picture\" part"
+            throw Problem(.unprocessableContent, reason, code: .requestInvalid, field: "picture")
         }
         guard picture.count <= site.configuration.maximumUpload else {
             throw RequestBodyReader.tooLarge("a picture", site.configuration.maximumUpload)
@@ -117,10 +108,7 @@ extension PictureOptions {
             return
         }
         if let other = form.names.first(where: { $0 != "key" && Self.names.contains($0) }) {
-            throw Problem(
-                .badRequest,
-                "the form has both \"request\" and \"\(other)\": use one or the other"
-            )
+            throw Problem(.badRequest, "the form has both \"request\" and \"\(other)\": use one or the other")
         }
         // A request must have a source; here it is the picture.
         guard case .object(var members) = try JSONValue(reading: text, atMost: ThumbnailRequest.maximumBytes) else {

@@ -62,12 +62,9 @@ extension WebExchange {
         filter.limit = Int(try target.query.integer("limit", in: Self.jobsRange) ?? 50)
         let jobs = try await site.store.jobs(filter)
         let isFull = jobs.count == filter.limit
-        return Response(
-            json: [
-                "jobs": .array(try jobs.map { try ServedMessage.job($0, site) }),
-                "cursor": isFull ? jobs.last.map { .integer($0.id) } ?? .null : .null,
-            ]
-        )
+        let cursor = isFull ? jobs.last.map { JSONValue.integer($0.id) } : nil
+        let served = try jobs.map { try ServedMessage.job($0, site) }
+        return Response(json: ["jobs": .array(served), "cursor": cursor ?? .null])
     }
 
     private static let filters = ["state", "queue", "batch", "code", "source", "since"]
@@ -96,19 +93,11 @@ extension WebExchange {
             counts[failure.code, default: (0, job)].count += 1
         }
         let sorted = counts.sorted { ($1.value.count, $0.key.rawValue) < ($0.value.count, $1.key.rawValue) }
-        return Response(
-            json: [
-                "newest": .integer(Int64(jobs.count)),
-                "codes": .array(
-                    try sorted.map { code, entry in
-                        [
-                            "code": .string(code.rawValue), "count": .integer(Int64(entry.count)),
-                            "example": try ServedMessage.job(entry.newest, site),
-                        ]
-                    }
-                ),
-            ]
-        )
+        let codes = try sorted.map { code, entry -> JSONValue in
+            let example = try ServedMessage.job(entry.newest, site)
+            return ["code": .string(code.rawValue), "count": .integer(Int64(entry.count)), "example": example]
+        }
+        return Response(json: ["newest": .integer(Int64(jobs.count)), "codes": .array(codes)])
     }
 
     // MARK: - Writing
@@ -120,12 +109,10 @@ extension WebExchange {
         case .cancel: before = try await site.store.cancel(id)
         case .retry: before = try await site.store.retry(id).before
         }
-        site.logger.notice(
-            "job changed",
-            metadata: [
-                "by": "\(name)", "change": "\(change)", "job": .stringConvertible(id), "state": "\(before.rawValue)",
-            ]
-        )
+        let metadata: Logger.Metadata = [
+            "by": "\(name)", "change": "\(change)", "job": .stringConvertible(id), "state": "\(before.rawValue)",
+        ]
+        site.logger.notice("job changed", metadata: metadata)
         let job = try await site.store.jobInPlace(of: id)
         guard site.configuration.tokens.allow(.read, to: request) else {
             return Response(json: ["id": .integer(job.id), "state": .string(job.state.rawValue)])
@@ -141,21 +128,17 @@ extension WebExchange {
             let names = Self.filters.joined(separator: ", ")
             throw Problem(.badRequest, "a filter is required, one of \(names): otherwise all jobs would be changed")
         }
-        do throws(BulkChange.Inapplicable) {
-            filter = try change.meant(by: filter)
-        } catch {
-            throw Problem(.badRequest, "state=\(error.state.rawValue): such jobs cannot be changed by \(change)")
-        }
+        filter = try Result { () throws(BulkChange.Inapplicable) in try change.meant(by: filter) }
+            .mapError { Problem(.badRequest, "state=\($0.state.rawValue): such jobs cannot be changed by \(change)") }
+            .get()
         filter.limit = .max
         var changed = 0
         defer {
-            site.logger.notice(
-                "jobs changed",
-                metadata: [
-                    "by": "\(name)", "change": "\(change)", "filter": "\(target.query)",
-                    "count": .stringConvertible(changed),
-                ]
-            )
+            let metadata: Logger.Metadata = [
+                "by": "\(name)", "change": "\(change)", "filter": "\(target.query)",
+                "count": .stringConvertible(changed),
+            ]
+            site.logger.notice("jobs changed", metadata: metadata)
         }
         // A shutdown ends it between two transactions; what was done is kept.
         _ = try await site.store.change(filter, by: change) { progress in

@@ -19,16 +19,10 @@ struct ImgproxyOptions {
     private var extend = false
     private var extendGravity = Rendition.Gravity.center
     private var gravity = Rendition.Gravity.center
-    private var dpr = 1.0
-    private var format = Rendition.Format.source
+    /// What depends on no other option.
+    private var asked = Rendition(format: .source)
     private var quality: Int?
     private var maxBytes: Int?
-    private var background: Color?
-    private var blur: Double?
-    private var sharpen: Double?
-    private var rotation = Rendition.Rotation.none
-    private var trim: Int?
-    private var page = 0
     private var keepsCopyright = false
     /// When the URL expires, in seconds since 1970; nil: never.
     private(set) var expires: Int64?
@@ -48,16 +42,16 @@ struct ImgproxyOptions {
         case "enlarge", "el": enlarge = arguments.bool() ?? enlarge
         case "extend", "ex": try setExtend(&arguments)
         case "gravity", "g": gravity = try arguments.gravity() ?? gravity
-        case "dpr": dpr = try arguments.number() ?? dpr
-        case "format", "f", "ext": format = try arguments.format() ?? format
+        case "dpr": asked.dpr = try arguments.number() ?? asked.dpr
+        case "format", "f", "ext": asked.format = try arguments.format() ?? asked.format
         case "quality", "q": quality = try arguments.integer().flatMap { $0 == 0 ? nil : $0 }
         case "max_bytes", "mb": maxBytes = try arguments.integer().flatMap { $0 == 0 ? nil : $0 }
-        case "background", "bg": background = try arguments.color()
-        case "blur", "bl": blur = try arguments.number().flatMap { $0 == 0 ? nil : $0 }
-        case "sharpen", "sh": sharpen = try arguments.number().flatMap { $0 == 0 ? nil : $0 }
-        case "rotate", "rot": rotation = try arguments.rotation() ?? rotation
-        case "trim", "t": trim = try arguments.number().map { Int($0.rounded()) }
-        case "page", "pg": page = try arguments.integer() ?? page
+        case "background", "bg": asked.background = try arguments.color()
+        case "blur", "bl": asked.look.blur = try arguments.number().flatMap { $0 == 0 ? nil : $0 }
+        case "sharpen", "sh": asked.look.sharpen = try arguments.number().flatMap { $0 == 0 ? nil : $0 }
+        case "rotate", "rot": asked.rotate = try arguments.rotation() ?? asked.rotate
+        case "trim", "t": asked.trim = try arguments.number().map { Int($0.rounded()) }
+        case "page", "pg": asked.page = try arguments.integer() ?? asked.page
         case "keep_copyright", "kcr": keepsCopyright = arguments.bool() ?? keepsCopyright
         case "expires", "exp": expires = try arguments.integer().flatMap { $0 == 0 ? nil : Int64($0) }
         // Cameo always does these, and gives each set of bytes a URL of its own.
@@ -95,7 +89,7 @@ struct ImgproxyOptions {
             // The picture keeps its size, up to the largest that a box may have.
             let edge = Rendition.edgeRange.upperBound
             var conversion = self
-            (conversion.width, conversion.height, conversion.type, conversion.dpr) = (edge, edge, .fit, 1)
+            (conversion.width, conversion.height, conversion.type, conversion.asked.dpr) = (edge, edge, .fit, 1)
             (conversion.enlarge, conversion.extend) = (false, false)
             return try conversion.rendition()
         }
@@ -104,28 +98,18 @@ struct ImgproxyOptions {
             throw Problem(.badRequest, "imgproxy option \"resizing_type\": force needs a width and a height")
         }
         guard !extend || type == .fit && hasBox else {
-            throw Problem(
-                .badRequest,
-                "imgproxy option \"extend\": is supported for fit with a width and a height only"
-            )
+            let reason = "imgproxy option \"extend\": is supported for fit with a width and a height only"
+            throw Problem(.badRequest, reason)
         }
-        var rendition = Rendition(
-            width: width > 0 ? width : nil,
-            height: height > 0 ? height : nil,
-            fit: type == .force ? .fill : type == .fill ? .cover : extend ? .contain : .inside,
-            withoutEnlargement: !enlarge,
-            format: format,
-            background: background
-        )
+        let box = (width: width > 0 ? width : nil, height: height > 0 ? height : nil)
+        let fit: Rendition.Fit = type == .force ? .fill : type == .fill ? .cover : extend ? .contain : .inside
+        var rendition = asked
+        rendition.name = Rendition(width: box.width, height: box.height, fit: fit, format: asked.format).name
+        (rendition.width, rendition.height, rendition.fit) = (box.width, box.height, fit)
+        rendition.withoutEnlargement = !enlarge
         // Elsewhere it has no effect, in imgproxy either.
         if hasBox, type == .fill { rendition.gravity = gravity }
         if extend { rendition.gravity = extendGravity }
-        rendition.dpr = dpr
-        rendition.page = page
-        rendition.trim = trim
-        rendition.rotate = rotation
-        rendition.look.blur = blur
-        rendition.look.sharpen = sharpen
         if rendition.objection(to: .quality) == nil { rendition.quality = quality }
         if rendition.objection(to: .maxBytes) == nil { rendition.encoding.maxBytes = maxBytes }
         if keepsCopyright, rendition.objection(to: .keep) == nil { rendition.encoding.keep = [.copyright] }

@@ -20,10 +20,8 @@ extension WebExchange {
     func make() async throws -> Response {
         let configuration = site.configuration
         guard configuration.allowsUnsigned || !configuration.signingKeys.isEmpty else {
-            throw Problem(
-                .notFound,
-                "this server does not make thumbnails on demand: it was started without --sign-key"
-            )
+            let reason = "this server does not make thumbnails on demand: it was started without --sign-key"
+            throw Problem(.notFound, reason)
         }
         let (first, rest) = RequestTarget.split(target.firstSegment.rest ?? "")
         guard let rest, !rest.isEmpty else {
@@ -42,11 +40,8 @@ extension WebExchange {
         let schemes = site.configuration.allowsUnsigned ? Self.schemes.subtracting(["cameo"]) : Self.schemes
         guard let scheme = URIScheme.of(source), schemes.contains(scheme) else {
             let known = schemes.sorted().joined(separator: ", ")
-            throw Problem(
-                .badRequest,
-                "the source must be a percent-encoded URI with one of the schemes \(known)",
-                code: .sourceUnsupportedScheme
-            )
+            let reason = "the source must be a percent-encoded URI with one of the schemes \(known)"
+            throw Problem(.badRequest, reason, code: .sourceUnsupportedScheme)
         }
         let asked = ThumbnailRequest(
             source: source,
@@ -77,12 +72,13 @@ extension WebExchange {
         }
     }
 
-    /// What a part of a URL was when it was signed; nil if it was not. On its way, a cache may have merged the slashes after
-    /// the source's scheme, or appended one.
-    static func original(of text: String, isSigned: (String) -> Bool) -> String? {
+    /// What a part of a URL was when it was signed; nil if it was not. `verified` says of each key whether it has signed a
+    /// text. On its way, a cache may have merged the slashes after the source's scheme, or appended one.
+    func original(of text: String, verified: (String) -> [Bool]) -> String? {
         let texts = [text.replacing(#/(^|\/plain\/)(https?|cameo):\/(?!\/)/#) { "\($0.1)\($0.2)://" }, text]
-        // All are tried, so that the response time does not reveal which one matched.
-        return (texts + texts.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }).filter(isSigned).first
+        // All are tried, and with every key, so that the response time does not reveal which one matched.
+        return (texts + texts.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 })
+            .filter { verified($0).contains(true) || site.configuration.allowsUnsigned }.first
     }
 
     /// The source that was signed.
@@ -92,11 +88,9 @@ extension WebExchange {
         guard configuration.allowsUnsigned || signature != nil else {
             throw Problem(.forbidden, "the URL is not signed: it has no sig=")
         }
-        let source = Self.original(of: text) { source in
+        let source = original(of: text) { source in
             let message = Array("\(rendition)\n\(source)\n\(expires ?? "")".utf8)
-            // Every key is tried, for the same reason.
-            let verified = configuration.signingKeys.map { $0.verifies(signature ?? "", of: message) }
-            return configuration.allowsUnsigned || verified.contains(true)
+            return configuration.signingKeys.map { $0.verifies(signature ?? "", of: message) }
         }
         guard let source else { throw Problem(.forbidden, "the URL's signature is wrong") }
         guard !configuration.allowsUnsigned, let expires else { return source }
@@ -161,21 +155,15 @@ enum RenditionName {
 
     static func unknown(_ name: String, _ presets: PresetFile) -> Problem {
         let names = presets.all.map(\.name).joined(separator: ", ")
-        return Problem(
-            .badRequest,
-            "unknown size or preset \"\(name)\" (the presets are \(names))",
-            code: .requestInvalid
-        )
+        let reason = "unknown size or preset \"\(name)\" (the presets are \(names))"
+        return Problem(.badRequest, reason, code: .requestInvalid)
     }
 
     /// - Throws: `Problem`, or `InvalidRequest` for numbers out of range.
     static func size(_ text: String) throws -> Rendition {
-        let size: RenditionSize
-        do throws(InvalidRequest) {
-            size = try RenditionSize(parsing: text)
-        } catch {
-            throw Problem(.badRequest, "\"\(text)\" is not a rendition: \(error.reason)", code: .requestInvalid)
-        }
+        let size = try Result { () throws(InvalidRequest) in try RenditionSize(parsing: text) }
+            .mapError { Problem(.badRequest, "\"\(text)\" is not a rendition: \($0.reason)", code: .requestInvalid) }
+            .get()
         let rendition = Rendition(
             width: size.width,
             height: size.height,

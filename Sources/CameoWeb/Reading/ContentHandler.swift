@@ -118,15 +118,11 @@ extension WebExchange {
         // Checked before the bytes are read: a client that has them costs one row lookup.
         if let response = try conditions.response(in: headers) { return response }
         if let redirect = try await redirect(to: content) { return redirect }
-        let bytes = try await site.store.bytes(of: content.digest, through: site.memory)
-        if case .file(let file, let count) = bytes {
-            try await site.files.verify(file, count: count, as: content.digest)
-        }
-        let type = content.contentType(of: await start(of: bytes))
+        let (count, start, body) = try await opened(content.digest)
+        let type = content.contentType(of: start)
         headers[.contentType] = type
         headers[.acceptRanges] = "bytes"
         if !Self.harmless.contains(type) { headers[.contentSecurityPolicy] = Self.policy }
-        let count = bytes.count
         let part = conditions.part(
             of: count,
             entityTag: content.entityTag,
@@ -137,11 +133,11 @@ extension WebExchange {
         case .whole:
             headers[.contentLength] = "\(count)"
             guard request.method == .get else { return Response(status: .ok, headers: headers) }
-            return Response(status: .ok, headers: headers, body: body(bytes, 0..<count))
+            return Response(status: .ok, headers: headers, body: body(0..<count))
         case .range(let range):
             headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
             headers[.contentLength] = "\(range.count)"
-            return Response(status: .partialContent, headers: headers, body: body(bytes, range))
+            return Response(status: .partialContent, headers: headers, body: body(range))
         case .unsatisfiable:
             let reason = "the range does not fit the content of \(count) bytes"
             throw Problem(.rangeNotSatisfiable, reason, headers: [.contentRange: "bytes */\(count)"])
@@ -157,31 +153,23 @@ extension WebExchange {
         }
     }
 
-    private func start(of bytes: BlobBytes) async -> Data {
-        switch bytes {
-        case .inMemory(let data): data.prefix(PictureFormat.sniffedBytes)
-        case .file(let file, let count):
-            Data(await site.files.read(file, 0..<min(count, PictureFormat.sniffedBytes)))
-        }
-    }
-
-    private func body(_ bytes: BlobBytes, _ range: Range<Int>) -> ResponseBody {
-        switch bytes {
+    /// Verified bytes: how many they are, the first of them, and what makes the body of a response with a part of them.
+    private func opened(
+        _ digest: BlobDigest
+    ) async throws -> (count: Int, start: Data, body: (Range<Int>) -> ResponseBody) {
+        switch try await site.store.bytes(of: digest, through: site.memory) {
         case .inMemory(let data):
-            let start = data.startIndex
-            let part = data[(start + range.lowerBound)..<(start + range.upperBound)]
-            return ResponseBody(byteBuffer: ByteBuffer(bytes: part))
-        case .file(let file, _):
-            return FileBody(file: file, range: range, files: site.files, channel: context.channel).responseBody
-        }
-    }
-}
-
-extension BlobBytes {
-    var count: Int {
-        switch self {
-        case .inMemory(let data): data.count
-        case .file(_, let count): count
+            let body = { (range: Range<Int>) in
+                ResponseBody(byteBuffer: ByteBuffer(bytes: data.dropFirst(range.lowerBound).prefix(range.count)))
+            }
+            return (data.count, data.prefix(PictureFormat.sniffedBytes), body)
+        case .file(let file, let count):
+            try await site.files.verify(file, count: count, as: digest)
+            let start = Data(await site.files.read(file, 0..<min(count, PictureFormat.sniffedBytes)))
+            let body = { (range: Range<Int>) in
+                FileBody(file: file, range: range, files: site.files, channel: context.channel).responseBody
+            }
+            return (count, start, body)
         }
     }
 }
@@ -248,10 +236,6 @@ package struct BlobRedirects: Sendable {
     let endpoint: Endpoint?
 
     /// Returns nil if the store keeps no blobs where clients could read them.
-    ///
-    /// - Parameters:
-    ///   - store: whose blobs are read.
-    ///   - endpoint: the server that clients reach; nil for the one that the store itself uses.
     package init?(of store: some BlobStore, at endpoint: Endpoint?) {
         guard let origin = store.temporaryURLOrigin(at: endpoint) else { return nil }
         (self.origin, self.endpoint) = (origin, endpoint)

@@ -60,14 +60,8 @@ struct ThumbHash: Sendable {
             let q = channel(Double(header >> 12 & 63) / 31.5 - 1, 3, 3, scale: qScale * 1.25)
         else { return nil }
         (self.luma, self.p, self.q) = (luma, p, q)
-        guard hasAlpha else {
-            alpha = nil
-            return
-        }
-        guard let alpha = channel(Double(bytes[5] & 15) / 15, 5, 5, scale: Double(bytes[5] >> 4) / 15) else {
-            return nil
-        }
-        self.alpha = alpha
+        alpha = hasAlpha ? channel(Double(bytes[5] & 15) / 15, 5, 5, scale: Double(bytes[5] >> 4) / 15) : nil
+        guard hasAlpha == (alpha != nil) else { return nil }
     }
 
     /// The decoded picture: red, green, blue and alpha of each pixel, row by row.

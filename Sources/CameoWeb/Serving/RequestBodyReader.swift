@@ -127,10 +127,7 @@ struct BodySpool {
 
     private static func failure(_ error: Errno) -> Problem {
         let status: HTTPResponse.Status = [ENOSPC, EDQUOT].contains(error.code) ? .outOfSpace : .serviceUnavailable
-        return Problem(
-            status,
-            "the upload cannot be kept in \(folder): \(error)",
-            public: "the upload cannot be kept"
-        )
+        let reason = "the upload cannot be kept"
+        return Problem(status, "\(reason) in \(folder): \(error)", public: reason)
     }
 }

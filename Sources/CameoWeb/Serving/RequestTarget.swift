@@ -117,10 +117,8 @@ struct QueryItems: Sendable, CustomStringConvertible {
     func integer(_ name: String, in range: ClosedRange<Int64>) throws(Problem) -> Int64? {
         guard let text = self[name] else { return nil }
         guard let number = Int64(text), range.contains(number) else {
-            throw Problem(
-                .badRequest,
-                "\(name)=\(text): must be a whole number from \(range.lowerBound) to \(range.upperBound)"
-            )
+            let reason = "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+            throw Problem(.badRequest, "\(name)=\(text): \(reason)")
         }
         return number
     }

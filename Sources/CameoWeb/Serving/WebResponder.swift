@@ -23,7 +23,7 @@ struct WebResponder: HTTPResponder {
             try HostName.check(request, on: context.channel, site.configuration)
             let target = try RequestTarget(request.head.path ?? "", basePath: site.configuration.basePath)
             route = Route(target)
-            if route == .unknown, site.configuration.answersImgproxy, target.firstSegment.rest != nil {
+            if route == .unknown, !site.configuration.imgproxyKeys.isEmpty, target.firstSegment.rest != nil {
                 route = .imgproxy
             }
             if let known = route.pictureItems { ignored = try target.query.unknown(besides: known) }
@@ -84,8 +84,7 @@ struct WebExchange {
         case .access: return try access()
         case .openAPI:
             try target.query.allow()
-            if let text = site.api.value { return Response(text: text, contentType: "application/json") }
-            let text = try APIDocument.text(basePath: site.configuration.basePath)
+            let text = try site.api.value ?? APIDocument.text(basePath: site.configuration.basePath)
             site.api.value = text
             return Response(text: text, contentType: "application/json")
         case .jobs: return try await jobs()

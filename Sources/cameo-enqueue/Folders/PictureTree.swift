@@ -29,7 +29,7 @@ struct PictureTree {
         leavingOut store: [UInt8],
         entering enter: ([UInt8]) throws -> Void = { _ in }
     ) throws {
-        var progress = StatusLine()
+        let progress = StatusLine()
         defer { progress.finish() }
         var folders = [folder]
         while let next = folders.popLast() {

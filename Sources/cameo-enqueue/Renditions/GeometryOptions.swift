@@ -111,18 +111,24 @@ struct GeometryOptions: ParsableArguments {
         rendition.flip = flip
     }
 
-    /// Applies the gravity to the sizes that are cut or padded. If there are none, all sizes get it, so that their
-    /// validation reports why it has no meaning.
+    /// Applies the gravity to the sizes that are cut or padded.
     func applyGravity(to renditions: inout [Rendition]) {
-        guard let gravity else { return }
-        let given = renditions.map { rendition in
+        if let gravity { renditions.change({ $0.gravity = gravity }, unless: \.objectionToGravity) }
+    }
+}
+
+extension [Rendition] {
+    /// Applies an option, which is skipped for sizes to which it does not apply, as long as another size takes it. If none
+    /// does, all sizes get it, so that their validation reports why: no option is ignored.
+    mutating func change(_ set: (inout Rendition) -> Void, unless objection: (Rendition) -> String?) {
+        let given = map { rendition in
             var rendition = rendition
-            rendition.gravity = gravity
+            set(&rendition)
             return rendition
         }
-        let hasTaker = given.contains { $0.objectionToGravity == nil }
-        for (index, rendition) in given.enumerated() where !hasTaker || rendition.objectionToGravity == nil {
-            renditions[index] = rendition
+        let hasTaker = given.contains { objection($0) == nil }
+        for (index, rendition) in given.enumerated() where !hasTaker || objection(rendition) == nil {
+            self[index] = rendition
         }
     }
 }

@@ -54,32 +54,23 @@ struct OutputOptions: ParsableArguments {
     )
     var keep: Set<Rendition.Encoding.Metadata>?
 
-    /// Applies all options except the format. An option is skipped for sizes to which it does not apply, as long as
-    /// another size takes it. If none does, all sizes get it, so that their validation reports why: no option is
-    /// ignored.
+    /// Applies all options except the format; first those that decide whether there is a quality.
     func apply(to renditions: inout [Rendition]) {
-        for (option, set) in settings {
-            let takers = renditions.indices.filter { renditions[$0].objection(to: option) == nil }
-            for index in takers.isEmpty ? Array(renditions.indices) : takers { set(&renditions[index]) }
+        func apply(_ option: Rendition.EncodingOption, _ set: (inout Rendition) -> Void) {
+            renditions.change(set) { $0.objection(to: option) }
         }
-    }
-
-    /// The options given; first those that decide whether there is a quality.
-    private var settings: [(Rendition.EncodingOption, (inout Rendition) -> Void)] {
-        var settings: [(Rendition.EncodingOption, (inout Rendition) -> Void)] = []
-        if palette { settings.append((.palette, { $0.encoding.palette = true })) }
-        if lossless { settings.append((.lossless, { $0.encoding.lossless = true })) }
-        if nearLossless { settings.append((.nearLossless, { $0.encoding.nearLossless = true })) }
-        if animated { settings.append((.animated, { $0.encoding.animated = true })) }
-        if progressive { settings.append((.progressive, { $0.encoding.progressive = true })) }
-        if keepProfile { settings.append((.keepProfile, { $0.encoding.keepProfile = true })) }
-        if let quality { settings.append((.quality, { $0.quality = $0.quality ?? quality })) }
-        if let effort { settings.append((.effort, { $0.encoding.effort = effort })) }
+        if palette { apply(.palette) { $0.encoding.palette = true } }
+        if lossless { apply(.lossless) { $0.encoding.lossless = true } }
+        if nearLossless { apply(.nearLossless) { $0.encoding.nearLossless = true } }
+        if animated { apply(.animated) { $0.encoding.animated = true } }
+        if progressive { apply(.progressive) { $0.encoding.progressive = true } }
+        if keepProfile { apply(.keepProfile) { $0.encoding.keepProfile = true } }
+        if let quality { apply(.quality) { $0.quality = $0.quality ?? quality } }
+        if let effort { apply(.effort) { $0.encoding.effort = effort } }
         if let chromaSubsampling {
-            settings.append((.chromaSubsampling, { $0.encoding.chromaSubsampling = chromaSubsampling }))
+            apply(.chromaSubsampling) { $0.encoding.chromaSubsampling = chromaSubsampling }
         }
-        if let maxBytes { settings.append((.maxBytes, { $0.encoding.maxBytes = maxBytes.bytes })) }
-        if let keep { settings.append((.keep, { $0.encoding.keep = keep })) }
-        return settings
+        if let maxBytes { apply(.maxBytes) { $0.encoding.maxBytes = maxBytes.bytes } }
+        if let keep { apply(.keep) { $0.encoding.keep = keep } }
     }
 }

@@ -50,11 +50,7 @@ struct RenditionOptions: ParsableArguments {
         geometry.applyGravity(to: &renditions)
         output.apply(to: &renditions)
         for (rendition, size) in zip(renditions, sizes) {
-            do throws(InvalidRequest) {
-                try rendition.validate(at: "")
-            } catch {
-                throw size.mistake(error)
-            }
+            try Result { () throws(InvalidRequest) in try rendition.validate(at: "") }.mapError(size.mistake).get()
         }
         return renditions
     }
@@ -100,11 +96,8 @@ struct SizeArgument {
     /// Parses `256x256:cover:webp:q75`.
     init(_ text: String) throws(ValidationError) {
         self.text = text
-        do throws(InvalidRequest) {
-            size = try RenditionSize(parsing: text)
-        } catch {
-            throw ValidationError("--size \(text): \(error.reason)")
-        }
+        size = try Result { () throws(InvalidRequest) in try RenditionSize(parsing: text) }
+            .mapError { ValidationError("--size \(text): \($0.reason)") }.get()
     }
 
     /// A mistake in the rendition of this size, under the name of the option that caused it.
