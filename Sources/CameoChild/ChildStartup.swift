@@ -73,14 +73,13 @@ package struct ChildStartup {
             }
         }
     }
-}
 
-// DESIGN: the lock-down, which cannot be undone, runs after the child has loaded its libraries, which needs files and
-// executable memory, and before the first source arrives. All layers bind the calling thread and threads that it starts
-// later, so there must be no other thread yet.
-extension ChildStartup {
     /// Applies all layers. A layer that the kernel does not support is skipped and missing in the report; the worker
     /// decides what follows. The limits are set after file access is restricted and before system calls are.
+    ///
+    /// DESIGN: the lock-down, which cannot be undone, runs after the child has loaded its libraries, which needs files and
+    /// executable memory, and before the first source arrives. All layers bind the calling thread and threads that it starts
+    /// later, so there must be no other thread yet.
     private func lockDown(for needs: ChildNeeds) -> SandboxReport {
         let threads = cameo_thread_count()
         guard threads == 1 else {

@@ -27,13 +27,22 @@ final class SharedFetches: Sendable {
                 let waits = state.withLock { state in
                     // Cancelled before: then the handler has run, or will find the waiter.
                     guard !Task.isCancelled else { return false }
-                    if let joined = state.join(key, ticket, as: waiter, continuation) {
-                        clock.follow(joined)
+                    if let number = state.newest[key], let other = state.downloads[number],
+                        ticket.mayJoin(other.ticket)
+                    {
+                        state.downloads[number]?.waiters[waiter] = continuation
+                        clock.follow(other.clock)
                     } else {
                         let (number, own) = (state.newNumber(), WorkClock())
                         let task = Task { self.end(number, with: await Self.result(of: body, own)) }
-                        let waiters = [waiter: continuation]
-                        state.begin(number, .init(key: key, ticket: ticket, clock: own, task: task, waiters: waiters))
+                        state.downloads[number] = SharedFetchesState.Download(
+                            key: key,
+                            ticket: ticket,
+                            clock: own,
+                            task: task,
+                            waiters: [waiter: continuation]
+                        )
+                        state.newest[key] = number
                         clock.follow(own)
                     }
                     return true
@@ -115,33 +124,14 @@ struct SharedFetchesState {
         var waiters: [Int: Waiter]
     }
 
-    private var downloads: [Int: Download] = [:]
+    var downloads: [Int: Download] = [:]
     /// The latest download of each key. A ticket that may not join it may not join an older one either.
-    private var newest: [SharedFetchKey: Int] = [:]
+    var newest: [SharedFetchKey: Int] = [:]
     private var lastNumber = 0
 
     mutating func newNumber() -> Int {
         lastNumber += 1
         return lastNumber
-    }
-
-    /// - Returns: the clock of the download that `waiter` has joined; nil if there is none to join.
-    mutating func join(
-        _ key: SharedFetchKey,
-        _ ticket: FetchTicket,
-        as waiter: Int,
-        _ continuation: Waiter
-    ) -> WorkClock? {
-        guard let number = newest[key], let download = downloads[number], ticket.mayJoin(download.ticket) else {
-            return nil
-        }
-        downloads[number]?.waiters[waiter] = continuation
-        return download.clock
-    }
-
-    mutating func begin(_ number: Int, _ download: Download) {
-        downloads[number] = download
-        newest[download.key] = number
     }
 
     /// Removes a waiter, and returns it with the download if no other waiter is left; nil if it does not wait (any more).

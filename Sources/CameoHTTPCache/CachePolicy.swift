@@ -61,19 +61,6 @@ extension CachePolicy {
         guard !chain.isEmpty else { return .stale(.expired) }
         return chain.lazy.map { reuse(of: $0, for: request, at: now) }.first { $0 != .fresh } ?? .fresh
     }
-
-    /// Each member must be fresh or allow it.
-    package func mayServeWhileRevalidating(
-        _ chain: [CacheableResponse],
-        for request: HTTPFields,
-        at now: Date
-    ) -> Bool {
-        !chain.isEmpty
-            && chain.allSatisfy { member in
-                reuse(of: member, for: request, at: now) == .fresh
-                    || mayServeWhileRevalidating(member, for: request, at: now)
-            }
-    }
 }
 
 extension CachePolicy {
@@ -98,9 +85,7 @@ extension CachePolicy {
             responseTime: notModified.responseTime
         )
     }
-}
 
-extension CachePolicy {
     /// By the heuristic, a response is fresh for a tenth of the time since `Last-Modified` (section 4.2.2).
     private static let heuristicFraction = 10
     /// By its tenth alone, a three-year-old picture would be served for three months without a question. One day bounds
@@ -153,9 +138,7 @@ extension CachePolicy {
         let words: [CacheDirectives.Name] = [.maxAge, .sMaxAge, .noCache, .noStore]
         return words.contains(where: said.contains) || response.fields["Expires"] != nil
     }
-}
 
-extension CachePolicy {
     package enum Reuse: Hashable, Sendable {
         /// May be served without validation: it is fresh, or no staler than the request's `max-stale` accepts.
         case fresh
@@ -164,19 +147,13 @@ extension CachePolicy {
     }
 
     /// Why a response may not be served without validation.
-    package enum Staleness: String, Hashable, Sendable {
+    package enum Staleness: Hashable, Sendable {
         /// Its lifetime is over.
         case expired
         /// The response says `no-cache`.
         case noCache
-        /// The request says `no-cache`.
-        case noCacheRequested
-        /// Older than the request's `max-age`.
-        case olderThanAsked
-        /// Not fresh for as long as the request's `min-fresh`.
-        case notFreshLongEnough
-        /// It arrived later than now: the clock has been set back, and its age is unknown.
-        case fromTheFuture
+        /// The request wants a fresher one (`no-cache`, `max-age`, `min-fresh`), or the age is unknown.
+        case notFreshEnough
     }
 
     /// Clocks are corrected by small amounts all the time.
@@ -191,8 +168,9 @@ extension CachePolicy {
         let said = CacheDirectives(of: response.fields)
         let asked = CacheDirectives(of: request)
         if said.contains(.noCache) { return .stale(.noCache) }
-        if asked.contains(.noCache) { return .stale(.noCacheRequested) }
-        if response.responseTime.duration(since: now) > Self.clockTolerance { return .stale(.fromTheFuture) }
+        if asked.contains(.noCache) { return .stale(.notFreshEnough) }
+        // It arrived later than now: the clock has been set back.
+        if response.responseTime.duration(since: now) > Self.clockTolerance { return .stale(.notFreshEnough) }
 
         // A clock that was set back makes nothing younger than it was on arrival.
         let freshFor = freshUntil(response).duration(since: max(now, response.responseTime))
@@ -200,9 +178,9 @@ extension CachePolicy {
         if let maxAge = asked.least(.maxAge), currentAge(of: response, at: now) > maxAge,
             !(isFresh && said.permits(.immutable))
         {
-            return .stale(.olderThanAsked)
+            return .stale(.notFreshEnough)
         }
-        if let minFresh = asked.minFresh, freshFor < minFresh { return .stale(.notFreshLongEnough) }
+        if let minFresh = asked.minFresh, freshFor < minFresh { return .stale(.notFreshEnough) }
         if isFresh { return .fresh }
         guard let maxStale = asked.maxStale, !forbidsStale(said) else { return .stale(.expired) }
         return .zero - freshFor <= maxStale ? .fresh : .stale(.expired)
@@ -214,9 +192,7 @@ extension CachePolicy {
         said.contains(.noCache) || said.contains(.mustRevalidate)
             || (audience == .shared && (said.contains(.proxyRevalidate) || said.contains(.sMaxAge)))
     }
-}
 
-extension CachePolicy {
     /// Why the origin gave no usable response.
     package enum Trouble: Hashable, Sendable {
         /// There was no name, no connection or no response at all.
@@ -231,22 +207,25 @@ extension CachePolicy {
         }
     }
 
-    /// Whether a response that is no longer fresh may be served while it is revalidated (RFC 5861, section 3).
+    /// Whether a chain of which a member is no longer fresh may be served while it is revalidated (RFC 5861, section 3).
     ///
-    /// Only the response itself can allow it, and only for the age that it has reached. A request that says how fresh or stale
+    /// Only that member itself can allow it, and only for the age that it has reached. A request that says how fresh or stale
     /// a response may be accepts no more than it says (section 5.2.1), and one with `only-if-cached` wants no request sent.
     package func mayServeWhileRevalidating(
-        _ response: CacheableResponse,
+        _ chain: [CacheableResponse],
         for request: HTTPFields,
         at now: Date
     ) -> Bool {
-        let said = CacheDirectives(of: response.fields)
         let asked = CacheDirectives(of: request)
         let limits: [CacheDirectives.Name] = [.maxAge, .minFresh, .maxStale, .onlyIfCached]
-        guard let window = said.least(.staleWhileRevalidate), !forbidsStale(said),
-            !limits.contains(where: asked.contains), reuse(of: response, for: request, at: now) == .stale(.expired)
-        else { return false }
-        return now.duration(since: freshUntil(response)) < window
+        return !chain.isEmpty
+            && chain.allSatisfy { response in
+                let (said, reuse) = (CacheDirectives(of: response.fields), reuse(of: response, for: request, at: now))
+                guard reuse == .stale(.expired), let window = said.least(.staleWhileRevalidate), !forbidsStale(said),
+                    !limits.contains(where: asked.contains)
+                else { return reuse == .fresh }
+                return now.duration(since: freshUntil(response)) < window
+            }
     }
 
     /// Whether a stale chain may be served because the origin gave no response (section 4.2.4; RFC 5861, section 4).
@@ -274,34 +253,16 @@ extension CachePolicy {
             return now.duration(since: freshUntil(response)) <= longest
         }
     }
-}
 
-extension CachePolicy {
     package enum Storing: Hashable, Sendable {
         case allowed
         case refused(Refusal)
     }
 
     /// Why a response must not be stored.
-    package enum Refusal: String, Hashable, Sendable {
-        /// The status is 1xx or not one of HTTP.
-        case notFinal
-        /// The status is 206: bodies are stored whole.
-        case partial
-        /// The status is 304: it updates a stored response, and is none itself.
-        case notModified
-        /// The response says `must-understand`, and this cache does not implement its status.
-        case notUnderstood
-        /// The response says `no-store`.
-        case noStore
-        /// The request says `no-store`.
-        case noStoreRequested
-        /// The response says `private`, and the cache is shared.
-        case isPrivate
-        /// The request had what may be credentials, and the response does not permit a shared cache to store it.
-        case authorized
-        /// The response says `Vary: *`, or its `Vary` is malformed: no later request would match.
-        case variesOnEverything
+    package enum Refusal: Hashable, Sendable {
+        /// The status, the response or the request forbids it, or no later request would match.
+        case forbidden
         /// It has neither a lifetime nor `public`, and its status does not permit storing by itself.
         case nothingAllowsIt
     }
@@ -309,21 +270,16 @@ extension CachePolicy {
     /// Whether the response to a GET may be stored (sections 3, 3.5, 5.2.2.3).
     package func storing(_ response: CacheableResponse, of request: HTTPFields) -> Storing {
         let said = CacheDirectives(of: response.fields)
-        switch response.status {
-        case 200...599 where response.status != 206 && response.status != 304: break
-        case 206: return .refused(.partial)
-        case 304: return .refused(.notModified)
-        default: return .refused(.notFinal)
-        }
-        if said.contains(.mustUnderstand), !response.isUnderstood { return .refused(.notUnderstood) }
-        if said.contains(.noStore), !said.permits(.mustUnderstand) { return .refused(.noStore) }
-        if CacheDirectives(of: request).contains(.noStore) { return .refused(.noStoreRequested) }
+        // Bodies are stored whole, and a 304 updates a stored response and is none itself.
+        let isWhole = (200...599).contains(response.status) && ![206, 304].contains(response.status)
+        guard isWhole, !said.contains(.mustUnderstand) || response.isUnderstood else { return .refused(.forbidden) }
+        if said.contains(.noStore), !said.permits(.mustUnderstand) { return .refused(.forbidden) }
+        if CacheDirectives(of: request).contains(.noStore) { return .refused(.forbidden) }
         if audience == .shared {
-            if said.contains(.private) { return .refused(.isPrivate) }
             let isOpen = said.permits(.public) || said.contains(.mustRevalidate) || said.contains(.sMaxAge)
-            if request.mayHaveCredentials, !isOpen { return .refused(.authorized) }
+            if said.contains(.private) || request.mayHaveCredentials && !isOpen { return .refused(.forbidden) }
         }
-        if Variant.names(in: [response.fields]) == nil { return .refused(.variesOnEverything) }
+        if Variant.names(in: [response.fields]) == nil { return .refused(.forbidden) }
         return isWorthKeeping(response, said) ? .allowed : .refused(.nothingAllowsIt)
     }
 

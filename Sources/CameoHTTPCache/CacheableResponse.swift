@@ -71,8 +71,7 @@ extension CacheableResponse {
     ///
     /// They are dropped if the origin sent another representation, or said that the picture is gone or no longer for this
     /// requester; otherwise it would come back when the server is unreachable. Any other status concerns the request,
-    /// the moment or the connection (400, 407, 408, 425, 429, 5xx) and says nothing about the picture. A 206 is a part of
-    /// the stored whole.
+    /// the moment or the connection (400, 407, 408, 425, 429, 5xx). A 206 is a part of the stored whole.
     var supersedesStored: Bool {
         switch status {
         case 206: false
@@ -80,9 +79,7 @@ extension CacheableResponse {
         default: false
         }
     }
-}
 
-extension CacheableResponse {
     /// When the origin generated the response; without a `Date`, when it arrived (RFC 9110, section 6.6.1).
     var date: Date { time(in: fields.values(of: "Date")) ?? responseTime }
 
@@ -127,9 +124,7 @@ extension CacheableResponse {
     private func time(in lines: [String]) -> Date? {
         lines.count == 1 ? HTTPDate.parse(lines[0], now: responseTime) : nil
     }
-}
 
-extension CacheableResponse {
     /// `If-None-Match` and `If-Modified-Since` for a request that validates this response; empty if it has no validators
     /// (section 4.3.1).
     package var validators: HTTPFields {

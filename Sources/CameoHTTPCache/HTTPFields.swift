@@ -1,5 +1,5 @@
 /// Header fields in the order of arrival. Names are case-insensitive.
-package struct HTTPFields: Hashable, Sendable {
+package struct HTTPFields: Hashable, Sendable, Codable {
     package struct Line: Hashable, Sendable, Codable {
         package let name: String
         package let value: String
@@ -37,16 +37,12 @@ package struct HTTPFields: Hashable, Sendable {
     package mutating func append(_ name: String, _ value: String) {
         lines.append(Line(name: name, value: value))
     }
-}
 
-// Fields are encoded as the array of their lines.
-extension HTTPFields: Codable {
+    /// Decodes the array of the lines.
     package init(from decoder: any Decoder) throws { self.init(try [Line](from: decoder)) }
 
     package func encode(to encoder: any Encoder) throws { try lines.encode(to: encoder) }
-}
 
-extension HTTPFields {
     /// The fields that may be sent to a server that the requester did not name (RFC 9110, section 15.4).
     package var withoutCredentials: HTTPFields { HTTPFields(lines.filter(\.isHarmless)) }
 

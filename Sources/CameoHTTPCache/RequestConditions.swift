@@ -28,14 +28,14 @@ package struct RequestConditions {
     /// take precedence over dates.
     package func verdict(entityTag: String?, lastModified: String?) -> Verdict? {
         if let ifMatch = field("If-Match") {
-            guard Self.list(ifMatch, has: entityTag, comparing: .strongly) else { return .preconditionFailed }
+            guard Self.list(ifMatch, has: entityTag, weakly: false) else { return .preconditionFailed }
         } else if let limit = field("If-Unmodified-Since").flatMap(Self.date),
             let modified = lastModified.flatMap(Self.date), modified > limit
         {
             return .preconditionFailed
         }
         if let ifNoneMatch = field("If-None-Match") {
-            return Self.list(ifNoneMatch, has: entityTag, comparing: .weakly) ? .notModified : nil
+            return Self.list(ifNoneMatch, has: entityTag, weakly: true) ? .notModified : nil
         }
         // Dates are compared as text, which is correct for clients that echo the date they received.
         let ifModifiedSince = field("If-Modified-Since")
@@ -52,19 +52,16 @@ package struct RequestConditions {
         return Part(range, of: length)
     }
 
-    private enum Comparison {
-        case strongly, weakly
-    }
-
-    /// Whether an entity tag is in a list, or the list is `*` (section 8.8.3.2). A tag may contain a comma.
-    private static func list(_ list: String, has tag: String?, comparing comparison: Comparison) -> Bool {
+    /// Whether an entity tag is in a list, or the list is `*`, by the weak comparison or else by the strong one (section
+    /// 8.8.3.2). A tag may contain a comma.
+    private static func list(_ list: String, has tag: String?, weakly isWeak: Bool) -> Bool {
         // Every second part stood between quotation marks, and the one before it says whether the tag is weak.
         let parts = list.split(separator: "\"", omittingEmptySubsequences: false)
         guard parts.count > 1 else { return list.trimmingCharacters(in: .whitespaces) == "*" }
-        guard let tag, comparison == .weakly || !tag.hasPrefix("W/") else { return false }
+        guard let tag, isWeak || !tag.hasPrefix("W/") else { return false }
         let own = tag.dropFirst(tag.hasPrefix("W/") ? 2 : 0)
         return stride(from: 1, to: parts.count - 1, by: 2).contains { index in
-            "\"\(parts[index])\"" == own && (comparison == .weakly || !parts[index - 1].hasSuffix("W/"))
+            "\"\(parts[index])\"" == own && (isWeak || !parts[index - 1].hasSuffix("W/"))
         }
     }
 

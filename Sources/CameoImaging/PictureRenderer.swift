@@ -24,11 +24,10 @@ package struct PictureRenderer {
         let overlayCache = OverlayCache(overlays, rules)
         do throws(ImagingError) {
             return try render(renditions, of: source, overlayCache, rules)
-        } catch .corrupt(let format, let detail) {
+        } catch {
+            guard let format = error.damaged else { throw error }
             if let form = SampleForm.unsupported(in: source.bytes, as: format) { throw .unsupportedPixels(form) }
-            guard toleratesTruncation, Truncation.isCutOff(source.bytes, as: format) else {
-                throw .corrupt(format, detail: detail)
-            }
+            guard toleratesTruncation, Truncation.isCutOff(source.bytes, as: format) else { throw error }
             rules.toleratesDamage = true
             return try render(renditions, of: source, overlayCache, rules)
         }
@@ -49,11 +48,11 @@ package struct PictureRenderer {
         for group in RenditionGroup.groups(of: renditions, facts) {
             let wanted = group.indices.map { renditions[$0] }
             let (shared, trimmed) = try decode(wanted, group, reader, facts, &firstPage)
-            for (position, index) in group.indices.enumerated() {
+            for index in group.indices {
                 let plan = try RenditionPlan(
                     renditions[index],
                     of: shared,
-                    trimmed: trimmed[position],
+                    trimmed: renditions[index].trim.flatMap { trimmed[$0] },
                     overlay: try overlayCache.picture(for: renditions[index]),
                     limits: limits
                 )
@@ -63,8 +62,7 @@ package struct PictureRenderer {
         return RenderedSet(facts: facts, isTruncated: rules.toleratesDamage, renditions: made.compactMap(\.self))
     }
 
-    /// Decodes what all renditions of a group are made from, and the trimmed area of each rendition that trims, by its
-    /// index.
+    /// Decodes what all renditions of a group are made from, and the trimmed areas by what the renditions trim.
     ///
     /// Reuses the first page, already open for the facts, if it is the group's: opening a vector drawing means parsing
     /// it.
@@ -81,7 +79,11 @@ package struct PictureRenderer {
             let shared = try SourceDecoder(reader: reader, shape: shape).animation(facts, keepsProfile: keepsProfile)
             return (shared, try trim(renditions, shared))
         }
-        guard group.page < facts.pages else { throw .noSuchPage(group.page, pages: facts.pages) }
+        guard group.page < facts.pages else {
+            let pages = "\(facts.pages) \(facts.pages == 1 ? "page" : "pages")"
+            let predicate = "has \(pages), so there is no page \(group.page) (pages count from 0)"
+            throw ImagingError(.noSuchPage, predicate)
+        }
         let header: VipsPicture
         if group.page == 0, let opened = firstPage.take() {
             header = opened
@@ -121,13 +123,11 @@ package struct PictureRenderer {
         for threshold in Set(renditions.compactMap(\.trim)) {
             let frame = try shared.frame(0, inSourceProfile: false)
             guard let box = TrimSearch.box(in: frame, threshold: threshold) else {
-                throw .processingFailed(step: "trim", detail: VipsLibrary.takeErrorText())
+                throw .processingFailed(step: "trim")
             }
             areas[threshold] = TrimmedArea(box: box, frame: shared.frameSize)
         }
-        var trimmed: [Int: TrimmedArea] = [:]
-        for (index, rendition) in renditions.enumerated() { trimmed[index] = rendition.trim.flatMap { areas[$0] } }
-        return trimmed
+        return areas
     }
 }
 
@@ -156,7 +156,7 @@ extension RenditionPlan {
     private func frames(in file: Data) throws(ImagingError) -> Int {
         let kind: PictureFormat = format == .gif ? .gif : .webp
         let frames = file.withUnsafeBytes { VipsPicture(opening: $0, as: kind, LoadOptions())?.pages }
-        guard let frames else { throw .encodingFailed(VipsLibrary.takeErrorText()) }
+        guard let frames else { throw .encodingFailed() }
         return frames
     }
 

@@ -34,19 +34,11 @@ package struct Geometry: Hashable, Sendable {
     private static func shrinks(of rendition: Rendition, source: PixelSize, mayGrow: Bool) -> (Double, Double) {
         let horizontal = rendition.boxWidth.map { Double(source.width) / Double($0) }
         let vertical = rendition.boxHeight.map { Double(source.height) / Double($0) }
-        var shrinks: (Double, Double)
-        if let horizontal, let vertical {
-            switch rendition.fit {
-            case .inside, .contain:
-                shrinks = (max(horizontal, vertical), max(horizontal, vertical))
-            case .cover, .outside:
-                shrinks = (min(horizontal, vertical), min(horizontal, vertical))
-            case .fill:
-                shrinks = (horizontal, vertical)
-            }
-        } else {
-            let only = horizontal ?? vertical ?? 1
-            shrinks = (only, only)
+        var shrinks = (horizontal ?? vertical ?? 1, vertical ?? horizontal ?? 1)
+        switch rendition.fit {
+        case .inside, .contain: shrinks = (max(shrinks.0, shrinks.1), max(shrinks.0, shrinks.1))
+        case .cover, .outside: shrinks = (min(shrinks.0, shrinks.1), min(shrinks.0, shrinks.1))
+        case .fill: break
         }
         if rendition.withoutEnlargement, !mayGrow { shrinks = (max(1, shrinks.0), max(1, shrinks.1)) }
         // No axis shrinks to less than one pixel.
@@ -95,4 +87,15 @@ package struct RenderLimits: Hashable, Sendable {
     static let pixelCoordinates = 10_000_000
 
     package init() {}
+}
+
+/// A source that a renderer refuses.
+package enum RenderRefusal {
+    /// The failures that a renderer itself reports; the worker detects all others.
+    package enum Reason: String, CaseIterable, Sendable {
+        case unsupportedFormat, corrupt, tooManyPixels, tooManyFrames, noSuchPage, cropOutside, tooManyBytes
+        case noPicture, unsupportedCodec, encrypted, outOfMemory, failed
+        /// Only of a ``SourceKind/partialVideo``.
+        case bytesMissing
+    }
 }

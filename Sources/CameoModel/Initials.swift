@@ -20,9 +20,7 @@ package struct Initials: Hashable, Sendable {
         return "initials:\(encoded(letters))?size=\(size)&background=\(encoded("\(background)"))"
             + "&color=\(encoded("\(color)"))"
     }
-}
 
-extension Initials {
     /// Background colours on which white text has a contrast of at least 4.5 (WCAG level AA). The list and its order
     /// must not change: that would change everybody's avatar.
     static let palette = [
@@ -128,8 +126,6 @@ extension Initials {
 
     /// Parses `initials:NAME`, optionally followed by `?` and `size`, `background` and `color`, joined by `&`. NAME and
     /// the values are percent-encoded UTF-8; a `+` is a plus sign.
-    ///
-    /// Works on bytes, because a Swift `Character` merges a `?` with a combining accent that follows it.
     ///
     /// - Throws: `InvalidRequest` with the path `source`.
     package init(parsing uri: String) throws(InvalidRequest) {

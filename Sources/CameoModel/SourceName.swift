@@ -140,8 +140,6 @@ extension InlinePicture {
 
     /// A picture embedded in a URI (RFC 2397): `data:image/png;base64,…`. Accepts base64 with or without padding, in the
     /// standard or the URL-safe alphabet, and percent-encoding.
-    ///
-    /// Works on bytes, because a Swift `Character` merges a comma with a combining accent that follows it.
     package init(dataURI uri: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
         let text = uri.utf8

@@ -238,11 +238,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.evictedBytes = evictedBytes
         }
     }
-}
 
-// What happened recently and what happens now.
-
-extension StatusReport {
     /// Jobs that ended during the last minutes.
     public struct Throughput: Hashable, Codable, Sendable {
         /// The length of the period that ends with the report: 1, 5 or 15 minutes.

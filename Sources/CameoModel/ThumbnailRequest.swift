@@ -111,9 +111,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         let scope = RequestScope(headers: headers)
         return renditions.map { ThumbnailID(source: identity, scope: scope, rendition: $0) }
     }
-}
 
-extension ThumbnailRequest {
     /// Checks every limit of the wire contract, so that an accepted request can be carried out.
     public func validate() throws(InvalidRequest) {
         try Self.validateSource(source, at: "source")
@@ -194,9 +192,7 @@ extension ThumbnailRequest {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0.isASCIIDigit || "._-".utf8.contains($0) }
     }
-}
 
-extension ThumbnailRequest {
     static let fields = [
         "source", "renditions", "queue", "priority", "runAt", "maxAttempts", "retry", "timeout", "refresh", "uniqueKey",
         "concurrencyKey", "concurrencyLimit", "batch", "hook", "headers", "metadata",

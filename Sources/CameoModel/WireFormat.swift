@@ -1,6 +1,10 @@
 package import Foundation
 
 /// The wire format of messages: JSON on one line with sorted keys and times in RFC 3339, UTC, with milliseconds.
+///
+/// DESIGN. Foundation's ISO 8601 style truncates milliseconds instead of rounding them, so that a time can lose one with
+/// every round trip, and it accepts 30 February, 25 o'clock and "…Zgarbage"; on Linux it has no style for HTTP's dates. Hence
+/// `UTCTime`. What is read is right if it would be written so.
 package enum WireFormat {
     package static func encode(_ message: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
@@ -23,12 +27,7 @@ package enum WireFormat {
         }
         return try decoder.decode(type, from: data)
     }
-}
 
-// DESIGN. Foundation's ISO 8601 style truncates milliseconds instead of rounding them, so that a time can lose one with
-// every round trip, and it accepts 30 February, 25 o'clock and "…Zgarbage"; on Linux it has no style for HTTP's dates. Hence
-// `UTCTime`. What is read is right if it would be written so.
-extension WireFormat {
     /// Writes `2030-01-31T12:00:00.000Z`, rounded to the millisecond; a year outside 0…9999 is clamped to what RFC 3339
     /// can express.
     package static func text(of date: Date) -> String {

@@ -145,8 +145,8 @@ extension Placeholder {
     /// require.
     private static func isThumbHash(_ text: String) -> Bool {
         let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
-        let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        return digits.count >= 4 && text.utf8.count - digits.count <= 2 && digits.allSatisfy(letters.contains)
+        return digits.count >= 4 && text.utf8.count - digits.count <= 2
+            && digits.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+/".utf8.contains($0) }
     }
 
     /// Whether the text has only digits of BlurHash

@@ -4,24 +4,16 @@ package import CameoModel
 package struct RefusalMessage: RenderMessage, Hashable {
     package static let kind = FrameHeader.Kind.refusal
 
-    /// The failures that a renderer itself reports; the worker detects all others.
-    package enum Reason: String, CaseIterable, Sendable {
-        case unsupportedFormat, corrupt, tooManyPixels, tooManyFrames, noSuchPage, cropOutside, tooManyBytes
-        case noPicture, unsupportedCodec, encrypted, outOfMemory, failed
-        /// Only of a ``SourceKind/partialVideo``.
-        case bytesMissing
-    }
-
     /// The most places that one message names.
     package static let mostMissing = 64
 
-    package let reason: Reason
+    package let reason: RenderRefusal.Reason
     /// A predicate that completes a sentence beginning with the source's name: `is not a picture …`.
     package let predicate: String
-    /// Offsets of bytes in the source that are missing, in no order; not empty for ``Reason/bytesMissing`` alone.
+    /// Offsets of bytes in the source that are missing, in no order; not empty for the reason `bytesMissing` alone.
     package let missing: [Int]
 
-    package init(_ reason: Reason, predicate: String) {
+    package init(_ reason: RenderRefusal.Reason, predicate: String) {
         self.reason = reason
         self.predicate = predicate
         missing = []
@@ -35,7 +27,7 @@ package struct RefusalMessage: RenderMessage, Hashable {
 
     package init(json: JSONValue) throws(MalformedMessage) {
         let reader = try MessageReader(json)
-        reason = try reader.choice("reason", Reason.self)
+        reason = try reader.choice("reason", RenderRefusal.Reason.self)
         predicate = try reader.string("predicate", maximumBytes: 4_096)
         guard reason == .bytesMissing else {
             missing = []

@@ -20,19 +20,18 @@ struct EncodedPicture: Hashable {
 
     /// Nil unless the bytes are one complete picture of the format and nothing else.
     init?(_ data: Data, _ format: Rendition.Format) {
-        guard let picture = data.withUnsafeBytes({ Self.picture(in: $0, format) }) else { return nil }
-        self = picture
-    }
-
-    private static func picture(in bytes: UnsafeRawBufferPointer, _ format: Rendition.Format) -> EncodedPicture? {
-        switch format {
-        case .png: png(bytes)
-        case .gif: gif(bytes)
-        case .jpeg: jpeg(bytes)
-        case .webp: webp(bytes)
-        case .avif: avif(bytes)
-        case .auto, .source: nil
+        let picture = data.withUnsafeBytes { bytes -> EncodedPicture? in
+            switch format {
+            case .png: Self.png(bytes)
+            case .gif: Self.gif(bytes)
+            case .jpeg: Self.jpeg(bytes)
+            case .webp: Self.webp(bytes)
+            case .avif: Self.avif(bytes)
+            case .auto, .source: nil
+            }
         }
+        guard let picture else { return nil }
+        self = picture
     }
 
     func holds(left: Int, top: Int, width: Int, height: Int) -> Bool {
@@ -122,11 +121,9 @@ struct EncodedPicture: Hashable {
 
     /// The bytes of a colour table.
     private static func colorTable(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
-}
 
-// ISO/IEC 14496-12 (boxes) and 23008-12 (pictures in them).
-extension EncodedPicture {
-    /// Boxes fill the file; the size is the `ispe` property, which all its pictures (colour and alpha) must share.
+    /// Boxes (ISO/IEC 14496-12) fill the file; the size is the `ispe` property (23008-12), which all its pictures (colour and
+    /// alpha) must share.
     static func avif(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
         guard let boxes = boxes(bytes, 0..<bytes.count), let meta = boxes["meta"],
             let parts = Self.boxes(bytes, meta.lowerBound + 4..<meta.upperBound)?["iprp"],
@@ -169,12 +166,9 @@ extension EncodedPicture {
         }
         return true
     }
-}
 
-// https://developers.google.com/speed/webp/docs/riff_container
-extension EncodedPicture {
-    /// One plain chunk, or a VP8X header and any chunks. Every picture has the canvas size or, in an animation, its
-    /// frame's.
+    /// One plain chunk, or a VP8X header and any chunks (https://developers.google.com/speed/webp/docs/riff_container). Every
+    /// picture has the canvas size or, in an animation, its frame's.
     static func webp(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
         guard bytes.littleEndian(4, 4) == bytes.count - 8 else { return nil }
         guard bytes.has("VP8X", 12) else {

@@ -15,7 +15,7 @@ final class JobDesk: Sendable {
         state = Mutex(DeskState(slots: doorbells.count))
     }
 
-    func announce() -> RenderTicket.ID { state.withLock { $0.announce() } }
+    func newID() -> RenderTicket.ID { state.withLock { $0.newID() } }
 
     func submit(_ ticket: RenderTicket) { carryOut(state.withLock { $0.submit(ticket) }) }
 
@@ -141,11 +141,9 @@ struct DeskState {
     }
 
     enum Phase: Equatable {
-        /// The ticket has an id but has not been submitted.
-        case announced
         case waiting
         case rendering(slot: Int)
-        /// The ticket was cancelled before it was submitted, or while it renders.
+        /// The ticket was cancelled while it renders.
         case cancelled
     }
 
@@ -172,17 +170,14 @@ struct DeskState {
         slots = Array(repeating: .starting, count: count)
     }
 
-    mutating func announce() -> RenderTicket.ID {
+    mutating func newID() -> RenderTicket.ID {
         lastID += 1
-        phases[lastID] = .announced
         return lastID
     }
 
+    /// Called in the ticket's task. One that was cancelled before has called ``cancel(_:)`` in vain, or will.
     mutating func submit(_ ticket: RenderTicket) -> Action {
-        guard phases[ticket.id] == .announced, !isShuttingDown else {
-            phases[ticket.id] = nil
-            return Action(refuse: [(ticket, CancellationError())])
-        }
+        guard !Task.isCancelled, !isShuttingDown else { return Action(refuse: [(ticket, CancellationError())]) }
         waiting.append(ticket)
         phases[ticket.id] = .waiting
         return wakeOrRefuse()
@@ -191,9 +186,6 @@ struct DeskState {
     mutating func cancel(_ id: RenderTicket.ID) -> Action {
         switch phases[id] {
         case nil, .cancelled: return Action()
-        case .announced:
-            phases[id] = .cancelled
-            return Action()
         case .rendering(let slot):
             phases[id] = .cancelled
             return Action(ring: [slot])

@@ -85,9 +85,7 @@ struct RenderAttempt {
     /// How often a rendering child is checked: it can start some ten threads in a millisecond.
     private static let lookInterval = Duration.milliseconds(20)
     static let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-}
 
-extension RenderAttempt {
     func answered(
         _ reply: Reply,
         _ child: inout RendererChild,

@@ -284,7 +284,7 @@ struct ProcessMemory {
         // This runs once per picture: the text is searched where it was read.
         let found: (Int, Int)? = withUnsafeTemporaryAllocation(byteCount: 8_192, alignment: 1) { text in
             let text = UnsafeRawBufferPointer(rebasing: text[..<max(0, read(file, text.baseAddress, text.count))])
-            guard let peak = Self.kibibytes("VmPeak:", in: text), let resident = Self.kibibytes("VmRSS:", in: text)
+            guard let peak = Self.kibibytes("\nVmPeak:", in: text), let resident = Self.kibibytes("\nVmRSS:", in: text)
             else { return nil }
             return (peak, resident)
         }
@@ -293,17 +293,10 @@ struct ProcessMemory {
         residentBytes = resident << 10
     }
 
+    /// The name begins with the end of the line before: the text of a line may be the process's choice.
     private static func kibibytes(_ name: String, in text: UnsafeRawBufferPointer) -> Int? {
-        var rest = text[...]
-        while !rest.isEmpty {
-            if rest.starts(with: name.utf8) {
-                let digits = rest.dropFirst(name.utf8.count)
-                    .drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-                    .prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-                return digits.isEmpty ? nil : digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-            }
-            rest = rest.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
-        }
-        return nil
+        guard let found = text.firstRange(of: name.utf8) else { return nil }
+        let digits = text[found.upperBound...].drop(while: \.isASCIISpace).prefix(while: \.isASCIIDigit)
+        return Int(String(decoding: digits, as: UTF8.self))
     }
 }

@@ -5,10 +5,9 @@ internal import Glibc
 
 /// The worker's renderer processes.
 ///
-/// DESIGN: every slot is a permanent thread with a child of its own. The thread spawns the child, sends it jobs, polls
-/// for the answer with an absolute deadline, and kills, reaps and replaces it. The thread has to be permanent because
-/// the kernel kills a child when the *thread* that spawned it ends. Nothing blocks in the cooperative pool: a task that
-/// renders only awaits its continuation. The slots share one ``JobDesk``.
+/// DESIGN: every slot is a thread with a child of its own: it spawns the child, sends it jobs, polls for the answer with an
+/// absolute deadline, and kills, reaps and replaces it. The thread is permanent because the kernel kills a child when the
+/// *thread* that spawned it ends. A task that renders only awaits its continuation. The slots share one ``JobDesk``.
 package final class RendererPool: Sendable {
     private let desk: JobDesk
 
@@ -17,7 +16,8 @@ package final class RendererPool: Sendable {
     /// - Throws: ``RendererUnavailable`` if the executable is missing or no slot can be set up.
     package init(_ configuration: RendererConfiguration) throws {
         guard access(configuration.executable, X_OK) == 0 else {
-            throw RendererUnavailable("the renderer \(configuration.executable) cannot be run: \(Errno())")
+            let reason = "the renderer \(configuration.executable) cannot be run: \(Errno())"
+            throw RendererUnavailable(description: reason)
         }
         let count = max(1, configuration.processes)
         let desk = JobDesk(doorbells: try (0..<count).map { _ in try Doorbell() })
@@ -31,7 +31,7 @@ package final class RendererPool: Sendable {
             } catch {
                 desk.slotEnded(index, count: count - index)
                 desk.shutDown()
-                throw RendererUnavailable("cannot start the thread of renderer \(index): \(error)")
+                throw RendererUnavailable(description: "cannot start the thread of renderer \(index): \(error)")
             }
         }
     }
@@ -43,7 +43,7 @@ package final class RendererPool: Sendable {
     /// - Throws: `JobFailure` of stage `render`, or `CancellationError` if the task is cancelled or the pool shut down
     ///   (the child is then killed at once).
     package func render(_ request: RenderRequest, clock: WorkClock) async throws -> RenderedPicture {
-        let id = desk.announce()
+        let id = desk.newID()
         clock.beginWait()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -62,7 +62,7 @@ package final class RendererPool: Sendable {
     /// - Throws: ``RendererUnavailable`` once every slot has failed to start its child several times in a row.
     package func waitUntilReady() async throws(RendererUnavailable) {
         while !isReady {
-            if let reason = desk.brokenReason { throw RendererUnavailable(reason) }
+            if let reason = desk.brokenReason { throw RendererUnavailable(description: reason) }
             // A start takes about 100 ms. A cancelled wait returns; the pool is shut down then.
             guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
         }
@@ -143,20 +143,9 @@ package struct RenderRequest: Sendable {
     var kinds: [SourceKind] { [kind] + overlays.map(\.kind) }
 }
 
-/// A picture that renditions draw over the source's.
-package struct RenderOverlay: Sendable {
-    /// The overlay's URI as the renditions spell it.
-    package let source: String
-    /// A regular or memory file, read from its start whatever its offset.
-    package let file: OpenFile
-    package let kind: SourceKind
-
-    package init(source: String, file: OpenFile, kind: SourceKind = .file) {
-        self.source = source
-        self.file = file
-        self.kind = kind
-    }
-}
+/// A picture that renditions draw over the source's: its URI as they spell it, and a regular or memory file, read from its
+/// start whatever its offset.
+package typealias RenderOverlay = (source: String, file: OpenFile, kind: SourceKind)
 
 /// All requested renditions of one source.
 package struct RenderedPicture: Sendable {
@@ -202,9 +191,7 @@ package struct RendererConfiguration: Sendable {
         self.executable = executable
         self.processes = processes
     }
-}
 
-extension RendererConfiguration {
     /// A program beside this one.
     package static func sibling(_ name: String) -> String {
         let own =
@@ -234,8 +221,4 @@ package struct RendererStatistics: Hashable, Sendable {
 /// No renderer can be started; the description names the attempt and its error.
 package struct RendererUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
-
-    package init(_ description: String) {
-        self.description = description
-    }
 }

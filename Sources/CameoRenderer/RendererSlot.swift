@@ -133,9 +133,7 @@ struct RendererSlot: ~Copyable {
             note(&statistics)
         }
     }
-}
 
-extension RendererSlot {
     /// Waits until ``current`` is ready. Returns false if it could not be made ready, after the back-off, or if the
     /// pool shuts down.
     mutating func prepareChild() -> Bool {

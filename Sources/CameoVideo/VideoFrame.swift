@@ -113,13 +113,5 @@ struct VideoFrame {
 
 extension VideoContainer {
     /// libavformat's name.
-    fileprivate var demuxer: String {
-        switch self {
-        case .mp4: "mov"
-        case .matroska: "matroska"
-        case .mpegTS: "mpegts"
-        case .avi: "avi"
-        case .mp3: "mp3"
-        }
-    }
+    fileprivate var demuxer: String { self == .mp4 ? "mov" : rawValue.lowercased() }
 }

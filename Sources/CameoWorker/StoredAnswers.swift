@@ -150,7 +150,7 @@ struct FetchedOverlay: Sendable {
     let uri: String
     let file: FetchedSource
 
-    var forRenderer: RenderOverlay { RenderOverlay(source: uri, file: file.file, kind: file.kind) }
+    var forRenderer: RenderOverlay { (source: uri, file: file.file, kind: file.kind) }
 }
 
 extension JobFailure {

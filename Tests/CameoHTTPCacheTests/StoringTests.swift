@@ -21,16 +21,10 @@ struct StoringTests {
         )
     }
 
-    private static let refusals: [(Int, CachePolicy.Refusal)] = [
-        (206, CachePolicy.Refusal.partial), (304, .notModified), (100, .notFinal), (103, .notFinal),
-        (600, .notFinal),
-        (0, .notFinal), (-1, .notFinal),
-    ]
-
-    @Test(arguments: refusals)
-    func theseStatusesNever(status: Int, refusal: CachePolicy.Refusal) {
+    @Test(arguments: [206, 304, 100, 103, 600, 0, -1])
+    func theseStatusesNever(status: Int) {
         let generous = answer("Cache-Control: public, max-age=60", status: status)
-        #expect(shared.storing(generous, of: plain) == .refused(refusal))
+        #expect(shared.storing(generous, of: plain) == .refused(.forbidden))
     }
 
     @Test(
@@ -41,7 +35,7 @@ struct StoringTests {
         ]
     )
     func noStoreIsFoundWhereverItStands(value: String) {
-        #expect(oneTenant.storing(answer("Cache-Control: \(value)"), of: plain) == .refused(.noStore))
+        #expect(oneTenant.storing(answer("Cache-Control: \(value)"), of: plain) == .refused(.forbidden))
     }
 
     @Test(arguments: ["no-storeage", "x=no-store", #"x="a, no-store, b""#, "no store", "", ",,,", "=no-store"])
@@ -51,17 +45,17 @@ struct StoringTests {
 
     @Test func everyLineCountsAndABrokenOneHidesNothing() {
         let lines = answer("Cache-Control: x=\"open", "cache-control: no-store", "Cache-Control: \"")
-        #expect(shared.storing(lines, of: plain) == .refused(.noStore))
+        #expect(shared.storing(lines, of: plain) == .refused(.forbidden))
     }
 
     @Test func theRequestMayForbidIt() {
         let request = fields(["Cache-Control: no-store"])
-        #expect(shared.storing(answer("Cache-Control: max-age=60"), of: request) == .refused(.noStoreRequested))
+        #expect(shared.storing(answer("Cache-Control: max-age=60"), of: request) == .refused(.forbidden))
     }
 
     @Test(arguments: ["private", #"private="Set-Cookie""#, "private, public", "max-age=60, Private"])
     func privateIsForOneTenant(value: String) {
-        #expect(shared.storing(answer("Cache-Control: \(value)"), of: plain) == .refused(.isPrivate))
+        #expect(shared.storing(answer("Cache-Control: \(value)"), of: plain) == .refused(.forbidden))
         #expect(oneTenant.storing(answer("Cache-Control: \(value)"), of: plain) == .allowed)
     }
 
@@ -75,20 +69,20 @@ struct StoringTests {
     func anAuthorizedAnswerMustBeOpenedToASharedCache(value: String, isOpen: Bool) {
         let request = fields(["authorization: Basic YTpi"])
         let response = answer("Cache-Control: \(value)")
-        #expect(shared.storing(response, of: request) == (isOpen ? .allowed : .refused(.authorized)))
+        #expect(shared.storing(response, of: request) == (isOpen ? .allowed : .refused(.forbidden)))
         #expect(oneTenant.storing(response, of: request) == .allowed)
     }
 
     @Test("Section 5.2.2.3", arguments: [(200, true), (404, true), (299, false), (418, false), (599, false)])
     func mustUnderstandOverrulesNoStoreForAStatusThatIsKnown(status: Int, isKnown: Bool) {
         let response = answer("Cache-Control: max-age=60, no-store, must-understand", status: status)
-        #expect(shared.storing(response, of: plain) == (isKnown ? .allowed : .refused(.notUnderstood)))
+        #expect(shared.storing(response, of: plain) == (isKnown ? .allowed : .refused(.forbidden)))
         let unsure = answer("Cache-Control: no-store, must-understand=x")
-        #expect(shared.storing(unsure, of: plain) == .refused(.noStore))
+        #expect(shared.storing(unsure, of: plain) == .refused(.forbidden))
     }
 
     @Test func anAnswerThatNoRequestCanMatchIsNotKept() {
-        #expect(shared.storing(answer("Vary: Accept, *"), of: plain) == .refused(.variesOnEverything))
+        #expect(shared.storing(answer("Vary: Accept, *"), of: plain) == .refused(.forbidden))
         #expect(shared.storing(answer("Vary: Accept"), of: plain) == .allowed)
     }
 

@@ -14,7 +14,7 @@ struct DeskTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var ids: [RenderTicket.ID] = []
             for isBackground in [true, false, true, false] {
-                let id = desk.announce()
+                let id = desk.newID()
                 ids.append(id)
                 group.addTask {
                     _ = try? await withCheckedThrowingContinuation { continuation in

@@ -176,11 +176,9 @@ struct DistrustTests {
         )
         // The scheme in capital letters is the same one.
         let long = "DATA:image/png;base64," + String(repeating: "A", count: 900_000)
-        let overlays = try (0..<ThumbnailRequest.maximumOverlays).map { index in
-            RenderOverlay(
-                source: index == 1 ? long : "file:///\(index).png",
-                file: try OpenFile.memory(containing: Data("overlay \(index)".utf8))
-            )
+        let overlays = try (0..<ThumbnailRequest.maximumOverlays).map { index -> RenderOverlay in
+            let file = try OpenFile.memory(containing: Data("overlay \(index)".utf8))
+            return (source: index == 1 ? long : "file:///\(index).png", file: file, kind: .file)
         }
         let renditions = overlays.map { overlay in
             var rendition = Rendition(width: 8)

@@ -120,7 +120,7 @@ struct InitialsDrawingTests {
             of: OpenFile.memory(containing: Data("initials:A?background=%23fff".utf8)),
             holding: .initials,
             overlays: [
-                RenderOverlay(
+                (
                     source: "initials:B",
                     file: OpenFile.memory(containing: Data("initials:B?background=%23f00".utf8)),
                     kind: .initials

@@ -30,7 +30,7 @@ struct OverlayTests {
         let picture = try await Renderers.shared.get().render(
             [rendition],
             of: OpenFile(reading: path),
-            overlays: [RenderOverlay(source: overlay.source, file: OpenFile(reading: markPath))],
+            overlays: [(source: overlay.source, file: OpenFile(reading: markPath), kind: .file)],
             named: path
         )
         return try await PixelGrid(of: picture.renditions[0])

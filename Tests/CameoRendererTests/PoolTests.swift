@@ -152,7 +152,7 @@ struct PoolTests {
     @Test func jobThatIsTooLongToAskIsNamedAndCostsNoChild() async throws {
         let path = String(repeating: "a", count: 150_000)
         let source = try await OpenFile(reading: Pictures.photo("jpg"))
-        let overlays = (0..<8).map { RenderOverlay(source: "file:///\($0)\(path).png", file: source) }
+        let overlays = (0..<8).map { (source: "file:///\($0)\(path).png", file: source, kind: .file) as RenderOverlay }
         try await Renderers.withPool { pool in
             let failure = await failure {
                 try await pool.render([Rendition(width: 8)], of: source, overlays: overlays, named: "it")

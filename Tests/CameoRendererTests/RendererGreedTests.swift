@@ -67,7 +67,7 @@ struct RendererGreedTests {
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         let source = try await OpenFile(reading: Pictures.plain(30, 20))
         let path = String(repeating: "a", count: 60_000)
-        let overlays = (0..<8).map { RenderOverlay(source: "file:///\($0)\(path).png", file: source) }
+        let overlays = (0..<8).map { (source: "file:///\($0)\(path).png", file: source, kind: .file) as RenderOverlay }
         try await Renderers.withPool(configuration) { pool in
             try await body(pool) { timeout in
                 let rendition = Rendition(width: 8)
@@ -175,7 +175,7 @@ struct RendererGreedTests {
             _ = try await pool.render(
                 [Rendition(width: 8, format: .png)],
                 of: asOverlay ? png : pdf,
-                overlays: asOverlay ? [RenderOverlay(source: "file:///mark.pdf", file: pdf)] : [],
+                overlays: asOverlay ? [(source: "file:///mark.pdf", file: pdf, kind: .file)] : [],
                 named: "a picture"
             )
             #expect(pool.statistics.recycled == 1)

@@ -87,19 +87,12 @@ package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
     }
 
     private init(base: IPAddress, length: Int) {
-        switch base {
-        case .v4(let bits): self.base = .v4((bits >> (32 - length)) << (32 - length))
-        case .v6(let bits): self.base = .v6((bits >> (128 - length)) << (128 - length))
-        }
+        self.base = base.masked(to: length)
         self.length = length
     }
 
     package func contains(_ address: IPAddress) -> Bool {
-        switch (base, address) {
-        case (.v4(let base), .v4(let bits)): (base ^ bits) >> (32 - length) == 0
-        case (.v6(let base), .v6(let bits)): (base ^ bits) >> (128 - length) == 0
-        default: false
-        }
+        address.width == base.width && address.masked(to: length) == base
     }
 
     package var description: String { "\(base)/\(length)" }
@@ -158,12 +151,13 @@ enum HostSpelling: Hashable {
         let host = Self.plain(host)
         let last = host.split(separator: ".").last ?? ""
         if host == "localhost" || host.hasSuffix(".localhost") {
-            self = .address(.v4(0x7F00_0001))  // RFC 6761, section 6.3
+            self = .address(IPAddress(v4: 0x7F00_0001))  // RFC 6761, section 6.3
         } else if last.isEmpty || host.contains("%") {
             self = .neither
         } else if last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || last.hasPrefix("0x") {
             var address = in_addr()
-            self = inet_aton(host, &address) == 1 ? .address(.v4(UInt32(bigEndian: address.s_addr))) : .neither
+            let isAddress = inet_aton(host, &address) == 1
+            self = isAddress ? .address(IPAddress(v4: UInt32(bigEndian: address.s_addr))) : .neither
         } else {
             self = .name
         }

@@ -1,22 +1,32 @@
 internal import Glibc
 
 /// An IPv4 or IPv6 address, without port and scope.
-package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address in host byte order: 127.0.0.1 is 0x7F000001.
-    case v4(UInt32)
-    case v6(UInt128)
+    let bits: UInt128
+    /// The number of bits of an address of this family: 32 or 128.
+    let width: Int
+}
+
+extension IPAddress {
+    init(v4 bits: UInt32) { self.init(bits: UInt128(bits), width: 32) }
+
+    private init(v6: in6_addr) {
+        let bits = withUnsafeBytes(of: v6) { UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) }
+        self.init(bits: bits, width: 128)
+    }
 
     /// Reads dotted decimal or RFC 4291 text, without brackets and scope; other spellings give nil.
     package init?(_ text: some StringProtocol) {
         let text = String(text)
-        var v4 = in_addr()
+        var (v4, v6) = (in_addr(), in6_addr())
         if inet_pton(AF_INET, text, &v4) == 1 {
-            self = .v4(UInt32(bigEndian: v4.s_addr))
-            return
+            self.init(v4: UInt32(bigEndian: v4.s_addr))
+        } else if inet_pton(AF_INET6, text, &v6) == 1 {
+            self.init(v6: v6)
+        } else {
+            return nil
         }
-        var v6 = in6_addr()
-        guard inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
-        self = .v6(withUnsafeBytes(of: v6) { UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) })
     }
 
     /// Reads a `sockaddr_in` or `sockaddr_in6`; any other family, or too few bytes, gives nil.
@@ -24,44 +34,33 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         guard bytes.count >= MemoryLayout<sa_family_t>.size else { return nil }
         switch Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET where bytes.count >= MemoryLayout<sockaddr_in>.size:
-            self = .v4(UInt32(bigEndian: bytes.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
+            self.init(v4: UInt32(bigEndian: bytes.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
         case AF_INET6 where bytes.count >= MemoryLayout<sockaddr_in6>.size:
-            let address = bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-            self = .v6(withUnsafeBytes(of: address) { UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) })
+            self.init(v6: bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr)
         default:
             return nil
         }
     }
 
-    /// The number of bits of an address of this family.
-    package var width: Int {
-        switch self {
-        case .v4: 32
-        case .v6: 128
-        }
+    /// The address with zeros behind its first bits.
+    func masked(to length: Int) -> IPAddress {
+        let rest = width - length
+        return IPAddress(bits: (bits >> rest) << rest, width: width)
     }
 
     package var description: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        switch self {
-        case .v4(let bits):
-            var address = in_addr(s_addr: bits.bigEndian)
-            inet_ntop(AF_INET, &address, &buffer, socklen_t(buffer.count))
-        case .v6(let bits):
-            var bytes = bits.bigEndian
-            inet_ntop(AF_INET6, &bytes, &buffer, socklen_t(buffer.count))
-        }
+        var bytes = (bits << (128 - width)).bigEndian
+        inet_ntop(width == 32 ? AF_INET : AF_INET6, &bytes, &buffer, socklen_t(buffer.count))
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
-}
 
-extension IPAddress {
     /// The IPv4 addresses embedded in this IPv6 address, to which a network on the path may deliver. An address guard that
     /// ignored them would let `::ffff:127.0.0.1` through.
     package var embedded: [IPAddress] {
-        guard case .v6(let bits) = self else { return [] }
+        guard width == 128 else { return [] }
         var addresses: [IPAddress] = []
-        func add(_ bits: UInt128) { addresses.append(.v4(UInt32(truncatingIfNeeded: bits))) }
+        func add(_ bits: UInt128) { addresses.append(IPAddress(v4: UInt32(truncatingIfNeeded: bits))) }
 
         switch bits >> 96 {
         case 0x0064_FF9B where (bits << 32) >> 64 == 0: add(bits)  // NAT64, RFC 6052: 64:ff9b::/96

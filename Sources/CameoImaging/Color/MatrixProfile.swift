@@ -1,12 +1,10 @@
 internal import CameoModel
 internal import Glibc
 
-/// An ICC profile (ICC.1:2010) that tells by three primaries and three curves what light its RGB values are, as nearly all
-/// of cameras and screens do.
+/// An ICC profile (ICC.1:2010) that tells by three primaries and three curves what light its RGB values are.
 ///
 /// DESIGN: libvips makes lcms build each picture's conversion anew, which costs as many instructions as all else that is
-/// done for a small picture; most are spent on inverting the curve of libvips' own sRGB. So such profiles are applied by
-/// Cameo, and those of sRGB not at all.
+/// done for a small picture. So such profiles are applied by Cameo, and those of sRGB not at all.
 struct MatrixProfile: Hashable {
     /// The light, 0…1, of each 8-bit value: red, green and blue of the first value, then those of the second, …
     let light: [Double]

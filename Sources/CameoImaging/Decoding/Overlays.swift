@@ -13,22 +13,19 @@ final class OverlayPicture {
     let namedSize: PixelSize
     private var latest: VipsPicture?
 
-    init(_ picture: consuming VipsPicture, namedSize: PixelSize) throws(ImagingError) {
-        let colored = try VipsPicture.result(of: "overlay", picture.colored())
-        let complete = try VipsPicture.result(of: "overlay", colored.withAlpha())
-        self.picture = try .result(of: "overlay", complete.materialized())
-        self.namedSize = namedSize
-    }
-
     /// Decodes a file.
-    convenience init(_ mapping: borrowing SourceMapping, _ rules: SourceRules) throws(ImagingError) {
+    init(_ mapping: borrowing SourceMapping, _ rules: SourceRules) throws(ImagingError) {
         let reader = try SourceReader(mapping, rules)
         let header = try reader.header()
         let shape = reader.shape(header)
         let size = Self.size(of: shape.canvas, shape.format)
         let shared = try SourceDecoder(reader: reader, shape: shape)
             .page(0, header: header, at: size, keepsProfile: false)
-        try self.init(shared.frame(0, inSourceProfile: false), namedSize: shape.size)
+        let frame = try shared.frame(0, inSourceProfile: false)
+        let colored = try VipsPicture.result(of: "overlay", frame.colored())
+        let complete = try VipsPicture.result(of: "overlay", colored.withAlpha())
+        picture = try .result(of: "overlay", complete.materialized())
+        namedSize = shape.size
     }
 
     /// The overlay at a size. The latest result is kept, because all frames of an animation ask for the same size.
@@ -107,7 +104,8 @@ extension PixelArea {
         }
         let scaled = own.scaled(by: factor)
         let size = PixelSize(min(room.width, scaled.width), min(room.height, scaled.height))
-        let place = Placement(of: size, in: room, gravity: overlay.gravity)
-        self.init(left: place.left + horizontal, top: place.top + vertical, size: size)
+        self.init(placing: size, in: room, gravity: overlay.gravity)
+        left += horizontal
+        top += vertical
     }
 }

@@ -22,25 +22,15 @@ struct SourceDecoder {
         let isMeasured = header.measure > 1
         let headerBytes = header.decodingBytes
         let picture = shrink == .none ? header : try reader.open(page: page, shrink: shrink)
-        let decodingBytes = isMeasured ? picture.decodingBytes : headerBytes
-        do throws(ImagingError) {
-            return try decode(picture, plan, keepsProfile, page: page, keeping: kept, animation: nil)
-        } catch {
-            throw noticed(error, decoding: decodingBytes)
-        }
+        let bytes = isMeasured ? picture.decodingBytes : headerBytes
+        return try decode(picture, plan, keepsProfile, bytes, page: page, keeping: kept, animation: nil)
     }
 
     /// Decodes all frames at their own size: resized together, each would bleed into its neighbours.
     func animation(_ facts: PictureFacts, keepsProfile: Bool) throws(ImagingError) -> SharedPicture {
         let roll = try reader.animation(facts)
-        let decodingBytes = roll.decodingBytes
-        let animation = Animation(of: roll)
         let plan = SourcePlan(format: reader.format, sharedSize: nil)
-        do throws(ImagingError) {
-            return try decode(roll, plan, keepsProfile, animation: animation)
-        } catch {
-            throw noticed(error, decoding: decodingBytes)
-        }
+        return try decode(roll, plan, keepsProfile, roll.decodingBytes, animation: Animation(of: roll))
     }
 
     /// The pixels with a profile that fits them, if any, and with colours that are not multiplied by alpha.
@@ -67,43 +57,45 @@ struct SourceDecoder {
         }
     }
 
-    private var corrupt: ImagingError { .corrupt(reader.format, detail: VipsLibrary.takeErrorText()) }
+    private var corrupt: ImagingError { .corrupt(reader.format) }
 
+    /// `bytes` is the most memory that decoding needs.
     private func decode(
         _ opened: borrowing VipsPicture,
         _ plan: SourcePlan,
         _ keepsProfile: Bool,
+        _ bytes: Int,
         page: Int = 0,
         keeping kept: PixelArea? = nil,
         animation: Animation?
     ) throws(ImagingError) -> SharedPicture {
-        var plan = plan
-        let item = reader.format == .heif || reader.format == .avif ? HEIFItem(in: reader.bytes) : nil
-        let opened = try understood(opened, item, page)
-        plan.codedColor = color(of: opened, item)
-        plan.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
-        var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, plan)
-        let last: [any PreparationStep.Type] = animation == nil ? RenderPipeline.uprighting : []
-        var device: VipsPicture?
-        if keepsProfile, plan.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
-            loaded = try Decode.apply(to: loaded, plan)
-            let steps = RenderPipeline.keepingProfile + last
-            device = try RenderPipeline.prepare(loaded.sharingReference(), by: steps, plan)
+        do throws(ImagingError) {
+            var plan = plan
+            let item = reader.format == .heif || reader.format == .avif ? HEIFItem(in: reader.bytes) : nil
+            let opened = try understood(opened, item, page)
+            plan.codedColor = color(of: opened, item)
+            plan.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
+            var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, plan)
+            let last: [any PreparationStep.Type] = animation == nil ? RenderPipeline.uprighting : []
+            var device: VipsPicture?
+            if keepsProfile, plan.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {
+                loaded = try Decode.apply(to: loaded, plan)
+                let steps = RenderPipeline.keepingProfile + last
+                device = try RenderPipeline.prepare(loaded.sharingReference(), by: steps, plan)
+            }
+            let standard = try RenderPipeline.prepare(loaded, by: RenderPipeline.standardizing + last, plan)
+            return SharedPicture(
+                standard: standard,
+                device: device,
+                shape: shape,
+                kept: kept,
+                animation: animation,
+                header: opened
+            )
+        } catch {
+            // libvips reports the same error for damage and for a large allocation that failed.
+            throw AddressSpace.hasRoom(for: bytes) ? error : ImagingError.outOfMemory
         }
-        let standard = try RenderPipeline.prepare(loaded, by: RenderPipeline.standardizing + last, plan)
-        return SharedPicture(
-            standard: standard,
-            device: device,
-            shape: shape,
-            kept: kept,
-            animation: animation,
-            header: opened
-        )
-    }
-
-    /// Tells memory exhaustion from damage: libvips reports the same error for a large allocation that failed.
-    private func noticed(_ error: ImagingError, decoding bytes: Int) -> ImagingError {
-        AddressSpace.hasRoom(for: bytes) ? error : .outOfMemory
     }
 }
 

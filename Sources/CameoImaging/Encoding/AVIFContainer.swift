@@ -90,27 +90,18 @@ enum AVIFContainer {
     /// Adds a property to `ipco` and assigns it to an item in `ipma`.
     private static func add(_ profile: [UInt8], to item: Int, in children: inout [ISOBox]) -> Bool {
         guard let iprp = children["iprp"], var parts = ISOBox.all(in: iprp.payload),
-            var properties = parts["ipco"].flatMap({ ISOBox.all(in: $0.payload) }), let ipma = parts["ipma"]?.payload,
+            var properties = parts["ipco"].flatMap({ ISOBox.all(in: $0.payload) }), let ipma = parts["ipma"],
             // Version 0, indices of 7 bits.
-            ipma.prefix(4).allSatisfy({ $0 == 0 }), properties.count < 127
+            ipma.payload.prefix(4).allSatisfy({ $0 == 0 }), properties.count < 127,
+            let (start, used, _) = ipma.associations(of: item),
+            let indices = ipma.payload.slice(at: start, count: used)
         else { return false }
         properties.append(ISOBox("colr", Array("prof".utf8) + profile))
-        guard let count = ipma.number(at: 4, count: 4) else { return false }
-        var position = 8
-        for _ in 0..<count {
-            guard let id = ipma.number(at: position, count: 2), let used = ipma.number(at: position + 2, count: 1),
-                let before = ipma.slice(at: 0, count: position + 2),
-                let indices = ipma.slice(at: position + 3, count: used)
-            else { return false }
-            position += 3 + used
-            guard id == item else { continue }
-            let more = [UInt8(truncatingIfNeeded: used + 1)] + indices + [UInt8(properties.count)]
-            parts.set(ISOBox("ipco", properties.bytes))
-            parts.set(ISOBox("ipma", before + more + ipma[position...]))
-            children.set(ISOBox("iprp", parts.bytes))
-            return true
-        }
-        return false
+        let more = [UInt8(truncatingIfNeeded: used + 1)] + indices + [UInt8(properties.count)]
+        parts.set(ISOBox("ipco", properties.bytes))
+        parts.set(ISOBox("ipma", ipma.payload[..<(start - 1)] + more + ipma.payload[(start + used)...]))
+        children.set(ISOBox("iprp", parts.bytes))
+        return true
     }
 }
 

@@ -7,12 +7,13 @@ enum Encoder {
     typealias File = (bytes: Data, hasAlpha: Bool)
 
     /// The picture must be in memory with 8 bits per band: grey or colour, with or without alpha, the frames of an
-    /// animation stacked vertically. Throws ``ImagingError/tooManyBytes(limit:smallest:)`` if no quality makes it fit.
+    /// animation stacked vertically. Throws an error of reason `tooManyBytes` if no quality makes it fit.
     static func encode(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> File {
         let output = try OutputPicture(picture, plan)
         let bytes = try chosen(output, plan, isFlat: AutoChoice.mayBeLossless(picture, plan))
         if let limit = plan.rendition.encoding.maxBytes, bytes.count > limit {
-            throw .tooManyBytes(limit: limit, smallest: bytes.count)
+            let predicate = "cannot be encoded in \(limit) bytes: the smallest result has \(bytes.count)"
+            throw ImagingError(.tooManyBytes, predicate)
         }
         return (bytes, output.hasAlpha)
     }
@@ -23,9 +24,9 @@ enum Encoder {
         _ plan: RenditionPlan,
         isFlat: Bool
     ) throws(ImagingError) -> Data {
-        let first = try output.encoded(by: plan.saver(quality: plan.quality))
+        let first = try output.encoded { plan.file(of: $0, quality: plan.quality) }
         if isFlat {
-            let lossless = try output.encoded(by: AutoChoice.losslessSaver(for: plan))
+            let lossless = try output.encoded { AutoChoice.losslessFile(of: $0, plan) }
             // Lossless is also the better picture.
             let fits = lossless.count <= plan.rendition.encoding.maxBytes ?? .max
             if lossless.count < first.count, fits { return lossless }
@@ -38,7 +39,7 @@ enum Encoder {
         var (best, lowest, highest) = (first, 1, quality - 1)
         for _ in 1..<attempts where lowest <= highest {
             let middle = (lowest + highest) / 2
-            let file = try output.encoded(by: plan.saver(quality: middle))
+            let file = try output.encoded { plan.file(of: $0, quality: middle) }
             // A later file that fits has a higher quality.
             if file.count <= limit || file.count < best.count { best = file }
             if file.count <= limit { lowest = middle + 1 } else { highest = middle - 1 }
@@ -77,8 +78,8 @@ enum AutoChoice {
         }
     }
 
-    static func losslessSaver(for plan: RenditionPlan) -> VipsSaver {
-        .losslessWebP(effort: plan.rendition.encoding.effort.map(RenditionPlan.webPMethod) ?? effort)
+    static func losslessFile(of picture: borrowing VipsPicture, _ plan: RenditionPlan) -> Data? {
+        picture.losslessWebP(effort: plan.rendition.encoding.effort.map(RenditionPlan.webPMethod) ?? effort)
     }
 
     private static func hasFewColors(_ picture: borrowing VipsPicture) -> Bool {
@@ -113,27 +114,28 @@ extension RenditionPlan {
         }
     }
 
-    /// The saver for ``quality`` or a lower one.
-    func saver(quality: Int?) -> VipsSaver {
+    /// The encoded picture, with ``quality`` or a lower one; nil if the encoder failed.
+    func file(of picture: borrowing VipsPicture, quality: Int?) -> Data? {
         let encoding = rendition.encoding
         switch (format, quality) {
         case (.jpeg, let quality):
             let quality = quality ?? 80
-            return .jpeg(quality: quality, chroma: chroma(at: quality), isProgressive: encoding.progressive)
+            return picture.jpeg(quality: quality, chroma: chroma(at: quality), isProgressive: encoding.progressive)
         case (.png, let quality?):
-            return .palettePNG(quality: quality, effort: encoding.effort ?? 7)
-        case (.png, nil): return .png(effort: encoding.effort ?? 6)
+            return picture.palettePNG(quality: quality, effort: encoding.effort ?? 7)
+        case (.png, nil): return picture.png(effort: encoding.effort ?? 6)
         case (.webp, let quality?), (.auto, let quality?), (.source, let quality?):
             // Damaged edges are noticed sooner than blurred colours: alpha stays lossless down to the default quality.
             let method = encoding.effort.map(Self.webPMethod) ?? 4
-            if encoding.nearLossless { return .nearLosslessWebP(quality: quality, effort: method) }
-            return .webp(quality: quality, alphaQuality: min(100, quality + 20), effort: method)
+            if encoding.nearLossless { return picture.nearLosslessWebP(quality: quality, effort: method) }
+            return picture.lossyWebP(quality: quality, alphaQuality: min(100, quality + 20), effort: method)
         case (.webp, nil), (.auto, nil), (.source, nil):
-            return .losslessWebP(effort: encoding.effort.map(Self.webPMethod) ?? 4)
+            return picture.losslessWebP(effort: encoding.effort.map(Self.webPMethod) ?? 4)
         case (.avif, let quality?):
-            return .avif(quality: quality, effort: encoding.effort ?? Self.avifEffort, chroma: chroma(at: quality))
-        case (.avif, nil): return .losslessAVIF(effort: encoding.effort ?? Self.avifEffort)
-        case (.gif, _): return .gif(effort: encoding.effort ?? 7)
+            let effort = encoding.effort ?? Self.avifEffort
+            return picture.avif(quality: quality, effort: effort, chroma: chroma(at: quality))
+        case (.avif, nil): return picture.losslessAVIF(effort: encoding.effort ?? Self.avifEffort)
+        case (.gif, _): return picture.gif(effort: encoding.effort ?? 7)
         }
     }
 

@@ -27,8 +27,8 @@ struct OutputPicture: ~Copyable {
         hasAlpha = !isOpaque
     }
 
-    func encoded(by saver: VipsSaver) throws(ImagingError) -> Data {
-        guard let bytes = picture.encoded(by: saver) else { throw Self.failure }
+    func encoded(by encode: (borrowing VipsPicture) -> Data?) throws(ImagingError) -> Data {
+        guard let bytes = encode(picture) else { throw Self.failure }
         let file: Data? =
             switch format {
             case .jpeg: metadata.isEmpty ? bytes : JPEGContainer.adding(metadata, to: bytes)
@@ -71,7 +71,7 @@ struct OutputPicture: ~Copyable {
         return profile
     }
 
-    private static var failure: ImagingError { .encodingFailed(VipsLibrary.takeErrorText()) }
+    private static var failure: ImagingError { .encodingFailed() }
 
     private static func made(_ picture: consuming VipsPicture?) throws(ImagingError) -> VipsPicture {
         guard let picture else { throw failure }

@@ -30,8 +30,7 @@ enum WebPContainer {
 
     /// The same picture with this metadata and no other. `size` is the canvas size. Nil if this is not a WebP file.
     ///
-    /// libvips 8.14.1 adds an EXIF chunk of its own to every WebP, even if told to strip: 220 useless bytes and a
-    /// larger header to announce them.
+    /// libvips 8.14.1 adds an EXIF chunk of its own, 220 bytes, to every WebP, even if told to strip.
     static func replacingMetadata(
         of file: Data,
         by metadata: KeptMetadata,
@@ -87,8 +86,8 @@ extension VipsPicture {
     /// Whether ``webP(quality:alphaQuality:effort:isLossless:)`` can encode the picture: it is in colour, and no animation.
     var isPlainColor: Bool { colorBands == 3 && vips_image_get_typeof(image, VIPS_META_PAGE_HEIGHT) == 0 }
 
-    /// The picture as a WebP file without metadata: the same pixels as libvips' saver, which has two threads hand each other
-    /// every few rows and adds EXIF that nobody asked for. That took a sixth of the encoding of a thumbnail of 256 pixels.
+    /// The picture as a WebP file without metadata, with the same pixels as from libvips' saver, which takes a sixth longer for
+    /// a thumbnail of 256 pixels: two threads hand each other every few rows.
     /// `quality` is 0…100, of a lossless file how hard libwebp tries; `effort` is 0…6, libwebp's method. Nil if the picture
     /// could not be computed, or if libwebp refused it.
     func webP(quality: Int, alphaQuality: Int, effort: Int, isLossless: Bool) -> Data? {

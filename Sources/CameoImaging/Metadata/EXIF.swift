@@ -137,10 +137,9 @@ enum EXIFTag {
 
 /// The EXIF of a JPEG file, which libvips does not get to see.
 ///
-/// DESIGN: libvips parses EXIF whenever it reads the header, two or three times a picture, prints every field and every
-/// missing one into strings, and copies them all from each operation to the next. Of this Cameo needs the orientation,
-/// and the block as it is. So the segment's marker is overwritten in the process's private copy of its page, by one that
-/// decoders skip.
+/// DESIGN: libvips parses EXIF two or three times a picture, prints every field into a string, and copies them all from each
+/// operation to the next. Cameo needs the orientation, and the block as it is. So the segment's marker is overwritten in
+/// the process's private copy of its page, by one that decoders skip.
 struct EXIFSegment {
     /// The segment's payload, with its `Exif` prefix.
     let payload: Range<Int>

@@ -8,7 +8,7 @@ enum PlaceholderMaker {
     static func placeholder(of picture: borrowing VipsPicture) throws(ImagingError) -> Placeholder {
         let (size, bands) = (PixelSize(picture.width, picture.height), picture.bands)
         let small = picture.withPixels { SmallPicture(averaging: $0, of: size, bands: bands) }
-        guard let small else { throw .processingFailed(step: "placeholder", detail: VipsLibrary.takeErrorText()) }
+        guard let small else { throw .processingFailed(step: "placeholder") }
         return Placeholder(
             thumbHash: Data(ThumbHash.bytes(of: small)).base64EncodedString(),
             blurHash: BlurHash.text(of: small),
@@ -110,10 +110,10 @@ private struct Sums {
     mutating func add(_ pixels: Span<UInt8>, _ bands: Int) {
         let sums = pixels.withUnsafeBufferPointer { pixels in
             switch bands {
-            case 1: Self.opaque(pixels, stride: 1, green: 0, blue: 0)
-            case 3: Self.opaque(pixels, stride: 3, green: 1, blue: 2)
-            case 2: Self.weighted(pixels, stride: 2, green: 0, blue: 0)
-            default: Self.weighted(pixels, stride: 4, green: 1, blue: 2)
+            case 1: Self.sums(of: pixels, stride: 1, green: 0, blue: 0, hasAlpha: false)
+            case 2: Self.sums(of: pixels, stride: 2, green: 0, blue: 0, hasAlpha: true)
+            case 3: Self.sums(of: pixels, stride: 3, green: 1, blue: 2, hasAlpha: false)
+            default: Self.sums(of: pixels, stride: 4, green: 1, blue: 2, hasAlpha: true)
             }
         }
         red += sums.red
@@ -123,24 +123,17 @@ private struct Sums {
     }
 
     @inline(__always)
-    private static func opaque(_ pixels: UnsafeBufferPointer<UInt8>, stride: Int, green: Int, blue: Int) -> Sums {
+    private static func sums(
+        of pixels: UnsafeBufferPointer<UInt8>,
+        stride: Int,
+        green: Int,
+        blue: Int,
+        hasAlpha: Bool
+    ) -> Sums {
         var sums = Sums()
         var index = 0
         while index < pixels.count {
-            sums.red &+= Int(pixels[index])
-            sums.green &+= Int(pixels[index &+ green])
-            sums.blue &+= Int(pixels[index &+ blue])
-            index &+= stride
-        }
-        return Sums(red: sums.red * 255, green: sums.green * 255, blue: sums.blue * 255, alpha: index / stride * 255)
-    }
-
-    @inline(__always)
-    private static func weighted(_ pixels: UnsafeBufferPointer<UInt8>, stride: Int, green: Int, blue: Int) -> Sums {
-        var sums = Sums()
-        var index = 0
-        while index < pixels.count {
-            let weight = Int(pixels[index &+ stride &- 1])
+            let weight = hasAlpha ? Int(pixels[index &+ stride &- 1]) : 255
             sums.red &+= Int(pixels[index]) &* weight
             sums.green &+= Int(pixels[index &+ green]) &* weight
             sums.blue &+= Int(pixels[index &+ blue]) &* weight

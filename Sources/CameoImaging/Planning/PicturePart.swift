@@ -73,11 +73,12 @@ enum EarlyCut {
         else { return nil }
         let geometry = Geometry(of: rendition, source: source.size)
         guard geometry.resized == shared else { return nil }
-        let (box, place) = (geometry.final, Placement(of: geometry.final, in: shared, gravity: rendition.gravity))
-        let kept =
-            isTurnedSideways
-            ? PixelArea(left: 0, top: place.top, size: PixelSize(shared.width, box.height))
-            : PixelArea(left: place.left, top: 0, size: PixelSize(box.width, shared.height))
+        var kept = PixelArea(placing: geometry.final, in: shared, gravity: rendition.gravity)
+        if isTurnedSideways {
+            (kept.left, kept.size.width) = (0, shared.width)
+        } else {
+            (kept.top, kept.size.height) = (0, shared.height)
+        }
         return kept.size == shared ? nil : kept
     }
 }

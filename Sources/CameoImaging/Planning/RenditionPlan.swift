@@ -22,7 +22,7 @@ struct RenditionPlan {
     /// Whether the pixels keep the values of the source's own profile, which must then be embedded.
     let keepsSourceProfile: Bool
     /// Where `cover` cuts: decided on the first frame and applied to all.
-    var cut: Placement?
+    var cut: PixelArea?
 
     /// Throws if the rendition would exceed the limits.
     init(

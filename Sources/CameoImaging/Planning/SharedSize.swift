@@ -8,7 +8,7 @@ enum SharedSize {
     private static let drawingEdge = 32_767
 
     /// The smallest size that is enough for every rendition on both axes; larger than the source only for vector
-    /// drawings. A rendition that trims but is not yet in `trimmed` gets a size for its border search.
+    /// drawings. A rendition whose `trim` is not yet in `trimmed` gets a size for its border search.
     static func size(
         for renditions: [Rendition],
         of source: SourceShape,
@@ -16,8 +16,8 @@ enum SharedSize {
         limit: Int
     ) throws(ImagingError) -> PixelSize {
         var shared = PixelSize(1, 1)
-        for (index, rendition) in renditions.enumerated() {
-            let needed = try needed(for: rendition, of: source, trimmed[index])
+        for rendition in renditions {
+            let needed = try needed(for: rendition, of: source, rendition.trim.flatMap { trimmed[$0] })
             shared = PixelSize(max(shared.width, needed.width), max(shared.height, needed.height))
         }
         guard source.format.isVector else {
@@ -112,16 +112,10 @@ final class SharedPicture {
         self.device = device
     }
 
-    private func inSourceProfilePicture() -> VipsPicture {
-        switch device {
-        case .some(let device): device.sharingReference()
-        case .none: standard.sharingReference()
-        }
-    }
-
     /// One frame, upright and without metadata.
     func frame(_ index: Int, inSourceProfile: Bool) throws(ImagingError) -> VipsPicture {
-        let picture = inSourceProfile ? inSourceProfilePicture() : standard.sharingReference()
+        var picture = standard.sharingReference()
+        if inSourceProfile, let own = device?.sharingReference() { picture = own }
         guard let animation else { return picture }
         let height = picture.height / animation.frames
         let area = PixelArea(left: 0, top: index * height, size: PixelSize(picture.width, height))

@@ -66,23 +66,28 @@ struct HEIFItem {
 
     /// The properties of an item, counted from 1.
     private static func indices(of item: Int, in ipma: ISOBox) -> [Int] {
-        let bytes = ipma.payload
-        guard let version = bytes.first, let flags = bytes.number(at: 1, count: 3),
-            let count = bytes.number(at: 4, count: 4)
-        else { return [] }
+        guard let (start, count, width) = ipma.associations(of: item) else { return [] }
+        let mask = width == 2 ? 0x7FFF : 0x7F
+        return (0..<count).compactMap { ipma.payload.number(at: start + $0 * width, count: width).map { $0 & mask } }
+    }
+}
+
+extension ISOBox {
+    /// Where an `ipma` box has the properties of an item, how many, and in how many bytes each.
+    func associations(of item: Int) -> (start: Int, count: Int, width: Int)? {
+        guard let version = payload.first, let flags = payload.number(at: 1, count: 3),
+            let count = payload.number(at: 4, count: 4)
+        else { return nil }
         let (idWidth, width) = (version == 0 ? 2 : 4, flags & 1 == 1 ? 2 : 1)
         var position = 8
         for _ in 0..<count {
-            guard let id = bytes.number(at: position, count: idWidth),
-                let used = bytes.number(at: position + idWidth, count: 1)
-            else { return [] }
+            guard let id = payload.number(at: position, count: idWidth),
+                let used = payload.number(at: position + idWidth, count: 1)
+            else { return nil }
             let start = position + idWidth + 1
-            guard id != item else {
-                let mask = width == 2 ? 0x7FFF : 0x7F
-                return (0..<used).compactMap { bytes.number(at: start + $0 * width, count: width).map { $0 & mask } }
-            }
+            guard id != item else { return (start, used, width) }
             position = start + used * width
         }
-        return []
+        return nil
     }
 }

@@ -27,12 +27,14 @@ struct InitialsDrawing {
     /// Red, green and blue, plus alpha if the background is transparent, at a scale of the size that the initials
     /// declare.
     func picture(scale: Double) throws(ImagingError) -> VipsPicture {
-        guard Self.hasFont(for: initials.letters) else { throw .noFont(letters: initials.letters) }
+        guard Self.hasFont(for: initials.letters) else {
+            throw ImagingError(.failed, "cannot be drawn: no installed font has the letters \"\(initials.letters)\"")
+        }
         let edge = max(1, Int((Double(initials.size) * scale).rounded()))
         let letters = try text(fontSize: try fontSize(edge: Double(edge)))
         let background = initials.background.numbers(bands: 3) + [Double(initials.background.alpha)]
         let square = PixelSize(edge, edge)
-        let place = Placement(of: letters.size, in: square, gravity: .center)
+        let place = PixelArea(placing: letters.size, in: square, gravity: .center)
         let placed = letters.embedded(at: place, in: square, background: [0, 0, 0, 0])
         let pixels = placed?.composited(over: background)?
             .firstBands(initials.background.alpha == 255 ? 3 : 4)?.roundedToBytes()

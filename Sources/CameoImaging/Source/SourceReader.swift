@@ -49,11 +49,16 @@ struct SourceReader {
         }
         drawing = kind == .initials ? try InitialsDrawing(bytes) : nil
         guard !PictureFormat.optional.contains(format) || rules.allowedFormats.contains(format) else {
-            throw .formatNotAllowed(format)
+            let option = "--allow-format \(format.rawValue)"
+            throw ImagingError(.unsupportedFormat, "is a \(format.name) file, which is only decoded with \(option)")
         }
-        guard VipsLibrary.decodes(format) else { throw .noDecoder(format) }
-        guard format != .svg || bytes.count <= rules.limits.drawingBytes else {
-            throw .drawingTooLong(bytes: bytes.count, limit: rules.limits.drawingBytes)
+        guard VipsLibrary.decodes(format) else {
+            throw ImagingError(.unsupportedFormat, "is a \(format.name) file, for which this libvips has no decoder")
+        }
+        let longest = rules.limits.drawingBytes
+        guard format != .svg || bytes.count <= longest else {
+            let predicate = "is an SVG drawing of \(bytes.count) bytes, more than the limit of \(longest)"
+            throw ImagingError(.tooManyPixels, predicate)
         }
         self.bytes = bytes
         exif = source.exif
@@ -77,7 +82,7 @@ struct SourceReader {
         guard let picture = opened(options) else {
             // libvips allocates a whole frame to open a WebP file.
             if let canvas, !AddressSpace.hasRoom(for: 4 * canvas.pixels) { throw .outOfMemory }
-            throw .corrupt(format, detail: VipsLibrary.takeErrorText())
+            throw .corrupt(format)
         }
         VipsLibrary.forgetErrors()
         if let exif { picture.adopt(exif, of: bytes) }
@@ -148,7 +153,8 @@ struct SourceReader {
         try check(PictureFacts(header, format: format).size)
         if let video { try check(video.size) }
         guard header.bands <= RenderLimits.bands else {
-            throw .tooManyBands(header.bands, limit: RenderLimits.bands)
+            let predicate = "has \(header.bands) bands, more than the limit of \(RenderLimits.bands)"
+            throw ImagingError(.unsupportedFormat, predicate)
         }
         return header
     }
@@ -178,10 +184,11 @@ struct SourceReader {
     private func check(_ size: PixelSize) throws(ImagingError) {
         let (edge, pixels) = (rules.limits.edge, rules.limits.pixels)
         guard size.width <= edge, size.height <= edge else {
-            throw .edgeTooLong(size, limit: edge)
+            throw ImagingError(.tooManyPixels, "is \(size) pixels, more than the limit of \(edge) per edge")
         }
         guard size.pixels <= pixels else {
-            throw .tooManyPixels(size, limit: pixels)
+            let predicate = "is \(size) = \(size.pixels) pixels, more than the limit of \(pixels)"
+            throw ImagingError(.tooManyPixels, predicate)
         }
     }
 
@@ -190,7 +197,11 @@ struct SourceReader {
         // What the frames of a video may take, cameo-frames has kept to.
         if format == .video { return try open(allPages: true) }
         let limits = rules.limits
-        guard facts.pages <= limits.frames else { throw .tooManyFrames(limit: limits.frames) }
+        guard facts.pages <= limits.frames else {
+            // Not how many: libvips stops counting beyond the limit.
+            let predicate = "has more frames than the limit of \(limits.frames) for an animated thumbnail"
+            throw ImagingError(.tooManyFrames, predicate)
+        }
         let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
         guard !overflow, pixels <= limits.animatedPixels else {
             throw .tooManyAnimatedPixels(facts.size, frames: facts.pages, limit: limits.animatedPixels)

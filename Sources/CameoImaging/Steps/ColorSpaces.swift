@@ -121,9 +121,7 @@ enum DropExtraBands: PreparationStep {
     static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
         let wanted = colors(of: picture.interpretation) + 1
         guard picture.bands > wanted else { return picture }
-        guard let reduced = picture.firstBands(wanted) else {
-            throw .unsupportedPixels(picture.pixelDescription)
-        }
+        guard let reduced = picture.firstBands(wanted) else { throw .unsupportedPixels(picture.pixelDescription) }
         return reduced
     }
 

@@ -5,9 +5,7 @@ internal import CameoModel
 /// step and in no other.
 enum Decode: PreparationStep {
     static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
-        guard let decoded = picture.materialized() else {
-            throw .corrupt(source.format, detail: VipsLibrary.takeErrorText())
-        }
+        guard let decoded = picture.materialized() else { throw .corrupt(source.format) }
         return decoded
     }
 }
@@ -25,17 +23,18 @@ enum Cut: RenditionStep {
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard plan.geometry.isCut else { return picture }
         let box = plan.geometry.final
-        let place = plan.cut ?? Placement(of: box, in: plan.geometry.resized, gravity: plan.rendition.gravity)
         guard picture.size != box else { return picture }
-        let (left, top) = (place.left - plan.resized.left, place.top - plan.resized.top)
-        return picture.cropped(to: PixelArea(left: left, top: top, size: box))
+        var area = plan.cut ?? PixelArea(placing: box, in: plan.geometry.resized, gravity: plan.rendition.gravity)
+        area.left -= plan.resized.left
+        area.top -= plan.resized.top
+        return picture.cropped(to: area)
     }
 
-    /// The placement that smart gravity picks from the first frame, used for all frames; nil for other gravities.
+    /// The area that smart gravity picks from the first frame, used for all frames; nil for other gravities.
     static func chosenByPixels(
         of first: consuming VipsPicture,
         _ plan: RenditionPlan
-    ) throws(ImagingError) -> Placement? {
+    ) throws(ImagingError) -> PixelArea? {
         guard plan.geometry.isCut, plan.rendition.gravity.isSmart else { return nil }
         let box = plan.geometry.final
         let interest = plan.rendition.gravity == .entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION
@@ -43,8 +42,8 @@ enum Cut: RenditionStep {
         // The search looks at every pixel several times.
         guard let pixels = resized.materialized(),
             let cut = pixels.smartCropped(width: box.width, height: box.height, by: interest)
-        else { throw .processingFailed(step: name, detail: VipsLibrary.takeErrorText()) }
-        return Placement(left: -cut.offset.x, top: -cut.offset.y)
+        else { throw .processingFailed(step: name) }
+        return PixelArea(left: -cut.offset.x, top: -cut.offset.y, size: box)
     }
 }
 

@@ -7,19 +7,12 @@ enum RoundCorners: RenditionStep {
     static let name = "corners"
 
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
-        let look = plan.rendition.look
-        guard let cornerRadius = look.cornerRadius else { return picture }
-        let size = PixelSize(picture.width, picture.height)
-        let mask: VipsPicture? =
-            switch cornerRadius {
-            case .circle: disc(in: size, inset: 0)
-            case .pixels, .fraction: mask(of: size, radius: radius(cornerRadius, in: size, plan), look.corners)
-            }
-        guard let mask else { return nil }
+        guard plan.rendition.look.cornerRadius != nil else { return picture }
+        guard let mask = mask(of: picture.size, inset: 0, plan) else { return nil }
         return masked(picture, by: mask)
     }
 
-    /// A mask of the shape within a border: 255 inside and 0 outside.
+    /// A mask of the shape within a border of this width, which may be 0: 255 inside and 0 outside.
     static func mask(of size: PixelSize, inset: Int, _ plan: RenditionPlan) -> VipsPicture? {
         let look = plan.rendition.look
         guard look.cornerRadius != .circle else { return disc(in: size, inset: inset) }
@@ -28,6 +21,7 @@ enum RoundCorners: RenditionStep {
         guard inner.width > 0, inner.height > 0 else { return zeros }
         let curve = look.cornerRadius.map { max(0, radius($0, in: size, plan) - Double(inset)) } ?? 0
         guard let shape = mask(of: inner, radius: curve, look.corners) else { return nil }
+        guard inset > 0 else { return shape }
         return zeros.replacing(left: inset, top: inset, with: shape)
     }
 
@@ -85,7 +79,7 @@ enum RoundCorners: RenditionStep {
         let edge = min(size.width, size.height) - 2 * inset
         guard edge > 0 else { return zeros }
         let square = PixelSize(edge, edge)
-        let place = Placement(of: square, in: size, gravity: .center)
+        let place = PixelArea(placing: square, in: size, gravity: .center)
         guard let disc = mask(of: square, radius: Double(edge) / 2, Set(Rendition.Look.Corner.allCases)) else {
             return nil
         }

@@ -8,7 +8,7 @@ enum Pad: RenditionStep {
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         guard plan.geometry.isPadded else { return picture }
         let box = plan.geometry.final
-        let place = Placement(of: plan.geometry.resized, in: box, gravity: plan.rendition.gravity)
+        let place = PixelArea(placing: plan.geometry.resized, in: box, gravity: plan.rendition.gravity)
         // A translucent background is drawn later, behind padding and picture alike (``ShowBackground``).
         let background = plan.background.alpha < 255 ? Color.transparent : plan.background
         guard let colored = picture.colored(if: !background.isNeutral),
@@ -38,13 +38,9 @@ enum DrawBorder: RenditionStep {
     }
 
     private static func sheet(of color: Color, _ size: PixelSize) -> VipsPicture? {
-        VipsPicture(
-            bytes: [color.red, color.green, color.blue],
-            size: PixelSize(1, 1),
-            bands: 3,
-            space: VIPS_INTERPRETATION_sRGB
-        )?
-        .embedded(at: Placement(left: 0, top: 0), in: size, background: color.numbers(bands: 3))
+        let bytes = [color.red, color.green, color.blue]
+        return VipsPicture(bytes: bytes, size: PixelSize(1, 1), bands: 3, space: VIPS_INTERPRETATION_sRGB)?
+            .embedded(at: .whole(PixelSize(1, 1)), in: size, background: color.numbers(bands: 3))
     }
 }
 

@@ -93,7 +93,7 @@ extension VipsPicture {
     }
 
     /// Places the picture on a plain background that has a value for every band.
-    func embedded(at place: Placement, in size: PixelSize, background: [Double]) -> VipsPicture? {
+    func embedded(at place: PixelArea, in size: PixelSize, background: [Double]) -> VipsPicture? {
         let (left, top, width, height) = (Int32(place.left), Int32(place.top), Int32(size.width), Int32(size.height))
         let count = Int32(background.count)
         return VipsPicture { cameo_vips_embed(image, $0, left, top, width, height, background, count) }
@@ -145,10 +145,7 @@ extension VipsPicture {
     func composited(over background: [Double]) -> VipsPicture? {
         VipsPicture { cameo_vips_composite_over(image, $0, background) }
     }
-}
 
-/// The operations behind a rendition's look. All return nil if the operation failed.
-extension VipsPicture {
     /// Blurs with a standard deviation in pixels.
     func gaussianBlurred(sigma: Double) -> VipsPicture? { VipsPicture { cameo_vips_gaussblur(image, $0, sigma) } }
 

@@ -2,61 +2,44 @@ internal import CVips
 internal import CameoModel
 internal import Foundation
 
-/// A libvips saver and its options; metadata is never written. Qualities are 1…100.
-enum VipsSaver: Hashable {
-    case jpeg(quality: Int, chroma: Rendition.Encoding.ChromaSubsampling, isProgressive: Bool)
-    /// - Parameter effort: 1…9, zlib's level.
-    case png(effort: Int)
-    /// - Parameter effort: 1…9, for the quantiser and for zlib.
-    case palettePNG(quality: Int, effort: Int)
-    /// - Parameter effort: 0…6, libwebp's method.
-    case webp(quality: Int, alphaQuality: Int, effort: Int)
-    case losslessWebP(effort: Int)
-    /// - Parameter quality: 100 changes no pixel.
-    case nearLosslessWebP(quality: Int, effort: Int)
-    /// - Parameter effort: 0…9, libaom's.
-    case avif(quality: Int, effort: Int, chroma: Rendition.Encoding.ChromaSubsampling)
-    case losslessAVIF(effort: Int)
-    /// - Parameter effort: 1…9, the quantiser's.
-    case gif(effort: Int)
-}
-
+/// Encoders. Metadata is never written, and qualities are 1…100; see also ``jpeg(quality:chroma:isProgressive:)`` and
+/// ``losslessAVIF(effort:)``. All return nil if the encoder failed.
 extension VipsPicture {
-    /// The encoded picture; nil if the encoder failed.
-    func encoded(by saver: VipsSaver) -> Data? {
-        let image = image
-        switch saver {
-        case .jpeg(let quality, let chroma, let isProgressive):
-            return jpeg(quality: quality, chroma: chroma, isProgressive: isProgressive)
-        case .png(let effort):
-            return saved { cameo_vips_pngsave(image, $0, $1, Int32(effort)) }
-        case .palettePNG(let quality, let effort):
-            return saved { cameo_vips_pngsave_palette(image, $0, $1, Int32(effort), Int32(quality), Int32(effort)) }
-        case .webp(let quality, let alphaQuality, let effort) where isPlainColor:
-            return webP(quality: quality, alphaQuality: alphaQuality, effort: effort, isLossless: false)
-        case .webp(let quality, let alphaQuality, let effort):
-            return saved { cameo_vips_webpsave(image, $0, $1, Int32(quality), Int32(alphaQuality), Int32(effort)) }
-        case .losslessWebP(let effort):
-            if isPlainColor {
-                return webP(quality: Self.losslessQuality, alphaQuality: 100, effort: effort, isLossless: true)
-            }
-            let colored = colorBands < 3 ? converted(to: VIPS_INTERPRETATION_sRGB) : nil
-            if let colored, colored.isPlainColor { return colored.encoded(by: saver) }
-            return saved { cameo_vips_webpsave_lossless(image, $0, $1, Int32(effort)) }
-        case .nearLosslessWebP(let quality, let effort):
-            return saved { cameo_vips_webpsave_near_lossless(image, $0, $1, Int32(quality), Int32(effort)) }
-        case .avif(let quality, let effort, let chroma):
-            let subsampling = chroma == .quarter ? VIPS_FOREIGN_SUBSAMPLE_ON : VIPS_FOREIGN_SUBSAMPLE_OFF
-            return saved { cameo_vips_avifsave(image, $0, $1, Int32(quality), Int32(effort), subsampling) }
-        case .losslessAVIF(let effort):
-            return losslessAVIF(effort: effort)
-        case .gif(let effort):
-            return saved { cameo_vips_gifsave(image, $0, $1, Int32(effort)) }
-        }
+    /// `effort` is 1…9, zlib's level.
+    func png(effort: Int) -> Data? { saved { cameo_vips_pngsave(image, $0, $1, Int32(effort)) } }
+
+    /// `effort` is 1…9, for the quantiser and for zlib.
+    func palettePNG(quality: Int, effort: Int) -> Data? {
+        saved { cameo_vips_pngsave_palette(image, $0, $1, Int32(effort), Int32(quality), Int32(effort)) }
     }
 
-    /// libvips' default for a lossless file.
-    private static let losslessQuality = 75
+    /// `effort` is 0…6, libwebp's method.
+    func lossyWebP(quality: Int, alphaQuality: Int, effort: Int) -> Data? {
+        if isPlainColor { return webP(quality: quality, alphaQuality: alphaQuality, effort: effort, isLossless: false) }
+        return saved { cameo_vips_webpsave(image, $0, $1, Int32(quality), Int32(alphaQuality), Int32(effort)) }
+    }
+
+    func losslessWebP(effort: Int) -> Data? {
+        // The quality is libvips' default for a lossless file.
+        if isPlainColor { return webP(quality: 75, alphaQuality: 100, effort: effort, isLossless: true) }
+        let colored = colorBands < 3 ? converted(to: VIPS_INTERPRETATION_sRGB) : nil
+        if let colored, colored.isPlainColor { return colored.losslessWebP(effort: effort) }
+        return saved { cameo_vips_webpsave_lossless(image, $0, $1, Int32(effort)) }
+    }
+
+    /// A quality of 100 changes no pixel.
+    func nearLosslessWebP(quality: Int, effort: Int) -> Data? {
+        saved { cameo_vips_webpsave_near_lossless(image, $0, $1, Int32(quality), Int32(effort)) }
+    }
+
+    /// `effort` is 0…9, libaom's.
+    func avif(quality: Int, effort: Int, chroma: Rendition.Encoding.ChromaSubsampling) -> Data? {
+        let subsampling = chroma == .quarter ? VIPS_FOREIGN_SUBSAMPLE_ON : VIPS_FOREIGN_SUBSAMPLE_OFF
+        return saved { cameo_vips_avifsave(image, $0, $1, Int32(quality), Int32(effort), subsampling) }
+    }
+
+    /// `effort` is 1…9, the quantiser's.
+    func gif(effort: Int) -> Data? { saved { cameo_vips_gifsave(image, $0, $1, Int32(effort)) } }
 
     /// The bytes in a buffer that `save` allocates.
     private func saved(

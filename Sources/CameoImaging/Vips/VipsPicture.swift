@@ -32,7 +32,7 @@ struct VipsPicture: ~Copyable {
         of step: @autoclosure () -> String,
         _ picture: consuming VipsPicture?
     ) throws(ImagingError) -> VipsPicture {
-        guard let picture else { throw .processingFailed(step: step(), detail: VipsLibrary.takeErrorText()) }
+        guard let picture else { throw .processingFailed(step: step()) }
         return picture
     }
 
@@ -54,9 +54,7 @@ struct VipsPicture: ~Copyable {
     }
 
     deinit { g_object_unref(image) }
-}
 
-extension VipsPicture {
     /// How many parts of this header are a pixel of the source, on both axes: more than 1 for a drawing that is measured.
     /// Set only of a new picture.
     var measure: Int {
@@ -106,9 +104,7 @@ extension VipsPicture {
         }
         return Int(number)
     }
-}
 
-extension VipsPicture {
     /// The width in pixels.
     var width: Int { Int(vips_image_get_width(image)) }
     /// The height in pixels.
@@ -146,9 +142,7 @@ extension VipsPicture {
         let space = cameo_vips_interpretation_name(interpretation).map(String.init(cString:)) ?? "?"
         return "\(bands) bands of \(format), \(space)"
     }
-}
 
-extension VipsPicture {
     /// The picture as a JPEG file without metadata; nil if it could not be computed, or if libjpeg refused it.
     func jpeg(quality: Int, chroma: Rendition.Encoding.ChromaSubsampling, isProgressive: Bool) -> Data? {
         guard let pixels = materialized(), let start = vips_image_get_data(pixels.image) else { return nil }
@@ -255,9 +249,7 @@ extension VipsPicture {
             }
         }
     }
-}
 
-extension VipsPicture {
     /// A picture copied from 8-bit values, row by row, pixel by pixel, band by band.
     init?(bytes: [UInt8], size: PixelSize, bands: Int, space: VipsInterpretation) {
         let copy = bytes.withUnsafeBytes { Self.image(copying: $0, size, bands: bands, VIPS_FORMAT_UCHAR) }
@@ -293,9 +285,7 @@ extension VipsPicture {
 
     /// The same pixels for operations that may read them in any order: they must be in memory.
     func inAnyOrder() -> VipsPicture? { copied { vips_image_remove($0, VIPS_META_SEQUENTIAL) } }
-}
 
-extension VipsPicture {
     /// Metadata that libvips' loaders pass on unchanged.
     enum MetadataField: String {
         case exif = "exif-data"

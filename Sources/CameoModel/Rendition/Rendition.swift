@@ -114,9 +114,7 @@ public struct Rendition: Hashable, Sendable {
         if format != .auto { name += "-\(format.rawValue)" }
         return name
     }
-}
 
-extension Rendition {
     func validateEncoding(at path: String) throws(InvalidRequest) {
         try Self.check(quality, in: Self.qualityRange, path, "quality")
         try Self.check(encoding.effort, in: Encoding.effortRange, path, "effort")

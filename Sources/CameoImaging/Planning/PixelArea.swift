@@ -1,41 +1,5 @@
 internal import CameoModel
 
-/// The position of one rectangle in another: the offset from the larger one's top left corner.
-struct Placement: Hashable, Sendable {
-    let left: Int
-    let top: Int
-}
-
-extension Placement {
-    /// Places `inner`, which is no wider and no higher than `outer`.
-    ///
-    /// If the spare pixels around a centred rectangle are odd, it is placed half a pixel to the left and above, as in
-    /// libvips. A focal point is moved to the centre as far as the edges allow. Smart gravities count as the centre.
-    init(of inner: PixelSize, in outer: PixelSize, gravity: Rendition.Gravity) {
-        if case .focus(let point) = gravity {
-            left = Self.offset(of: inner.width, in: outer.width, around: point.x)
-            top = Self.offset(of: inner.height, in: outer.height, around: point.y)
-            return
-        }
-        let (spareWidth, spareHeight) = (outer.width - inner.width, outer.height - inner.height)
-        switch gravity {
-        case .west, .northwest, .southwest: left = 0
-        case .east, .northeast, .southeast: left = spareWidth
-        case .center, .north, .south, .entropy, .attention, .focus: left = spareWidth / 2
-        }
-        switch gravity {
-        case .north, .northeast, .northwest: top = 0
-        case .south, .southeast, .southwest: top = spareHeight
-        case .center, .east, .west, .entropy, .attention, .focus: top = spareHeight / 2
-        }
-    }
-
-    private static func offset(of inner: Int, in outer: Int, around share: Double) -> Int {
-        let wanted = Int((share * Double(outer) - Double(inner) / 2).rounded())
-        return min(max(0, wanted), outer - inner)
-    }
-}
-
 /// A rectangle of a picture, in whole pixels from its top left corner.
 struct PixelArea: Hashable {
     var left: Int
@@ -51,7 +15,9 @@ struct PixelArea: Hashable {
         switch area.unit {
         case .pixels:
             guard area.left + area.width <= Double(size.width), area.top + area.height <= Double(size.height) else {
-                throw .cropOutside(area, within: size)
+                let crop = "\(Int(area.width)) × \(Int(area.height)) at \(Int(area.left)),\(Int(area.top))"
+                let predicate = "is \(size) pixels where it is cropped, but the crop of \(crop) extends beyond it"
+                throw ImagingError(.cropOutside, predicate)
             }
             return PixelArea(
                 left: left + Int(area.left),
@@ -81,9 +47,7 @@ struct PixelArea: Hashable {
         let (y, height) = Self.span(Double(top) * down, Double(top + size.height) * down, in: other.height)
         return PixelArea(left: x, top: y, size: PixelSize(width, height))
     }
-}
 
-extension PixelArea {
     /// Where an area of an upright picture is in the picture as stored. The EXIF orientation (TIFF 6.0, p. 36) is 1…8.
     func stored(of upright: PixelSize, orientation: Int) -> PixelArea {
         let (right, bottom) = (upright.width - left - size.width, upright.height - top - size.height)
@@ -97,5 +61,36 @@ extension PixelArea {
         case 8: PixelArea(left: bottom, top: left, size: size.turned)
         default: self
         }
+    }
+}
+
+extension PixelArea {
+    /// The area of `inner`, which is no wider and no higher than `outer`, when it is placed there.
+    ///
+    /// If the spare pixels around a centred rectangle are odd, it is placed half a pixel to the left and above, as in
+    /// libvips. A focal point is moved to the centre as far as the edges allow. Smart gravities count as the centre.
+    init(placing inner: PixelSize, in outer: PixelSize, gravity: Rendition.Gravity) {
+        size = inner
+        if case .focus(let point) = gravity {
+            left = Self.offset(of: inner.width, in: outer.width, around: point.x)
+            top = Self.offset(of: inner.height, in: outer.height, around: point.y)
+            return
+        }
+        let (spareWidth, spareHeight) = (outer.width - inner.width, outer.height - inner.height)
+        switch gravity {
+        case .west, .northwest, .southwest: left = 0
+        case .east, .northeast, .southeast: left = spareWidth
+        case .center, .north, .south, .entropy, .attention, .focus: left = spareWidth / 2
+        }
+        switch gravity {
+        case .north, .northeast, .northwest: top = 0
+        case .south, .southeast, .southwest: top = spareHeight
+        case .center, .east, .west, .entropy, .attention, .focus: top = spareHeight / 2
+        }
+    }
+
+    private static func offset(of inner: Int, in outer: Int, around share: Double) -> Int {
+        let wanted = Int((share * Double(outer) - Double(inner) / 2).rounded())
+        return min(max(0, wanted), outer - inner)
     }
 }
