@@ -11,12 +11,11 @@ import pathlib
 import sys
 
 import lab
-from benching import backfill, fleet, folder, jobs, library, place, queue, queues, report, scale, web
+from benching import backfill, fleet, folder, jobs, library, place, queue, report, scale, web
 from benching.renditions import JOBS, sets_wanted
 
 PARTS = {
     "jobs": "thumbnails of pictures, beside vipsthumbnail, pyvips, huey, RQ, thumbor and ImageMagick",
-    "queue": "the queue without pictures, beside huey, RQ and bare SQLite",
     "latency": "INSERT until claimed and until readable, idle and busy; an idle worker",
     "workers": "1 to 16 workers, 1 to 16 renderers",
     "memory": "memory over 100,000 jobs, and with photographs",
@@ -102,7 +101,7 @@ def measure_everything(options):
         place.enter(context.python)
     parts, chosen_jobs = set(options.only) & PARTS.keys(), set(options.only) - PARTS.keys()
     parts = parts | {"jobs"} if chosen_jobs else parts or set(PARTS)
-    context.bin = programs(options, *["cameo-queue-bench"] * ("queue" in parts))
+    context.bin = programs(options)
     pictures = {}
     output = (options.output or context.folder / "report").resolve()
     with contextlib.closing(report.Report("report", context, output)) as page:
@@ -120,9 +119,8 @@ def measure_everything(options):
             return found
 
         measures = {
-            "jobs": lambda: jobs.run(context, pictures, chosen_jobs), "queue": lambda: queues.run(context),
-            "latency": latency, "workers": lambda: measured(scale.Scale.many_workers),
-            "memory": lambda: measured(scale.Scale.memory),
+            "jobs": lambda: jobs.run(context, pictures, chosen_jobs), "latency": latency,
+            "workers": lambda: measured(scale.Scale.many_workers), "memory": lambda: measured(scale.Scale.memory),
         }
         for part, measure in measures.items():
             if part in parts:

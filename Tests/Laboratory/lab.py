@@ -143,16 +143,15 @@ def server(*command, answers, **more):
         yield process
 
 
-def together(command, count, waits=True, **more):
-    """The numbers that so many processes print that begin at one time; with `waits`, each says when it is ready, and
-    reads a line."""
+def together(command, count):
+    """The numbers that so many processes print that begin at one time: each says when it is ready, and reads a line."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with contextlib.ExitStack() as stack:
-        started = [stack.enter_context(running(*command, text=True, **pipes, **more)) for _ in range(count)]
-        for process in started if waits else ():
+        started = [stack.enter_context(running(*command, text=True, **pipes)) for _ in range(count)]
+        for process in started:
             process.stdout.readline()
         with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
-            for process in started if waits else ():
+            for process in started:
                 process.stdin.write("\n")
                 process.stdin.flush()
         answers = [(process, *process.communicate(timeout=300)) for process in started]

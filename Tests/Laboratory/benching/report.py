@@ -93,10 +93,6 @@ lie apart. Processor time is of everything that takes part. Differences are from
      "CPU ms a picture = cpuMilliseconds:1 | busy cores = busyCores:2 | difference = meanDifference:2 | "
      "of the worst = largestDifference:2 | bytes = bytes",
             lambda found: [{"title": job["title"], **figure} for job in found for figure in job["makers"].values()])
-QUEUES = ("The queue alone", """Jobs a second, durable before a call returns. Jobs that were given to two processes are
-counted once. huey removes a task when it is claimed: what a worker was doing when it died is lost.
-""", "queue = queue | what = what | processes = processes | jobs a second = jobsPerSecond | given twice = repeated",
-          list)
 LATENCY = ("Latency", "In milliseconds. An idle worker and its renderers use {idleCores:.2%} of a core.\n",
            "what = what | p50 = p50:1 | p99 = p99:1 | slowest = slowest:1", latencies)
 WORKERS = ("Many workers", "Jobs for pictures of 16 x 16, by workers x renderers of each.\n",
@@ -144,7 +140,7 @@ SIZES = ("Bytes a row", "", "table = name | rows = rows | bytes in the table = h
 
 TITLES = {"report": "Cameo's benchmark", "fleet": "The queue of a fleet"}
 SECTIONS = {
-    "report": {"jobs": PICTURES, "queue": QUEUES, "latency": LATENCY, "workers": WORKERS, "memory": MEMORY},
+    "report": {"jobs": PICTURES, "latency": LATENCY, "workers": WORKERS, "memory": MEMORY},
     "fleet": {"rates": RATES, "churn": CHURN, "enqueueing": ENQUEUEING, "latency": NOTIFIED, "costs": COSTS,
               "sizes": SIZES, "history": HISTORY},
 }
