@@ -88,7 +88,7 @@ package enum FetchConfigurationError: Error, Hashable, Sendable, CustomStringCon
     case hostHeader(String)
     /// The named limit is negative or zero.
     case limit(String)
-    /// libcurl is too old or does not start.
+    /// libcurl is too old, does not start, or cannot have a thread.
     case library(String)
 
     package var description: String {

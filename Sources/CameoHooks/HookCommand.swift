@@ -5,7 +5,7 @@ internal import Glibc
 
 // DESIGN. A command runs without a shell, as the leader of a process group of its own. Its input is a sealed memory file, so
 // that nobody has to feed it; what it writes to standard error comes through a pipe, of which only the end is kept. Waiting
-// blocks, so each run has a thread, and there are few: `concurrency` limits them.
+// blocks, so each run has a thread, which waits for others when it has ended: there are as many as run at once.
 
 /// Runs the command of a hook.
 enum HookCommand {
@@ -13,7 +13,7 @@ enum HookCommand {
     private static let tailBytes = 300
     /// How often a run checks for its cancellation, in milliseconds.
     private static let slice: Int64 = 100
-    /// As many as the concurrency of all hooks.
+    /// The concurrency of the hooks limits them.
     private static let threads = BlockingThreads(limit: .max, name: "cameo-hook") {}
 
     /// Runs a program with its arguments and the message on standard input.

@@ -92,10 +92,8 @@ package final class BlockingThreads<Context>: Sendable {
                 state.handed[ObjectIdentifier(seat)] = job
                 return .handed(seat)
             }
-            guard state.threads < limit else {
-                state.waiting.append(job)
-                return .waits
-            }
+            state.waiting.append(job)
+            guard state.threads < limit else { return .waits }
             state.threads += 1
             return .needsThread
         }
@@ -105,32 +103,35 @@ package final class BlockingThreads<Context>: Sendable {
         case .handed(let seat): seat.turn.signal()
         case .needsThread:
             do throws(Errno) {
-                try BlockingThread.start(name) { [self] in work(from: job) }
+                try BlockingThread.start(name) { [self] in work() }
             } catch {
                 // The machine has no thread left, so the caller's does the work.
+                let previous = BlockingThread.blockSignals()
                 let context = makeContext()
-                job(context)()
                 while let job = state.withLock({ $0.nextOrEnd() }) { job(context)() }
+                BlockingThread.blockSignals(previous)
             }
         }
     }
 
-    private func work(from first: Job) {
+    private func work() {
         let context = makeContext()
         let seat = Seat()
-        var handOver = first(context)
-        while let job = next(seat, handOver) { handOver = job(context) }
+        var handOver: (() -> Void)?
+        while let job = next(seat, &handOver) { handOver = job(context) }
     }
 
-    /// Hands over the last result, and blocks until there is work; nil after a shutdown.
-    private func next(_ seat: Seat, _ handOver: () -> Void) -> Job? {
+    /// Hands over the last result, and blocks until there is work; nil after a shutdown. A thread that waits keeps neither its
+    /// last job nor the result: what they hold may be large, or the owner of the threads.
+    private func next(_ seat: Seat, _ handOver: inout (() -> Void)?) -> Job? {
         let (job, waits): (Job?, Bool) = state.withLock { state in
             if state.isClosed { return (nil, false) }
             if !state.waiting.isEmpty { return (state.waiting.removeFirst(), false) }
             state.idle.append(seat)
             return (nil, true)
         }
-        handOver()
+        handOver?()
+        handOver = nil
         guard waits else { return job }
         // Whoever takes the seat from the list signals it: with a job, or without one in a shutdown.
         seat.turn.wait()
@@ -146,6 +147,18 @@ package enum BlockingThread {
         init(run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
+    /// Blocks these signals on this thread, by default all but those of its own faults, and no others. Returns those that were
+    /// blocked before.
+    @discardableResult
+    static func blockSignals(_ signals: sigset_t? = nil) -> sigset_t {
+        var (blocked, previous) = (sigset_t(), sigset_t())
+        sigfillset(&blocked)
+        for fault in [SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { sigdelset(&blocked, fault) }
+        if let signals { blocked = signals }
+        pthread_sigmask(SIG_SETMASK, &blocked, &previous)
+        return previous
+    }
+
     /// Starts a thread with a name of at most 15 characters, as `ps -T` shows it. It gets no signals but those of its own
     /// faults: they are for the program's own threads. OpenSSL writes without MSG_NOSIGNAL, so a server that hangs up would
     /// otherwise end the program by SIGPIPE.
@@ -155,10 +168,7 @@ package enum BlockingThread {
         let body = Unmanaged.passRetained(
             Body {
                 cameo_name_thread(name)
-                var signals = sigset_t()
-                sigfillset(&signals)
-                for fault in [SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { sigdelset(&signals, fault) }
-                pthread_sigmask(SIG_SETMASK, &signals, nil)
+                blockSignals()
                 run()
             }
         )
@@ -199,8 +209,10 @@ package struct PollSet {
     /// Waits until a descriptor is ready or closed. Returns false on timeout.
     @discardableResult
     package mutating func wait(milliseconds: Int32) -> Bool {
-        // EINTR is a reason to check again, like any event.
-        poll(&entries, nfds_t(entries.count), milliseconds) != 0
+        let count = poll(&entries, nfds_t(entries.count), milliseconds)
+        // EINTR is a reason to check again, like any event; a kernel without memory is one in a moment.
+        if count < 0, errno != EINTR { usleep(10_000) }
+        return count != 0
     }
 
     package func isReady(_ descriptor: Int32) -> Bool { entries.contains { $0.fd == descriptor && $0.revents != 0 } }

@@ -281,10 +281,11 @@ struct ProcessMemory {
         let file = open("/proc/\(pid)/status", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        // This runs once per picture: the text is searched where it was read.
-        let found: (Int, Int)? = withUnsafeTemporaryAllocation(byteCount: 8_192, alignment: 1) { text in
-            let text = UnsafeRawBufferPointer(rebasing: text[..<max(0, read(file, text.baseAddress, text.count))])
-            guard let peak = Self.kibibytes("\nVmPeak:", in: text), let resident = Self.kibibytes("\nVmRSS:", in: text)
+        // This runs twice a picture, and reads as far as it has to.
+        let found: (Int, Int)? = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 8_192) { text in
+            text[max(0, read(file, text.baseAddress, text.count - 1))] = 0
+            guard let text = text.baseAddress, let peak = Self.kibibytes("\nVmPeak:", in: text),
+                let resident = Self.kibibytes("\nVmRSS:", in: text)
             else { return nil }
             return (peak, resident)
         }
@@ -294,9 +295,7 @@ struct ProcessMemory {
     }
 
     /// The name begins with the end of the line before: the text of a line may be the process's choice.
-    private static func kibibytes(_ name: String, in text: UnsafeRawBufferPointer) -> Int? {
-        guard let found = text.firstRange(of: name.utf8) else { return nil }
-        let digits = text[found.upperBound...].drop(while: \.isASCIISpace).prefix(while: \.isASCIIDigit)
-        return Int(String(decoding: digits, as: UTF8.self))
+    private static func kibibytes(_ name: String, in text: UnsafePointer<CChar>) -> Int? {
+        strstr(text, name).map { strtol($0 + name.utf8.count, nil, 10) }
     }
 }

@@ -69,8 +69,9 @@ extension Worker {
     }
 
     private func note(_ error: any Error) {
-        let (_, isNews) = phase.storeRefused("\(error)")
-        if isNews { logger.warning("cannot use the store", metadata: ["reason": "\(error)"]) }
+        let message = "cannot use the store"
+        let (_, isNews) = phase.storeRefused("\(error)", message)
+        if isNews { logger.warning("\(message)", metadata: ["reason": "\(error)"]) }
         wake.yield()
     }
 

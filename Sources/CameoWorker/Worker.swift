@@ -191,8 +191,9 @@ package final class Worker: Service {
                 retire(error)
                 return true
             }
-            let (lasting, isNews) = phase.storeRefused(error.description)
-            if isNews { logger.error("cannot claim jobs", metadata: ["reason": "\(error)"]) }
+            let message = "cannot claim jobs"
+            let (lasting, isNews) = phase.storeRefused(error.description, message)
+            if isNews { logger.error("\(message)", metadata: ["reason": "\(error)"]) }
             if configuration.drains, lasting > configuration.patience || phase.unrecorded != nil { throw error }
             return false  // the next sweep tries again
         }

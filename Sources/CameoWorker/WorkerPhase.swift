@@ -115,16 +115,16 @@ final class WorkerPhase: Sendable {
     /// Whether the grace is over and jobs that still run are to be given back.
     var mustGiveBack: Bool { state.withLock { $0.giveBackAt.map { $0 <= self.time.now() } ?? false } }
 
-    /// Notes that the store refused a call. Returns how long it has done so, and whether that is to be logged: once a minute
-    /// for each reason, since on a full disk the sweeps fail four times a second, and the claims between them succeed.
-    func storeRefused(_ reason: String) -> (lasting: Duration, isNews: Bool) {
+    /// Notes that the store refused a call. Returns how long it has done so, and whether the message is to be logged: once a
+    /// minute for each reason, since on a full disk the sweeps fail four times a second, and the claims between them succeed.
+    func storeRefused(_ reason: String, _ message: String) -> (lasting: Duration, isNews: Bool) {
         state.withLock { state in
             let now = self.time.now()
             let since = state.failingSince ?? now
             (state.failingSince, state.lastRefusal) = (since, reason)
             state.loggedRefusals = state.loggedRefusals.filter { $0.value.duration(to: now) < Self.memory }
-            let isNews = state.loggedRefusals[reason] == nil
-            if isNews { state.loggedRefusals[reason] = now }
+            let isNews = state.loggedRefusals[message + reason] == nil
+            if isNews { state.loggedRefusals[message + reason] = now }
             return (since.duration(to: now), isNews)
         }
     }

@@ -245,10 +245,11 @@ final class UnreadOutput: Sendable {
     private let news = DispatchSemaphore(value: 0)
 
     /// `dropped` says how many texts were lost, once it flows again.
-    init(to descriptor: Int32, dropped: @escaping @Sendable (Int) -> Void) {
+    ///
+    /// - Throws: the error of a thread that cannot be started.
+    init(to descriptor: Int32, dropped: @escaping @Sendable (Int) -> Void) throws(Errno) {
         self.descriptor = descriptor
-        // Without a thread, all texts are dropped.
-        try? BlockingThread.start("cameo-output") { [self] in
+        try BlockingThread.start("cameo-output") { [self] in
             while true {
                 news.wait()
                 writeAll()

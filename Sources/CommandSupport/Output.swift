@@ -39,7 +39,7 @@ package enum Output {
     /// From now on nothing waits for a reader of standard error. `dropped` says how many texts were lost meanwhile.
     package static func neverWaitForReaders(dropped: @escaping @Sendable (Int) -> Void) {
         unread.withLock { unread in
-            if unread == nil { unread = UnreadOutput(to: STDERR_FILENO, dropped: dropped) }
+            if unread == nil { unread = try? UnreadOutput(to: STDERR_FILENO, dropped: dropped) }
         }
     }
 

@@ -83,12 +83,12 @@ struct StaleTests {
         let isServed = policy.mayServeWhileRevalidating([response], for: request, at: now)
         let fresh = answer("Cache-Control: max-age=2147483648")
         #expect(policy.mayServeWhileRevalidating([fresh, response], for: request, at: now) == isServed)
-        return isServed && seconds >= 0
+        return isServed
     }
 
     private static let windows: [(String, String, Double, Bool)] = [
         ("stale-while-revalidate=30", "x", 0, true), ("stale-while-revalidate=30", "x", 29, true),
-        ("stale-while-revalidate=30", "x", 30, false), ("stale-while-revalidate=30", "x", -1, false),
+        ("stale-while-revalidate=30", "x", 30, false), ("stale-while-revalidate=30", "x", -1, true),
         ("x", "x", 1, false), ("stale-if-error=600", "x", 1, false), ("stale-while-revalidate", "x", 0, false),
         ("stale-while-revalidate=soon", "x", 1, false), ("stale-while-revalidate=0", "x", 0, false),
         ("stale-while-revalidate=30, stale-while-revalidate=5", "x", 10, false),

@@ -95,6 +95,22 @@ struct BlockingThreadsTests {
         threads.shutdown()
     }
 
+    /// What a job holds may be large, or the owner of the threads.
+    @Test func threadsThatWaitKeepNeitherTheirJobsNorTheirResults() async throws {
+        final class Held: Sendable {}
+        weak var input: Held?
+        weak var output: Held?
+        let threads = BlockingThreads(limit: 1, name: "test") {}
+        func call() async {
+            let held = Held()
+            input = held
+            output = await threads.run { _, _ in held === held ? Held() : held }
+        }
+        await call()
+        try await eventually("they are gone") { input == nil && output == nil }
+        threads.shutdown()
+    }
+
     @Test func aThreadGetsNoSignalsButThoseOfItsFaults() async throws {
         let blocked: [Int32] = try await withCheckedThrowingContinuation { continuation in
             do {

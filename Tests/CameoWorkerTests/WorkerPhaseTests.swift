@@ -38,7 +38,7 @@ struct WorkerPhaseTests {
 
     @Test func whatTheStoreRefusesForLongIsTrouble() {
         let (now, one, other) = (Date.now, Claim(jobID: 1, token: "one"), Claim(jobID: 2, token: "other"))
-        _ = phase.storeRefused("full")
+        _ = phase.storeRefused("full", "cannot claim")
         time.advance(.seconds(2))
         #expect(phase.trouble(at: now) == nil, "it may be over at once")
         time.advance(.seconds(2))
@@ -79,7 +79,7 @@ struct WorkerPhaseTests {
         phase.removalFailed("not this one", for: .seconds(10), isPutOff: true)
         phase.removalSucceeded()
         #expect(phase.trouble(at: now) == .init(reason: "not this one", since: now, blocksJobs: false))
-        _ = phase.storeRefused("full")
+        _ = phase.storeRefused("full", "cannot claim")
         time.advance(.seconds(9))
         phase.removalFailed("nor that one", for: .seconds(10), isPutOff: true)
         #expect(phase.trouble(at: now) == .init(reason: "full", since: now - 9))
@@ -157,19 +157,21 @@ struct WorkerPhaseTests {
 
     @Test func refusalsCountFromTheFirstAndAreNewsWhenTheirReasonIsNew() {
         var refusals: [(Duration, Bool)] = []
-        for reason in ["full", "full", "busy", "busy", "full"] {
-            refusals.append(phase.storeRefused(reason))
+        for (reason, message) in [
+            ("full", "sweep"), ("full", "sweep"), ("full", "claim"), ("busy", "claim"), ("full", "claim"),
+        ] {
+            refusals.append(phase.storeRefused(reason, message))
             time.advance(.seconds(1))
         }
         #expect(refusals.map(\.0) == (0..<5).map { .seconds($0) })
-        #expect(refusals.map(\.1) == [true, false, true, false, false])
+        #expect(refusals.map(\.1) == [true, false, true, true, false])
     }
 
     /// On a full disk the sweeps fail, and the claims between them find nothing to write.
     @Test func whatIsRefusedAgainAndAgainIsNewsOnceAMinute() {
         var news = 0
         for _ in 0..<480 {
-            if phase.storeRefused("full").isNews { news += 1 }
+            if phase.storeRefused("full", "cannot claim").isNews { news += 1 }
             phase.storeAnswered()
             time.advance(.milliseconds(250))
         }
@@ -177,9 +179,9 @@ struct WorkerPhaseTests {
     }
 
     @Test func anAnswerEndsTheTrouble() {
-        _ = phase.storeRefused("full")
+        _ = phase.storeRefused("full", "cannot claim")
         time.advance(.seconds(9))
         phase.storeAnswered()
-        #expect(phase.storeRefused("full").lasting == .zero)
+        #expect(phase.storeRefused("full", "cannot claim").lasting == .zero)
     }
 }

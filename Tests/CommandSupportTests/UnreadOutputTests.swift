@@ -10,7 +10,7 @@ struct UnreadOutputTests {
     @Test func whoWritesNeverWaitsForAReaderAndLearnsHowMuchWasLost() async throws {
         let pipe = Pipe()
         let lost = Mutex(0)
-        let output = UnreadOutput(to: pipe.fileHandleForWriting.fileDescriptor) { count in
+        let output = try UnreadOutput(to: pipe.fileHandleForWriting.fileDescriptor) { count in
             lost.withLock { $0 += count }
         }
         let line = String(repeating: "a", count: 99) + "\n"

@@ -86,7 +86,7 @@ extension VipsPicture {
     /// Whether ``webP(quality:alphaQuality:effort:isLossless:)`` can encode the picture: it is in colour, and no animation.
     var isPlainColor: Bool { colorBands == 3 && vips_image_get_typeof(image, VIPS_META_PAGE_HEIGHT) == 0 }
 
-    /// The picture as a WebP file without metadata, with the same pixels as from libvips' saver, which takes a sixth longer for
+    /// The picture as a WebP file without metadata, with the same pixels as from libvips' saver, which takes a fifth longer for
     /// a thumbnail of 256 pixels: two threads hand each other every few rows.
     /// `quality` is 0…100, of a lossless file how hard libwebp tries; `effort` is 0…6, libwebp's method. Nil if the picture
     /// could not be computed, or if libwebp refused it.

@@ -133,14 +133,15 @@ private struct Sums {
         var sums = Sums()
         var index = 0
         while index < pixels.count {
-            let weight = hasAlpha ? Int(pixels[index &+ stride &- 1]) : 255
+            let weight = hasAlpha ? Int(pixels[index &+ stride &- 1]) : 1
             sums.red &+= Int(pixels[index]) &* weight
             sums.green &+= Int(pixels[index &+ green]) &* weight
             sums.blue &+= Int(pixels[index &+ blue]) &* weight
             sums.alpha &+= weight
             index &+= stride
         }
-        return sums
+        guard !hasAlpha else { return sums }
+        return Sums(red: sums.red * 255, green: sums.green * 255, blue: sums.blue * 255, alpha: sums.alpha * 255)
     }
 
     func appendMean(of count: Int, to rgba: inout [UInt8]) {

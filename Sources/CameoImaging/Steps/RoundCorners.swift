@@ -17,12 +17,11 @@ enum RoundCorners: RenditionStep {
         let look = plan.rendition.look
         guard look.cornerRadius != .circle else { return disc(in: size, inset: inset) }
         let inner = PixelSize(size.width - 2 * inset, size.height - 2 * inset)
-        guard let zeros = VipsPicture(zeros: size) else { return nil }
-        guard inner.width > 0, inner.height > 0 else { return zeros }
+        guard inner.width > 0, inner.height > 0 else { return VipsPicture(zeros: size) }
         let curve = look.cornerRadius.map { max(0, radius($0, in: size, plan) - Double(inset)) } ?? 0
         guard let shape = mask(of: inner, radius: curve, look.corners) else { return nil }
         guard inset > 0 else { return shape }
-        return zeros.replacing(left: inset, top: inset, with: shape)
+        return VipsPicture(zeros: size)?.replacing(left: inset, top: inset, with: shape)
     }
 
     /// The radius in pixels, at most half the shorter edge.

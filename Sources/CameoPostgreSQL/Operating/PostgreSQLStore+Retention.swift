@@ -144,8 +144,14 @@ final class Errands: Sendable {
         }
     }
 
-    /// Waits for all that has been started.
-    func finish() async { await last.withLock { $0 }?.value }
+    /// Waits for all that has been started, also meanwhile.
+    func finish() async {
+        var awaited: Task<Void, Never>?
+        while let task = last.withLock({ $0 }), task != awaited {
+            await task.value
+            awaited = task
+        }
+    }
 }
 
 // DESIGN. The history of jobs is partitioned by week. A week's partition is made ahead of it. It is dropped once retention

@@ -21,7 +21,7 @@ final class BlobFiles: Sendable {
     let directory: StoreDirectory
     /// Folders whose directory entries are known to be durable.
     private let syncedFolders = Mutex<Set<String>>([])
-    private let threads = BlockingThreads(limit: 8, name: "cameo-blobs") {}
+    private let threads = BlockingThreads(limit: 32, name: "cameo-blobs") {}
 
     init(directory: StoreDirectory) {
         self.directory = directory

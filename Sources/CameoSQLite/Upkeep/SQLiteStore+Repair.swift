@@ -88,7 +88,8 @@ extension SQLiteStore {
         ]
         return try references.reduce(0) { count, reference in
             let (table, column, parents) = reference
-            return try count + db.execute("DELETE FROM \(table) WHERE \(column) NOT IN (SELECT \(parents))")
+            let dangling = "\(column) NOT NULL AND \(column) NOT IN (SELECT \(parents))"
+            return try count + db.execute("DELETE FROM \(table) WHERE \(dangling)")
         }
     }
 

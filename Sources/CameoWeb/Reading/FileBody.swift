@@ -72,7 +72,7 @@ final class VerifiedFiles: Sendable {
     static let piece = 262_144
 
     private let known = Mutex<Set<Identity>>([])
-    private let threads = BlockingThreads(limit: 8, name: "cameo-web-files") {}
+    private let threads = BlockingThreads(limit: 32, name: "cameo-web-files") {}
 
     deinit { threads.shutdown() }
 
