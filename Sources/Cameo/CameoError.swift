@@ -37,15 +37,11 @@ public enum CameoError: Error, Hashable, Sendable {
         }
     }
 
-    init(_ error: InvalidRequest) {
-        self = .invalidRequest(field: error.path, reason: error.reason)
-    }
-
     /// Converts an error of a store call with untyped `throws`.
     init(erased error: any Error) {
         switch error {
         case let error as StoreError: self.init(error)
-        case let error as InvalidRequest: self.init(error)
+        case let error as InvalidRequest: self = .invalidRequest(field: error.path, reason: error.reason)
         default: self = .storeUnavailable(reason: String(describing: error))
         }
     }

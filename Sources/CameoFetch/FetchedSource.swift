@@ -2,33 +2,19 @@ package import CameoModel
 package import Foundation
 internal import Glibc
 
-/// Fetches sources of certain URI schemes.
-package protocol SourceProvider: Sendable {
-    /// The supported URI schemes, in lower case.
-    var schemes: [String] { get }
-
-    /// - Parameter request: its target has one of the schemes, in any case.
-    /// - Returns: the bytes, complete and hashed.
-    /// - Throws: `JobFailure` at stage `fetch`, or `CancellationError` when the task is cancelled.
-    func open(_ request: SourceRequest) async throws -> FetchedSource
-
-    /// Ends the provider's threads. Fetches under way end with `CancellationError`.
-    func shutdown()
-}
-
 /// A request for one source.
-package struct SourceRequest: Sendable {
+struct SourceRequest: Sendable {
     /// The URI as requested, under which responses are cached.
-    package let uri: String
+    let uri: String
     /// The URI to fetch from: the requested one, or the one that the operator rewrote it to.
-    package let target: String
+    let target: String
     /// Headers to send, if the target's scheme has headers.
-    package let headers: [String: String]
+    let headers: [String: String]
     /// The start of the fetch. Without a ticket, the fetch is not shared and bypasses the cache.
-    package let ticket: FetchTicket?
-    package var purpose: FetchPurpose
+    let ticket: FetchTicket?
+    var purpose: FetchPurpose
     /// The clock that is told about every wait for a slot.
-    package var clock: WorkClock
+    var clock: WorkClock
 }
 
 /// The bytes of a source, ready for a renderer.
@@ -51,7 +37,7 @@ package struct FetchedSource: Sendable {
     /// Loads what is missing of a video, which then is `bytes` long all the same; nil if nothing is.
     package private(set) var parts: (any VideoParts)?
     /// What loads the parts, and would end with its last reference.
-    private var fetcher: Fetcher?
+    var fetcher: Fetcher?
     /// A file in the file system: its name in messages, and its state when it was opened.
     private let opened: (name: String, state: FileSnapshot)?
 
@@ -107,14 +93,6 @@ package struct FetchedSource: Sendable {
         mediaType = nil
         kind = .file
         opened = (name, state)
-    }
-
-    /// The same source, which keeps what loads its parts.
-    func loaded(by fetcher: Fetcher) -> FetchedSource {
-        guard parts != nil else { return self }
-        var copy = self
-        copy.fetcher = fetcher
-        return copy
     }
 
     func begun(with ticket: FetchTicket) -> FetchedSource {

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Fetches the bytes of a source. The entry point of this module.
 package final class Fetcher: Sendable {
-    private let providers: [any SourceProvider]
+    private let files: FileSource
     private let http: HTTPSource
     /// Also handles sources without a scheme: base64.
     private let inline: DataSource
@@ -18,10 +18,9 @@ package final class Fetcher: Sendable {
         try configuration.validate()
         rewriting = try SourceRewriting(configuration.rewrites)
         inline = DataSource(maximumBytes: configuration.maximumBytes)
-        let files = try FileSource(configuration)
+        files = try FileSource(configuration)
         do throws(FetchConfigurationError) {
             http = try HTTPSource(configuration, cache)
-            providers = [inline, files, http]
         } catch {
             files.shutdown()
             throw error
@@ -48,7 +47,6 @@ package final class Fetcher: Sendable {
         try Task.checkCancellation()
         let target = try rewriting.rewritten(source)
         do {
-            let provider = try provider(for: target)
             let request = SourceRequest(
                 uri: source,
                 target: target,
@@ -58,14 +56,20 @@ package final class Fetcher: Sendable {
                 clock: clock
             )
             // Sharing is worthwhile only over a network.
-            guard let ticket, Self.crossesNetwork(target) else { return try await provider.open(request) }
-            let key = SharedFetchKey(source: source, headers: headers, purpose: purpose)
-            let fetched = try await shared.fetch(key, ticket, clock) { clock in
+            guard let ticket, Self.crossesNetwork(target) else { return try await open(request) }
+            let exact = headers.map { (ExactText($0.key), ExactText($0.value)) }
+            let key = SharedFetchKey(
+                source: ExactText(source),
+                headers: Dictionary(uniqueKeysWithValues: exact),
+                purpose: purpose
+            )
+            var fetched = try await shared.fetch(key, ticket, clock) { [http] clock in
                 var request = request
                 request.clock = clock
-                return try await provider.open(request)
+                return try await http.open(request)
             }
-            return fetched.loaded(by: self)
+            if fetched.parts != nil { fetched.fetcher = self }
+            return fetched
         } catch let failure as JobFailure where target != source {
             throw failure.saying("\(failure.message) (rewritten from \(SourceName.of(source)))")
         }
@@ -83,31 +87,31 @@ package final class Fetcher: Sendable {
 
     /// Ends the threads. Fetches under way end with `CancellationError`.
     package func shutdown() {
-        for provider in providers { provider.shutdown() }
+        files.shutdown()
+        http.transport.shutdown()
     }
 
-    private func provider(for source: String) throws(JobFailure) -> any SourceProvider {
+    private func open(_ request: SourceRequest) async throws -> FetchedSource {
+        let source = request.target
         guard let scheme = URIScheme.of(source) else {
-            guard !PlainBase64.matches(source) else { return inline }
-            throw .fetch(
-                .sourceInvalid,
-                "\(SourceName.of(source)) has no scheme; a file is written file:///folder/picture.jpg"
-            )
+            guard !PlainBase64.matches(source) else { return try await inline.open(request) }
+            let message = "\(SourceName.of(source)) has no scheme; a file is written file:///folder/picture.jpg"
+            throw JobFailure.fetch(.sourceInvalid, message)
         }
-        guard let provider = providers.first(where: { $0.schemes.contains(scheme) }) else {
-            let supported = providers.flatMap(\.schemes).map { "\($0):" }.joined(separator: ", ")
-            throw .fetch(
-                .sourceUnsupportedScheme,
-                "\(SourceName.of(source)) has the scheme \(SourceName.of(scheme)):, which is not one of \(supported)"
-            )
+        switch SourceScheme(rawValue: scheme) {
+        case .data: return try await inline.open(request)
+        case .file: return try await files.open(request)
+        case .http, .https: return try await http.open(request)
+        case .cameo, .initials, nil:
+            let (name, unknown) = (SourceName.of(source), SourceName.of(scheme))
+            let message = "\(name) has the scheme \(unknown):, which is not one of data:, file:, http:, https:"
+            throw JobFailure.fetch(.sourceUnsupportedScheme, message)
         }
-        return provider
     }
 }
 
 /// A source that contains the picture itself: a `data:` URI or plain base64.
-struct DataSource: SourceProvider {
-    let schemes = ["data"]
+struct DataSource {
     let maximumBytes: Int
 
     func open(_ request: SourceRequest) async throws -> FetchedSource {
@@ -130,8 +134,6 @@ struct DataSource: SourceProvider {
         }
         return try FetchedSource(copying: picture.bytes, named: name, mediaType: picture.mediaType)
     }
-
-    func shutdown() {}
 
     private func tooLarge(_ name: String, _ bytes: String) -> JobFailure {
         .fetch(.sourceTooLarge, "\(name) has \(bytes) bytes, more than the allowed \(maximumBytes)")

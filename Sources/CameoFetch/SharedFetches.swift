@@ -100,16 +100,10 @@ package struct FetchTicket: Hashable, Sendable {
 
 /// Identifies fetches that lead to the same download, compared byte by byte.
 struct SharedFetchKey: Hashable, Sendable {
-    private let source: ExactText
-    private let headers: [ExactText: ExactText]
+    let source: ExactText
+    let headers: [ExactText: ExactText]
     /// An overlay must not wait for a download that waits for room, since its job already holds a picture.
-    private let purpose: FetchPurpose
-
-    init(source: String, headers: [String: String], purpose: FetchPurpose) {
-        self.source = ExactText(source)
-        self.headers = Dictionary(uniqueKeysWithValues: headers.map { (ExactText($0.key), ExactText($0.value)) })
-        self.purpose = purpose
-    }
+    let purpose: FetchPurpose
 }
 
 /// The downloads under way and their waiters. A value under the lock of ``SharedFetches``.

@@ -155,11 +155,11 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
     private func serve(_ use: StoredResponseUse) -> Action? { chosen.map { end([], .stored($0.response, use)) } }
 
     private func leaveCache() -> Action {
-        if request.use == .only { return end([], .failed(.nothingStored)) }
+        if request.use == .only { return end([], .nothingStored) }
         guard request.use != .bypass, !request.isUnsafe, request.sent(route.stop).fields.isOnlyIfCached else {
             return .goOnline
         }
-        return end([], .failed(.onlyIfCached))
+        return end([], .onlyIfCached)
     }
 
     // MARK: - With the network
@@ -204,7 +204,7 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
                 try route.follow(head)
                 return ask()
             } catch {
-                return end([], .failed(.redirect(error)))
+                return end([], .redirect(error))
             }
         }
         guard !request.isPassedOn else { return end([], .received) }
@@ -247,7 +247,7 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
     }
 
     private func settle(_ head: CacheableResponse?, _ body: () -> ReceivedBody? = { nil }) -> Action {
-        guard let head else { return end([], .failed(.unreachable)) }
+        guard let head else { return end([], .unreachable) }
         // Everything that is stored may be taken for a picture, so error pages and the like are not.
         guard head.status == 200, let variant = variant(endingWith: head) else {
             return end(head.supersedesStored ? superseded.map(CacheChange.drop) : [], .received)
@@ -305,7 +305,13 @@ package enum CacheOutcome: Hashable, Sendable {
     case stored(CachedSource, StoredResponseUse)
     /// The last received response is passed on.
     case received
-    case failed(CacheFailure)
+    /// Nothing is stored, and the request accepts nothing else (``CacheUse/only``).
+    case nothingStored
+    /// Nothing stored may be served, and the request says `only-if-cached` (RFC 9111, section 5.2.1.7).
+    case onlyIfCached
+    /// No response arrived.
+    case unreachable
+    case redirect(RedirectRefusal)
 }
 
 /// Why a stored response is served.
@@ -319,17 +325,6 @@ package enum StoredResponseUse: Hashable, Sendable {
     case refreshing(age: Duration)
     /// It is stale, and the server is unreachable or reported an error.
     case stale(age: Duration)
-}
-
-/// Why there is no response.
-package enum CacheFailure: Hashable, Sendable {
-    /// Nothing is stored, and the request accepts nothing else (``CacheUse/only``).
-    case nothingStored
-    /// Nothing stored may be served, and the request says `only-if-cached` (RFC 9111, section 5.2.1.7).
-    case onlyIfCached
-    /// No response arrived.
-    case unreachable
-    case redirect(RedirectRefusal)
 }
 
 /// A change to the stored responses, to be made before the outcome is passed on.

@@ -43,14 +43,9 @@ extension CachePolicy {
     /// A chain is refused if any member forbids storing. A redirect that merely gives no reason to store it (302, 303, 307)
     /// is accepted: the chain is then never fresh, but can be served while the origin is unreachable.
     package func storing(_ chain: [CacheableResponse], of request: HTTPFields) -> Storing {
-        guard let answer = chain.last else { return .refused(.nothingAllowsIt) }
-        for hop in chain.dropLast() {
-            switch storing(hop, of: request) {
-            case .allowed, .refused(.nothingAllowsIt): continue
-            case .refused(let refusal): return .refused(refusal)
-            }
-        }
-        return storing(answer, of: request)
+        guard let answer = chain.last else { return .nothingAllowsIt }
+        let isForbidden = chain.dropLast().contains { storing($0, of: request) == .forbidden }
+        return isForbidden ? .forbidden : storing(answer, of: request)
     }
 
     /// The first instant at which a member is no longer fresh; the distant past for an empty chain.
@@ -58,7 +53,7 @@ extension CachePolicy {
 
     /// A chain is fresh while every member is; otherwise the first stale member gives the reason.
     package func reuse(of chain: [CacheableResponse], for request: HTTPFields, at now: Date) -> Reuse {
-        guard !chain.isEmpty else { return .stale(.expired) }
+        guard !chain.isEmpty else { return .expired }
         return chain.lazy.map { reuse(of: $0, for: request, at: now) }.first { $0 != .fresh } ?? .fresh
     }
 }
@@ -139,15 +134,10 @@ extension CachePolicy {
         return words.contains(where: said.contains) || response.fields["Expires"] != nil
     }
 
+    /// Whether a response may be served without validation, or why not.
     package enum Reuse: Hashable, Sendable {
-        /// May be served without validation: it is fresh, or no staler than the request's `max-stale` accepts.
+        /// It may: it is fresh, or no staler than the request's `max-stale` accepts.
         case fresh
-        /// Must be validated or fetched first.
-        case stale(Staleness)
-    }
-
-    /// Why a response may not be served without validation.
-    package enum Staleness: Hashable, Sendable {
         /// Its lifetime is over.
         case expired
         /// The response says `no-cache`.
@@ -167,10 +157,10 @@ extension CachePolicy {
     package func reuse(of response: CacheableResponse, for request: HTTPFields, at now: Date) -> Reuse {
         let said = CacheDirectives(of: response.fields)
         let asked = CacheDirectives(of: request)
-        if said.contains(.noCache) { return .stale(.noCache) }
-        if asked.contains(.noCache) { return .stale(.notFreshEnough) }
+        if said.contains(.noCache) { return .noCache }
+        if asked.contains(.noCache) { return .notFreshEnough }
         // It arrived later than now: the clock has been set back.
-        if response.responseTime.duration(since: now) > Self.clockTolerance { return .stale(.notFreshEnough) }
+        if response.responseTime.duration(since: now) > Self.clockTolerance { return .notFreshEnough }
 
         // A clock that was set back makes nothing younger than it was on arrival.
         let freshFor = freshUntil(response).duration(since: max(now, response.responseTime))
@@ -178,12 +168,12 @@ extension CachePolicy {
         if let maxAge = asked.least(.maxAge), currentAge(of: response, at: now) > maxAge,
             !(isFresh && said.permits(.immutable))
         {
-            return .stale(.notFreshEnough)
+            return .notFreshEnough
         }
-        if let minFresh = asked.minFresh, freshFor < minFresh { return .stale(.notFreshEnough) }
+        if let minFresh = asked.minFresh, freshFor < minFresh { return .notFreshEnough }
         if isFresh { return .fresh }
-        guard let maxStale = asked.maxStale, !forbidsStale(said) else { return .stale(.expired) }
-        return .zero - freshFor <= maxStale ? .fresh : .stale(.expired)
+        guard let maxStale = asked.maxStale, !forbidsStale(said) else { return .expired }
+        return .zero - freshFor <= maxStale ? .fresh : .expired
     }
 
     /// Whether the response must never be served stale, whatever a request or an operator allows (section 4.2.4).
@@ -221,7 +211,7 @@ extension CachePolicy {
         return !chain.isEmpty
             && chain.allSatisfy { response in
                 let (said, reuse) = (CacheDirectives(of: response.fields), reuse(of: response, for: request, at: now))
-                guard reuse == .stale(.expired), let window = said.least(.staleWhileRevalidate), !forbidsStale(said),
+                guard reuse == .expired, let window = said.least(.staleWhileRevalidate), !forbidsStale(said),
                     !limits.contains(where: asked.contains)
                 else { return reuse == .fresh }
                 return now.duration(since: freshUntil(response)) < window
@@ -254,13 +244,9 @@ extension CachePolicy {
         }
     }
 
+    /// Whether a response may be stored, or why not.
     package enum Storing: Hashable, Sendable {
         case allowed
-        case refused(Refusal)
-    }
-
-    /// Why a response must not be stored.
-    package enum Refusal: Hashable, Sendable {
         /// The status, the response or the request forbids it, or no later request would match.
         case forbidden
         /// It has neither a lifetime nor `public`, and its status does not permit storing by itself.
@@ -272,15 +258,15 @@ extension CachePolicy {
         let said = CacheDirectives(of: response.fields)
         // Bodies are stored whole, and a 304 updates a stored response and is none itself.
         let isWhole = (200...599).contains(response.status) && ![206, 304].contains(response.status)
-        guard isWhole, !said.contains(.mustUnderstand) || response.isUnderstood else { return .refused(.forbidden) }
-        if said.contains(.noStore), !said.permits(.mustUnderstand) { return .refused(.forbidden) }
-        if CacheDirectives(of: request).contains(.noStore) { return .refused(.forbidden) }
+        guard isWhole, !said.contains(.mustUnderstand) || response.isUnderstood else { return .forbidden }
+        if said.contains(.noStore), !said.permits(.mustUnderstand) { return .forbidden }
+        if CacheDirectives(of: request).contains(.noStore) { return .forbidden }
         if audience == .shared {
             let isOpen = said.permits(.public) || said.contains(.mustRevalidate) || said.contains(.sMaxAge)
-            if said.contains(.private) || request.mayHaveCredentials && !isOpen { return .refused(.forbidden) }
+            if said.contains(.private) || request.mayHaveCredentials && !isOpen { return .forbidden }
         }
-        if Variant.names(in: [response.fields]) == nil { return .refused(.forbidden) }
-        return isWorthKeeping(response, said) ? .allowed : .refused(.nothingAllowsIt)
+        if Variant.names(in: [response.fields]) == nil { return .forbidden }
+        return isWorthKeeping(response, said) ? .allowed : .nothingAllowsIt
     }
 
     /// The last item of section 3's list.

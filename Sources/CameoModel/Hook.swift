@@ -111,28 +111,22 @@ package struct HookReport: Hashable, Codable, Sendable {
     package let delivered: Int
     package let failed: Int
     /// The age of the oldest end that waits for its delivery; nil if none waits.
-    package let oldestWaitingSeconds: Double?
+    package var oldestWaitingSeconds: Double?
     /// Why the last try of a waiting delivery failed; nil if none did.
-    package let trouble: String?
+    package var trouble: String?
     /// The latest deliveries that were given up, newest first.
-    package let failures: [Failure]
+    package var failures: [Failure] = []
 
     package init(
         name: String,
         isKnown: Bool,
         queues: [String],
-        counts: (waiting: Int, running: Int, delivered: Int, failed: Int),
-        oldestWaitingSeconds: Double?,
-        trouble: String?,
-        failures: [Failure]
+        counts: (waiting: Int, running: Int, delivered: Int, failed: Int)
     ) {
         self.name = name
         self.isKnown = isKnown
         self.queues = queues
         (waiting, running, delivered, failed) = counts
-        self.oldestWaitingSeconds = oldestWaitingSeconds
-        self.trouble = trouble
-        self.failures = failures
     }
 }
 

@@ -11,7 +11,7 @@ public struct Job: Hashable, Codable, Sendable, Identifiable {
     /// The priority as requested, or a higher one from a request that joined.
     public let priority: Int
     /// The batch as requested.
-    public let batch: String?
+    public package(set) var batch: String?
     /// Attempts counted so far; an attempt lost to the death of a worker is not counted.
     public let attempt: Int
     /// The number of attempts after which a failure is final.
@@ -23,60 +23,46 @@ public struct Job: Hashable, Codable, Sendable, Identifiable {
     /// When the job becomes due.
     public let availableAt: Date
     /// When the last attempt began.
-    public let attemptedAt: Date?
+    public package(set) var attemptedAt: Date?
     /// When the job ended; nil until then.
-    public let finalizedAt: Date?
+    public package(set) var finalizedAt: Date?
     /// The id of the worker that runs the job, or ran it last.
-    public let worker: String?
+    public package(set) var worker: String?
     /// The last failure, including that of a job that waits for its next attempt.
-    public let failure: JobFailure?
+    public package(set) var failure: JobFailure?
     /// The job that superseded this cancelled one, because it was already waiting for the same thumbnails.
-    public let supersededBy: Int64?
+    public package(set) var supersededBy: Int64?
     /// The request as enqueued. It may be invalid, because the table accepts a little more than a worker does.
     public private(set) var request: JSONValue
     /// The requested thumbnails, in the order of the renditions; empty if the request is invalid.
     public let thumbnails: [RequestedThumbnail]
     /// Every attempt, oldest first; nil in lists of jobs.
-    public let attempts: [JobAttempt]?
+    public package(set) var attempts: [JobAttempt]?
 
     package init(
         id: Int64,
         state: JobState,
         queue: String,
         priority: Int,
-        batch: String?,
         attempt: Int,
         maxAttempts: Int,
         crashCount: Int,
         createdAt: Date,
         availableAt: Date,
-        attemptedAt: Date?,
-        finalizedAt: Date?,
-        worker: String?,
-        failure: JobFailure?,
-        supersededBy: Int64?,
         request: JSONValue,
-        thumbnails: [RequestedThumbnail],
-        attempts: [JobAttempt]?
+        thumbnails: [RequestedThumbnail]
     ) {
         self.id = id
         self.state = state
         self.queue = queue
         self.priority = priority
-        self.batch = batch
         self.attempt = attempt
         self.maxAttempts = maxAttempts
         self.crashCount = crashCount
         self.createdAt = createdAt
         self.availableAt = availableAt
-        self.attemptedAt = attemptedAt
-        self.finalizedAt = finalizedAt
-        self.worker = worker
-        self.failure = failure
-        self.supersededBy = supersededBy
         self.request = request
         self.thumbnails = thumbnails
-        self.attempts = attempts
     }
 
     /// The source as given in the request; nil if the request has none.
@@ -191,48 +177,29 @@ public struct JobAttempt: Hashable, Codable, Sendable {
     /// When the job was claimed.
     public let startedAt: Date
     /// When the attempt ended; nil while it runs.
-    public let finishedAt: Date?
+    public package(set) var finishedAt: Date?
     /// How the attempt ended.
     public let outcome: Outcome
     /// The failure; nil unless the attempt failed.
-    public let failure: JobFailure?
+    public package(set) var failure: JobFailure?
     /// Time spent waiting for the source's host or for memory.
-    public let throttledMilliseconds: Int?
+    public package(set) var throttledMilliseconds: Int?
     /// Time spent fetching the source and overlays, without waiting.
-    public let fetchMilliseconds: Int?
+    public package(set) var fetchMilliseconds: Int?
     /// Time spent waiting for a renderer.
-    public let queueMilliseconds: Int?
+    public package(set) var queueMilliseconds: Int?
     /// Time spent rendering, and storing.
-    public let renderMilliseconds, storeMilliseconds: Int?
+    public package(set) var renderMilliseconds, storeMilliseconds: Int?
     /// Bytes fetched, and bytes of thumbnails stored.
-    public let sourceBytes, outputBytes: Int?
+    public package(set) var sourceBytes, outputBytes: Int?
     /// The download of a running attempt at its worker's last heartbeat, which comes every 10 seconds.
-    public let transfer: Transfer?
+    public package(set) var transfer: Transfer?
 
-    package init(
-        number: Int,
-        worker: String,
-        startedAt: Date,
-        finishedAt: Date?,
-        outcome: Outcome,
-        failure: JobFailure?,
-        timings: AttemptTimings,
-        transfer: Transfer? = nil
-    ) {
+    package init(number: Int, worker: String, startedAt: Date, outcome: Outcome) {
         self.number = number
         self.worker = worker
         self.startedAt = startedAt
-        self.finishedAt = finishedAt
         self.outcome = outcome
-        self.failure = failure
-        throttledMilliseconds = timings.throttledMilliseconds
-        fetchMilliseconds = timings.fetchMilliseconds
-        queueMilliseconds = timings.queueMilliseconds
-        renderMilliseconds = timings.renderMilliseconds
-        storeMilliseconds = timings.storeMilliseconds
-        sourceBytes = timings.sourceBytes
-        outputBytes = timings.outputBytes
-        self.transfer = transfer
     }
 }
 

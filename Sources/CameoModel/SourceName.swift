@@ -130,20 +130,16 @@ package struct InlinePicture: Hashable, Sendable {
 }
 
 extension InlinePicture {
+    /// A picture embedded in a URI (RFC 2397): `data:image/png;base64,…`, or plain base64. Accepts base64 with or without
+    /// padding, in the standard or the URL-safe alphabet, and percent-encoding.
     package init(parsing source: String) throws(InvalidRequest) {
-        if SourceScheme(of: source) == .data {
-            try self.init(dataURI: source)
-        } else {
-            self.init(mediaType: nil, bytes: try PlainBase64.decoded(source))
-        }
-    }
-
-    /// A picture embedded in a URI (RFC 2397): `data:image/png;base64,…`. Accepts base64 with or without padding, in the
-    /// standard or the URL-safe alphabet, and percent-encoding.
-    package init(dataURI uri: String) throws(InvalidRequest) {
         func refuse(_ reason: String) -> InvalidRequest { InvalidRequest(path: "source", reason: reason) }
-        let text = uri.utf8
-        guard SourceScheme(of: uri) == .data, let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
+        guard SourceScheme(of: source) == .data else {
+            self.init(mediaType: nil, bytes: try PlainBase64.decoded(source))
+            return
+        }
+        let text = source.utf8
+        guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
             throw refuse("a data: URI needs a comma before its data")
         }
         let header = text[..<comma].dropFirst(5)

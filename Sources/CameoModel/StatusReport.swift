@@ -21,15 +21,15 @@ public struct StatusReport: Hashable, Codable, Sendable {
     /// The cache of originals, without uploads.
     public let sources: Sources
     /// Jobs that ended during the last 1, 5 and 15 minutes.
-    public let throughput: [Throughput]
+    public package(set) var throughput: [Throughput] = []
     /// How long each stage of the newest 500 completed jobs took; a stage that none of them had is absent.
-    public let stages: [StageTimes]
+    public package(set) var stages: [StageTimes] = []
     /// The most frequent codes, at most 5, of the newest 500 discarded jobs and the newest 500 unfinished ones that failed
     /// before.
-    public let failures: [Failures]
+    public package(set) var failures: [Failures] = []
     /// How long the due jobs of queues that are not paused and wait for no quiet hours will take at the throughput of the
     /// last 5 minutes, in seconds; nil if there are none, or if no job ended or no worker is alive.
-    public let etaSeconds: Double?
+    public package(set) var etaSeconds: Double?
 
     package init(
         generatedAt: Date,
@@ -40,11 +40,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
         workers: [Worker],
         blobs: Blobs,
         thumbnails: Int,
-        sources: Sources,
-        throughput: [Throughput] = [],
-        stages: [StageTimes] = [],
-        failures: [Failures] = [],
-        etaSeconds: Double? = nil
+        sources: Sources
     ) {
         self.generatedAt = generatedAt
         self.schemaVersion = schemaVersion
@@ -55,10 +51,6 @@ public struct StatusReport: Hashable, Codable, Sendable {
         self.blobs = blobs
         self.thumbnails = thumbnails
         self.sources = sources
-        self.throughput = throughput
-        self.stages = stages
-        self.failures = failures
-        self.etaSeconds = etaSeconds
     }
 
     /// The number of jobs in a state.
@@ -71,42 +63,25 @@ public struct StatusReport: Hashable, Codable, Sendable {
         /// Jobs by state; a state without jobs is 0.
         public let jobs: [JobState: Int]
         /// How long the oldest `available` job has been due, in seconds; nil if none is waiting.
-        public let oldestWaitingSeconds: Double?
+        public package(set) var oldestWaitingSeconds: Double?
         /// Whether the queue is paused: its waiting jobs are not claimed.
-        public let paused: Bool
+        public package(set) var paused = false
         /// Since when it is paused; nil if it is not, or was paused by an older version.
-        public let pausedAt: Date?
+        public package(set) var pausedAt: Date?
         /// The number of jobs that may run at once, over all workers; nil if unlimited.
-        public let maxRunning: Int?
+        public package(set) var maxRunning: Int?
         /// How many jobs may start per period, e.g. `10/s`; nil if unlimited.
-        public let rate: String?
+        public package(set) var rate: String?
         /// The hook that is told of the end of each of its jobs; nil if an operator has set none.
-        public let hook: String?
+        public package(set) var hook: String?
         /// Whether its jobs run only when those of other queues are not waiting; nil for false.
-        public let background: Bool?
+        public package(set) var background: Bool?
         /// When a worker's quiet hours let its jobs start; nil: now, or no worker is alive.
         public internal(set) var opensAt: Date?
 
-        package init(
-            name: String,
-            jobs: [JobState: Int],
-            oldestWaitingSeconds: Double?,
-            paused: Bool,
-            maxRunning: Int?,
-            rate: String? = nil,
-            hook: String? = nil,
-            isBackground: Bool = false,
-            pausedAt: Date? = nil
-        ) {
+        package init(name: String, jobs: [JobState: Int]) {
             self.name = name
             self.jobs = jobs.complete
-            self.oldestWaitingSeconds = oldestWaitingSeconds
-            self.paused = paused
-            self.pausedAt = pausedAt
-            self.maxRunning = maxRunning
-            self.rate = rate
-            self.hook = hook
-            background = isBackground ? true : nil
         }
 
         package var isBackground: Bool { background ?? false }
@@ -140,19 +115,19 @@ public struct StatusReport: Hashable, Codable, Sendable {
         /// The number of jobs that the worker has claimed.
         public let running: Int
         /// How an operator asked the worker to stop; nil if none did.
-        public let stopping: WorkerStop?
+        public package(set) var stopping: WorkerStop?
         /// The version of the pictures that the worker makes, as thumbnails carry it; nil: unknown.
-        public let rendererVersion: String?
+        public package(set) var rendererVersion: String?
         /// When the worker takes jobs of background queues, with its time zone: `22:00-06:00 Europe/Berlin`; nil: always.
-        public let quietHours: String?
+        public package(set) var quietHours: String?
         /// The queues that the worker takes jobs of; nil: all.
-        public let queues: [String]?
+        public package(set) var queues: [String]?
         /// What the worker's host cannot do, such as `write:avif`; nil: nothing.
-        public let lacks: [String]?
+        public package(set) var lacks: [String]?
         /// What the store has refused the worker; nil: nothing.
-        public let trouble: Trouble?
+        public package(set) var trouble: Trouble?
         /// The jobs that the worker has run longest, at most 4.
-        public let current: [RunningJob]
+        public package(set) var current: [RunningJob] = []
 
         /// What keeps a worker from claiming jobs or from recording their ends, or from removing what has expired.
         public struct Trouble: Hashable, Codable, Sendable {
@@ -181,14 +156,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
             startedAt: Date,
             isAlive: Bool,
             concurrency: Int,
-            running: Int,
-            stopping: WorkerStop?,
-            rendererVersion: String? = nil,
-            quietHours: String? = nil,
-            queues: [String]? = nil,
-            lacks: [String]? = nil,
-            trouble: Trouble? = nil,
-            current: [RunningJob] = []
+            running: Int
         ) {
             self.id = id
             self.host = host
@@ -198,13 +166,6 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.isAlive = isAlive
             self.concurrency = concurrency
             self.running = running
-            self.stopping = stopping
-            self.rendererVersion = rendererVersion
-            self.quietHours = quietHours
-            self.queues = queues
-            self.lacks = lacks
-            self.trouble = trouble
-            self.current = current
         }
 
         /// Whether the worker starts jobs of a queue.

@@ -39,11 +39,7 @@ package final class ObjectStorage: ByteStorage {
             body: data,
             digest: digest
         )
-        guard existing == .kept else {
-            _ = try await client.send(request)
-            return .stored
-        }
-        request.keepExisting()
+        if existing == .kept { request.keepExisting() }
         switch try await client.send(request).status {
         case 412: return .existed
         case 501: break

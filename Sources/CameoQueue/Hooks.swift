@@ -209,28 +209,29 @@ extension QueueTransaction {
             """,
             [hook, limit]
         )
-        return HookReport(
+        var report = HookReport(
             name: hook,
             isKnown: try value("SELECT EXISTS (SELECT 1 FROM worker_hook WHERE hook = ?1)", [hook]) ?? false,
             queues: try column("SELECT name FROM queue WHERE hook = ?1 ORDER BY name", [hook]),
-            counts: (counts[0], counts[1], counts[2], counts[3]),
-            oldestWaitingSeconds: oldest.map { max(0, (Double(now) - Double($0)) / 1_000) },
-            trouble: try value(
-                """
-                SELECT trouble FROM delivery WHERE hook = ?1 AND status = 0 AND trouble IS NOT NULL
-                ORDER BY at DESC LIMIT 1
-                """,
-                [hook]
-            ),
-            failures: try failures.map { row in
-                HookReport.Failure(
-                    id: try row["id"],
-                    job: try row["job_id"],
-                    tries: try row["tries"],
-                    failedAt: Date(milliseconds: try row["at"]),
-                    reason: try row["trouble"] ?? ""
-                )
-            }
+            counts: (counts[0], counts[1], counts[2], counts[3])
         )
+        report.oldestWaitingSeconds = oldest.map { max(0, (Double(now) - Double($0)) / 1_000) }
+        report.trouble = try value(
+            """
+            SELECT trouble FROM delivery WHERE hook = ?1 AND status = 0 AND trouble IS NOT NULL
+            ORDER BY at DESC LIMIT 1
+            """,
+            [hook]
+        )
+        report.failures = try failures.map { row in
+            HookReport.Failure(
+                id: try row["id"],
+                job: try row["job_id"],
+                tries: try row["tries"],
+                failedAt: Date(milliseconds: try row["at"]),
+                reason: try row["trouble"] ?? ""
+            )
+        }
+        return report
     }
 }

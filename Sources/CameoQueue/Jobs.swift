@@ -115,16 +115,13 @@ extension QueueTransaction {
         let transfers = try (row["transfers"] as String?)
             .flatMap { try? WireFormat.decode([RunningTransfer].self, from: Data($0.utf8)) }
         let token: String? = try row["token"]
-        let last = JobAttempt(
+        var last = JobAttempt(
             number: try row["tries"],
             worker: try row["worker"] ?? "",
             startedAt: Date(milliseconds: started),
-            finishedAt: nil,
-            outcome: .running,
-            failure: nil,
-            timings: AttemptTimings(),
-            transfer: transfers?.first { $0.token == token }?.transfer
+            outcome: .running
         )
+        last.transfer = transfers?.first { $0.token == token }?.transfer
         return ended + [last]
     }
 
@@ -166,21 +163,20 @@ extension Job {
             state: try JobState(code: row["state"]),
             queue: try row["queue"],
             priority: try row["priority"],
-            batch: try row["batch"],
             attempt: try row["attempt"],
             maxAttempts: try row["max_attempts"],
             crashCount: try row["crash_count"],
             createdAt: Date(milliseconds: try row["created_at"]),
             availableAt: Date(milliseconds: try row["due"]),
-            attemptedAt: attempted.map(Date.init(milliseconds:)),
-            finalizedAt: ended.map(Date.init(milliseconds:)),
-            worker: try row["worker"],
-            failure: try JobFailure.from(stored: row["failure"]),
-            supersededBy: try row["superseded_by"],
             request: Self.json(of: try row["request"], uploaded: try row["digest"]),
-            thumbnails: thumbnails,
-            attempts: attempts
+            thumbnails: thumbnails
         )
+        batch = try row["batch"]
+        (attemptedAt, finalizedAt) = (attempted.map(Date.init(milliseconds:)), ended.map(Date.init(milliseconds:)))
+        worker = try row["worker"]
+        failure = try JobFailure.from(stored: row["failure"])
+        supersededBy = try row["superseded_by"]
+        self.attempts = attempts
     }
 
     /// Text that is JSON to the database but not to Cameo (a duplicate key) is shown as a string.
@@ -194,22 +190,20 @@ extension Job {
 
 extension JobAttempt {
     fileprivate init(_ row: some QueueRow) throws {
-        var timings = AttemptTimings()
-        timings.throttledMilliseconds = try row["wait_ms"]
-        timings.fetchMilliseconds = try row["fetch_ms"]
-        timings.queueMilliseconds = try row["queue_ms"]
-        timings.renderMilliseconds = try row["render_ms"]
-        timings.storeMilliseconds = try row["store_ms"]
-        timings.sourceBytes = try row["source_bytes"]
-        timings.outputBytes = try row["output_bytes"]
         self.init(
             number: try row["number"],
             worker: try row["worker"],
             startedAt: Date(milliseconds: try row["started_at"]),
-            finishedAt: Date(milliseconds: try row["finished_at"]),
-            outcome: Outcome(rawValue: try row["outcome"]) ?? .unknown,
-            failure: try JobFailure.from(stored: row["failure"]),
-            timings: timings
+            outcome: Outcome(rawValue: try row["outcome"]) ?? .unknown
         )
+        finishedAt = Date(milliseconds: try row["finished_at"])
+        failure = try JobFailure.from(stored: row["failure"])
+        throttledMilliseconds = try row["wait_ms"]
+        fetchMilliseconds = try row["fetch_ms"]
+        queueMilliseconds = try row["queue_ms"]
+        renderMilliseconds = try row["render_ms"]
+        storeMilliseconds = try row["store_ms"]
+        sourceBytes = try row["source_bytes"]
+        outputBytes = try row["output_bytes"]
     }
 }

@@ -43,27 +43,20 @@ extension QueueTransaction {
             var jobs = more?.jobs ?? [:]
             for (index, state) in states.enumerated() { jobs[state, default: 0] += try row[9 + index] }
             let oldest: Int64? = try row[7]
-            return StatusReport.Queue(
-                name: name,
-                jobs: jobs,
-                oldestWaitingSeconds: age([more?.oldest, oldest].compactMap { $0 }.min()),
-                paused: try row[1],
-                maxRunning: try row[2],
-                rate: try (row[3] as Int?).map { try StartRate(count: $0, period: row[4]).description },
-                hook: try row[5],
-                isBackground: try row[6],
-                pausedAt: try (row[8] as Int64?).map(Date.init(milliseconds:))
-            )
+            var queue = StatusReport.Queue(name: name, jobs: jobs)
+            queue.oldestWaitingSeconds = age([more?.oldest, oldest].compactMap { $0 }.min())
+            queue.paused = try row[1]
+            queue.maxRunning = try row[2]
+            queue.rate = try (row[3] as Int?).map { try StartRate(count: $0, period: row[4]).description }
+            queue.hook = try row[5]
+            queue.background = try (row[6] as Bool) ? true : nil
+            queue.pausedAt = try (row[8] as Int64?).map(Date.init(milliseconds:))
+            return queue
         }
         queues += arrivals.map { name, waiting in
-            StatusReport.Queue(
-                name: name.text,
-                jobs: waiting.jobs,
-                oldestWaitingSeconds: age(waiting.oldest),
-                paused: false,
-                maxRunning: nil,
-                rate: nil
-            )
+            var queue = StatusReport.Queue(name: name.text, jobs: waiting.jobs)
+            queue.oldestWaitingSeconds = age(waiting.oldest)
+            return queue
         }
         return queues.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
@@ -125,7 +118,7 @@ extension QueueTransaction {
         let totals = try totals()
         var jobs: [JobState: Int] = [:]
         for state in JobState.allCases { jobs[state] = queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) } }
-        return StatusReport(
+        var report = StatusReport(
             generatedAt: date,
             schemaVersion: try schemaVersion(),
             jobs: jobs,
@@ -139,12 +132,13 @@ extension QueueTransaction {
                 bytes: totals["source_bytes"] ?? 0,
                 evicted: totals["sources_evicted"] ?? 0,
                 evictedBytes: totals["source_bytes_evicted"] ?? 0
-            ),
-            throughput: periods,
-            stages: try stages(),
-            failures: try failures(),
-            etaSeconds: eta(queues, workers, periods[1])
+            )
         )
+        report.throughput = periods
+        report.stages = try stages()
+        report.failures = try failures()
+        report.etaSeconds = eta(queues, workers, periods[1])
+        return report
     }
 
     /// The jobs that ended in the last minutes, and how long there was work: workers that have just begun, or have been idle,
@@ -255,7 +249,7 @@ extension QueueTransaction {
         )
         let running = try runningJobs(of: id)
         return try rows.map { row in
-            try StatusReport.Worker(
+            var worker = try StatusReport.Worker(
                 id: row["id"],
                 host: row["host"],
                 pid: row["pid"],
@@ -263,17 +257,18 @@ extension QueueTransaction {
                 startedAt: Date(milliseconds: row["started_at"]),
                 isAlive: isAlive(row["id"], leaseUntil: row["lease_until"]),
                 concurrency: row["concurrency"],
-                running: row["running"],
-                stopping: (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:)),
-                rendererVersion: row["renderer_version"],
-                quietHours: row["quiet_hours"],
-                queues: (row["queues"] as String?)
-                    .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) },
-                lacks: (row["lacks"] as String?)?.split(separator: "\n").map(String.init),
-                trouble: (row["trouble"] as String?)
-                    .flatMap { try? WireFormat.decode(StatusReport.Worker.Trouble.self, from: Data($0.utf8)) },
-                current: running[row["id"]] ?? []
+                running: row["running"]
             )
+            worker.stopping = try (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:))
+            worker.rendererVersion = try row["renderer_version"]
+            worker.quietHours = try row["quiet_hours"]
+            worker.queues = try (row["queues"] as String?)
+                .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) }
+            worker.lacks = try (row["lacks"] as String?)?.split(separator: "\n").map(String.init)
+            worker.trouble = try (row["trouble"] as String?)
+                .flatMap { try? WireFormat.decode(StatusReport.Worker.Trouble.self, from: Data($0.utf8)) }
+            worker.current = running[worker.id] ?? []
+            return worker
         }
     }
 

@@ -7,7 +7,7 @@ internal import Synchronization
 @dynamicMemberLookup
 final class JobDesk: Sendable {
     private let state: Mutex<DeskState>
-    private let doorbells: [Doorbell]
+    let doorbells: [Doorbell]
     private let ended: Mutex<[CheckedContinuation<Void, Never>]> = Mutex([])
 
     init(doorbells: [Doorbell]) {
@@ -33,25 +33,16 @@ final class JobDesk: Sendable {
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { state.withLock { $0.isCancelled(id) } }
 
-    var count: Int { doorbells.count }
-
-    func doorbell(of slot: Int) -> Doorbell { doorbells[slot] }
-
     func next(for slot: Int) -> RenderTicket? { state.withLock { $0.next(for: slot) } }
 
     func slot(_ slot: Int, became newState: DeskState.Slot) {
         carryOut(state.withLock { $0.slot(slot, became: newState) })
+        if newState == .ended { resumeIfAllEnded() }
     }
 
     func finish(_ ticket: RenderTicket, in slot: Int, _ outcome: Result<RenderedPicture, any Error>) {
         state.withLock { $0.finish(ticket.id, in: slot) }
         ticket.continuation.resume(with: outcome)
-    }
-
-    /// Records that a slot's thread has ended and its children are reaped.
-    func slotEnded(_ slot: Int, count: Int = 1) {
-        for index in slot..<slot + count { self.slot(index, became: .ended) }
-        resumeIfAllEnded()
     }
 
     func allSlotsEnded() async {
@@ -137,14 +128,8 @@ struct DeskState {
         case rendering(RenderTicket.ID)
         /// Its child does not start; it retries now and then.
         case broken(reason: String)
+        /// Its thread has ended, and its children are reaped.
         case ended
-    }
-
-    enum Phase: Equatable {
-        case waiting
-        case rendering(slot: Int)
-        /// The ticket was cancelled while it renders.
-        case cancelled
     }
 
     /// What the owner has to do after a change.
@@ -163,7 +148,8 @@ struct DeskState {
     /// What the child that became ready last said of itself.
     var greeting: HelloMessage?
     private var waiting: [RenderTicket] = []
-    private var phases: [RenderTicket.ID: Phase] = [:]
+    /// The tickets that slots have fetched and not finished.
+    private var fetched: [RenderTicket.ID: (slot: Int, isCancelled: Bool)] = [:]
     private var lastID = 0
 
     init(slots count: Int) {
@@ -179,24 +165,19 @@ struct DeskState {
     mutating func submit(_ ticket: RenderTicket) -> Action {
         guard !Task.isCancelled, !isShuttingDown else { return Action(refuse: [(ticket, CancellationError())]) }
         waiting.append(ticket)
-        phases[ticket.id] = .waiting
         return wakeOrRefuse()
     }
 
     mutating func cancel(_ id: RenderTicket.ID) -> Action {
-        switch phases[id] {
-        case nil, .cancelled: return Action()
-        case .rendering(let slot):
-            phases[id] = .cancelled
-            return Action(ring: [slot])
-        case .waiting:
-            phases[id] = nil
-            guard let index = waiting.firstIndex(where: { $0.id == id }) else { return Action() }
+        if let index = waiting.firstIndex(where: { $0.id == id }) {
             return Action(refuse: [(waiting.remove(at: index), CancellationError())])
         }
+        guard let slot = fetched[id]?.slot else { return Action() }
+        fetched[id]?.isCancelled = true
+        return Action(ring: [slot])
     }
 
-    func isCancelled(_ id: RenderTicket.ID) -> Bool { isShuttingDown || phases[id] == .cancelled }
+    func isCancelled(_ id: RenderTicket.ID) -> Bool { isShuttingDown || fetched[id]?.isCancelled == true }
 
     /// The next ticket for a slot that is ready, background tickets last; without one the slot counts as idle.
     mutating func next(for slot: Int) -> RenderTicket? {
@@ -205,13 +186,13 @@ struct DeskState {
             return nil
         }
         let ticket = waiting.remove(at: waiting.firstIndex { !$0.request.isBackground } ?? 0)
-        phases[ticket.id] = .rendering(slot: slot)
+        fetched[ticket.id] = (slot, false)
         slots[slot] = .rendering(ticket.id)
         return ticket
     }
 
     mutating func finish(_ id: RenderTicket.ID, in slot: Int) {
-        phases[id] = nil
+        fetched[id] = nil
         slots[slot] = .starting
     }
 
@@ -224,7 +205,6 @@ struct DeskState {
     mutating func shutDown() -> Action {
         isShuttingDown = true
         defer { waiting = [] }
-        for ticket in waiting { phases[ticket.id] = nil }
         return Action(ring: Array(slots.indices), refuse: waiting.map { ($0, CancellationError()) })
     }
 
@@ -258,7 +238,6 @@ struct DeskState {
         }
         if let reason = brokenReason {
             action.refuse = waiting.map { ($0, RenderFailure.cannotStart(reason, source: $0.request.name)) }
-            for ticket in waiting { phases[ticket.id] = nil }
             waiting = []
         }
         return action

@@ -20,20 +20,20 @@ struct RenderAttempt {
     let desk: JobDesk
     let doorbell: Doorbell
 
-    private var request: RenderRequest { ticket.request }
-    private var limit: Duration { request.timeout ?? configuration.timeout }
+    var request: RenderRequest { ticket.request }
+    var limit: Duration { request.timeout ?? configuration.timeout }
 
     func run(with child: inout RendererChild) -> (Result<RenderedPicture, any Error>, Fate) {
         let frame = ticket.job(configuration).frame
         guard frame.count - FrameHeader.byteCount <= RendererProtocol.maximumMessageBytes else {
-            return (.failure(RenderFailure.tooLongToAsk(request.name, bytes: frame.count)), .keep)
+            return (.failure(tooLongToAsk(bytes: frame.count)), .keep)
         }
         let deadline = Deadline(after: limit)
         let formats = zip(request.files, request.kinds).map(PictureFormat.init(of:holding:))
         let files = request.files.map(FileState.init)
         // libaom has threads of its own, so one second of wall clock may be several of processor time.
         child.allow(processorSeconds: (Int(limit.components.seconds) + 2) * Self.cores)
-        child.beginPicture()
+        child.pictures += 1
         var sender = JobSender(frame, files: request.files)
         // Optional decoders are not trusted: whatever the picture did to the child must not outlive it.
         let isUntrusted = formats.contains { $0.map(PictureFormat.optional.contains) ?? false }
@@ -77,7 +77,7 @@ struct RenderAttempt {
             }
             if deadline.hasPassed {
                 child.killAndReap()
-                return (.failure(RenderFailure.timedOut(request.name, after: limit)), .killed)
+                return (.failure(timedOut), .killed)
             }
         }
     }
@@ -103,12 +103,7 @@ struct RenderAttempt {
                 .failure(MissingBytes(offsets: Set(refusal.missing))), hasServedEnough(child, memory) ? .recycle : .keep
             )
         case .refusal(let refusal):
-            let failure = RenderFailure.refused(
-                refusal,
-                source: request.name,
-                peakBytes: memory?.peakBytes ?? 0,
-                limitBytes: configuration.memoryLimitBytes
-            )
+            let failure = refused(refusal, peakBytes: memory?.peakBytes ?? 0)
             // No decoder has seen what the worker itself takes for no picture.
             let isUnseen = isNoPicture && refusal.reason == .unsupportedFormat
             return (.failure(failure), isUnseen && !hasServedEnough(child, memory) ? .keep : .recycle)
@@ -117,7 +112,7 @@ struct RenderAttempt {
                 renditions: zip(message.renditions, blobs).map { $0.holding($1) },
                 source: message.source,
                 isTruncated: message.isTruncated,
-                rendererVersion: child.version ?? ""
+                rendererVersion: child.greeting?.rendererVersion ?? ""
             )
             return (.success(picture), isUntrusted || hasServedEnough(child, memory) ? .recycle : .keep)
         }
@@ -126,7 +121,7 @@ struct RenderAttempt {
     private func hasServedEnough(_ child: borrowing RendererChild, _ memory: ProcessMemory?) -> Bool {
         guard child.pictures < configuration.recycleAfterPictures, let memory else { return true }
         return memory.residentBytes > configuration.recycleAfterResidentBytes
-            || RenderFailure.isExhausted(memory.peakBytes, of: configuration.memoryLimitBytes)
+            || isExhausted(memory.peakBytes)
     }
 
     func died(
@@ -135,14 +130,7 @@ struct RenderAttempt {
     ) -> (Result<RenderedPicture, any Error>, Fate) {
         let end = child.reap()
         if end.isByOthers, desk.isEnding { return (.failure(CancellationError()), .died) }
-        let failure = RenderFailure.died(
-            child,
-            end,
-            source: request.name,
-            hasSourceChanged: files.contains(where: \.hasChanged),
-            limitBytes: configuration.memoryLimitBytes
-        )
-        return (.failure(failure), .died)
+        return (.failure(failure(of: child, end, hasSourceChanged: files.contains(where: \.hasChanged))), .died)
     }
 }
 

@@ -5,10 +5,6 @@ internal import Glibc
 /// The failures of a render and their messages. What the worker observed itself (its own kill, the wait status, the
 /// child's peak memory) takes precedence over what the child said.
 enum RenderFailure {
-    /// The share of the memory limit above which any failure or death counts as memory exhaustion. Under an
-    /// address-space limit libvips ends in a trap, a segmentation fault or a claim that the file is damaged.
-    private static let memoryShare = 0.75
-
     /// The reason is already printable (``RendererSlot/backOff(after:)``), because it is also reported elsewhere.
     static func cannotStart(_ reason: String, source: String) -> JobFailure {
         // Not the picture's fault, so another attempt is worth it once the installation is repaired.
@@ -21,10 +17,6 @@ enum RenderFailure {
         )
     }
 
-    static func timedOut(_ source: String, after limit: Duration) -> JobFailure {
-        JobFailure(.renderTimedOut, at: .render, "\(source) took longer to render than the limit of \(seconds(limit))")
-    }
-
     /// An answer that failed a check.
     static func misbehaved(_ malformed: MalformedMessage, source: String) -> JobFailure {
         JobFailure(
@@ -33,18 +25,31 @@ enum RenderFailure {
             "\(source): the renderer's answer was rejected: \(ChildText.printable(malformed.description))"
         )
     }
+}
+
+extension RenderAttempt {
+    /// The share of the memory limit above which any failure or death counts as memory exhaustion. Under an
+    /// address-space limit libvips ends in a trap, a segmentation fault or a claim that the file is damaged.
+    private static let memoryShare = 0.75
+
+    var timedOut: JobFailure {
+        let milliseconds = limit.milliseconds
+        let text = milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+        let message = "\(request.name) took longer to render than the limit of \(text)"
+        return JobFailure(.renderTimedOut, at: .render, message)
+    }
 
     /// A job message that is too long for any renderer.
-    static func tooLongToAsk(_ source: String, bytes: Int) -> JobFailure {
+    func tooLongToAsk(bytes: Int) -> JobFailure {
         let limit = RendererProtocol.maximumMessageBytes
         let message =
-            "\(source) cannot be rendered: its renditions and overlays take a message of \(bytes) bytes, over the "
+            "\(request.name) cannot be rendered: its renditions and overlays take a message of \(bytes) bytes, over the "
             + "renderer's limit of \(limit)"
         return JobFailure(.renderFailed, at: .render, message)
     }
 
     /// The child refused the picture.
-    static func refused(_ refusal: RefusalMessage, source: String, peakBytes: Int, limitBytes: Int) -> JobFailure {
+    func refused(_ refusal: RefusalMessage, peakBytes: Int) -> JobFailure {
         let code: JobFailure.Code
         switch refusal.reason {
         case .tooManyPixels: code = .imageTooManyPixels
@@ -55,44 +60,29 @@ enum RenderFailure {
         case .unsupportedCodec: code = .videoUnsupportedCodec
         case .encrypted: code = .videoEncrypted
         case .tooManyBytes: code = .renderTooManyBytes
-        case .outOfMemory: return outOfMemory(source, limitBytes: limitBytes)
+        case .outOfMemory: return outOfMemory
         case .unsupportedFormat: code = .imageUnsupportedFormat
         case .corrupt: code = .imageCorrupt
         case .failed, .bytesMissing: code = .renderFailed
         }
         // Whatever failed, memory for pixels, for their conversion or for the encoder was lacking.
-        if [.imageUnsupportedFormat, .imageCorrupt, .renderFailed].contains(code),
-            isExhausted(peakBytes, of: limitBytes)
-        {
-            return outOfMemory(source, limitBytes: limitBytes)
+        if [.imageUnsupportedFormat, .imageCorrupt, .renderFailed].contains(code), isExhausted(peakBytes) {
+            return outOfMemory
         }
-        return JobFailure(code, at: .render, "\(source) \(ChildText.printable(refusal.predicate))")
+        return JobFailure(code, at: .render, "\(request.name) \(ChildText.printable(refusal.predicate))")
     }
 
     /// The child ended by itself while it rendered.
     ///
     /// The peak resident memory counts only without a note, when the child's crash handler did not run.
-    static func died(
-        _ child: borrowing RendererChild,
-        _ end: ChildEnd,
-        source: String,
-        hasSourceChanged: Bool,
-        limitBytes: Int
-    ) -> JobFailure {
-        let note = child.errors.deathNote
-        if let note, isExhausted(note.peakBytes, of: limitBytes) || note.errno == ENOMEM {
-            return outOfMemory(source, limitBytes: limitBytes)
-        }
-        if note == nil, end != .killed(signal: SIGXCPU), isExhausted(child.peakResidentBytes, of: limitBytes) {
-            return outOfMemory(source, limitBytes: limitBytes)
-        }
+    func failure(of child: borrowing RendererChild, _ end: ChildEnd, hasSourceChanged: Bool) -> JobFailure {
+        let (source, note) = (request.name, child.errors.deathNote)
+        if let note, isExhausted(note.peakBytes) || note.errno == ENOMEM { return outOfMemory }
+        if note == nil, end != .killed(signal: SIGXCPU), isExhausted(child.peakResidentBytes) { return outOfMemory }
         switch end {
         case .killed(SIGXCPU):
-            return JobFailure(
-                .renderTimedOut,
-                at: .render,
-                "\(source) took more processor time to render than its limit"
-            )
+            let message = "\(source) took more processor time to render than its limit"
+            return JobFailure(.renderTimedOut, at: .render, message)
         case .killed(SIGBUS) where hasSourceChanged:
             return JobFailure(.sourceChanged, at: .render, "\(source) was changed while it was read")
         case .killed, .exited, .unknown:
@@ -102,19 +92,15 @@ enum RenderFailure {
         }
     }
 
-    private static func outOfMemory(_ source: String, limitBytes: Int) -> JobFailure {
-        let message = "\(source) needs more memory to render than the limit of \(limitBytes >> 20) MiB"
+    private var outOfMemory: JobFailure {
+        let limit = "\(configuration.memoryLimitBytes >> 20) MiB"
+        let message = "\(request.name) needs more memory to render than the limit of \(limit)"
         return JobFailure(.renderOutOfMemory, at: .render, message)
     }
 
     /// Whether the peak has reached that share of the limit. The peak is one of the process's whole life, so such a
     /// child must render nothing more, or the next picture would be blamed for the last one's needs.
-    static func isExhausted(_ peakBytes: Int, of limitBytes: Int) -> Bool {
-        Double(peakBytes) >= Double(limitBytes) * memoryShare
-    }
-
-    private static func seconds(_ duration: Duration) -> String {
-        let milliseconds = duration.milliseconds
-        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    func isExhausted(_ peakBytes: Int) -> Bool {
+        Double(peakBytes) >= Double(configuration.memoryLimitBytes) * Self.memoryShare
     }
 }

@@ -13,8 +13,8 @@ struct RendererChild: ~Copyable {
     var errors: ErrorTail
     /// What the renderer said of itself, set by ``greet()`` once the child is ready for jobs.
     private(set) var greeting: HelloMessage?
-    var version: String? { greeting?.rendererVersion }
-    private(set) var pictures = 0
+    /// The pictures whose jobs it was sent.
+    var pictures = 0
     /// The credentials' scopes of the pictures that it has seen: a compromised renderer could leak them to others.
     var scopes: Set<RequestScope> = []
     private var hello = ReplyReader(expecting: nil)
@@ -110,9 +110,6 @@ struct RendererChild: ~Copyable {
             throw MalformedMessage("it ended during its start")
         }
     }
-
-    /// Counts a picture before its job is sent.
-    mutating func beginPicture() { pictures += 1 }
 
     /// The thread limit. Decoders and encoders start as many threads as there are cores, some of them twice.
     private static let maximumThreads = max(64, 4 * RenderAttempt.cores)

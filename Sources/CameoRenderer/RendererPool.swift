@@ -29,7 +29,7 @@ package final class RendererPool: Sendable {
                     slot.run()
                 }
             } catch {
-                desk.slotEnded(index, count: count - index)
+                for unstarted in index..<count { desk.slot(unstarted, became: .ended) }
                 desk.shutDown()
                 throw RendererUnavailable(description: "cannot start the thread of renderer \(index): \(error)")
             }
@@ -97,7 +97,7 @@ package final class RendererPool: Sendable {
     }
 
     /// The number of pictures that it renders at once.
-    package var count: Int { desk.count }
+    package var count: Int { desk.doorbells.count }
 
     package var statistics: RendererStatistics { desk.statistics }
 

@@ -30,7 +30,7 @@ struct RendererSlot: ~Copyable {
         self.index = index
         self.configuration = configuration
         self.desk = desk
-        doorbell = desk.doorbell(of: index)
+        doorbell = desk.doorbells[index]
     }
 
     /// Returns when the pool shuts down; all children are reaped then.
@@ -49,7 +49,7 @@ struct RendererSlot: ~Copyable {
         }
         retire(current.take()) { _ in }
         retire(spare.take()) { _ in }
-        desk.slotEnded(index)
+        desk.slot(index, became: .ended)
     }
 
     private mutating func serve(_ ticket: RenderTicket) {
@@ -164,7 +164,7 @@ struct RendererSlot: ~Copyable {
 
     mutating func greetSpare() {
         // After its hello, the only thing to read from an idle child is its end.
-        if spare?.version == nil {
+        if spare?.greeting == nil {
             do throws(MalformedMessage) {
                 _ = try spare?.greet()
                 return

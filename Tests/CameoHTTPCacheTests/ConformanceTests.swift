@@ -112,8 +112,8 @@ private actor ModelCache: CacheSubject {
             case 404: "source.notFound"
             default: "source.httpStatus"
             }
-        case .failed(.unreachable): return "source.unreachable"
-        case .failed(let failure): return "\(failure)"
+        case .unreachable: return "source.unreachable"
+        case .nothingStored, .onlyIfCached, .redirect: return "\(outcome)"
         }
     }
 }

@@ -24,7 +24,7 @@ struct DataURITests {
         ] as [(String, String?, [UInt8])]
     )
     func readsBytesAndType(uri: String, type: String?, bytes: [UInt8]) throws {
-        let data = try InlinePicture(dataURI: uri)
+        let data = try InlinePicture(parsing: uri)
         #expect(Array(data.bytes) == bytes)
         #expect(data.mediaType == type)
     }
@@ -39,7 +39,7 @@ struct DataURITests {
         ]
     )
     func refusesMalformedURIs(uri: String) throws {
-        let error = try #require(throws: InvalidRequest.self) { try InlinePicture(dataURI: uri) }
+        let error = try #require(throws: InvalidRequest.self) { try InlinePicture(parsing: uri) }
         #expect(error.path == "source")
     }
 

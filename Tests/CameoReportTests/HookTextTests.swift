@@ -6,23 +6,24 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct HookTextTests {
     private func report(isKnown: Bool, waiting: Int) -> HookReport {
-        HookReport(
+        var report = HookReport(
             name: "site",
             isKnown: isKnown,
             queues: ["uploads"],
-            counts: (waiting: waiting, running: 1, delivered: 3, failed: 1),
-            oldestWaitingSeconds: waiting > 0 ? 90 : nil,
-            trouble: waiting > 0 ? "the server answered 503" : nil,
-            failures: [
-                HookReport.Failure(
-                    id: "ab",
-                    job: 7,
-                    tries: 1,
-                    failedAt: Date(timeIntervalSince1970: 0),
-                    reason: "bad\u{7}"
-                )
-            ]
+            counts: (waiting: waiting, running: 1, delivered: 3, failed: 1)
         )
+        report.oldestWaitingSeconds = waiting > 0 ? 90 : nil
+        report.trouble = waiting > 0 ? "the server answered 503" : nil
+        report.failures = [
+            HookReport.Failure(
+                id: "ab",
+                job: 7,
+                tries: 1,
+                failedAt: Date(timeIntervalSince1970: 0),
+                reason: "bad\u{7}"
+            )
+        ]
+        return report
     }
 
     private func lines(_ report: HookReport) -> [String] {

@@ -9,19 +9,20 @@ struct JobTextTests {
     private let failure = JobFailure(.sourceNotFound, at: .fetch, "HTTP 404")
 
     private func attempt(_ number: Int, _ failure: JobFailure?) -> JobAttempt {
-        var timings = AttemptTimings()
-        (timings.throttledMilliseconds, timings.fetchMilliseconds) = (1, 20)
-        (timings.queueMilliseconds, timings.renderMilliseconds) = (7, 300)
-        return JobAttempt(
+        var attempt = JobAttempt(
             number: number,
             worker: "w1",
             startedAt: Date(timeIntervalSince1970: 60),
-            finishedAt: failure == nil ? nil : Date(timeIntervalSince1970: 60.5),
-            outcome: failure == nil ? .running : .discarded,
-            failure: failure,
-            timings: failure == nil ? AttemptTimings() : timings,
-            transfer: failure == nil ? JobAttempt.Transfer(receivedBytes: 4_194_304, totalBytes: 73_400_320) : nil
+            outcome: failure == nil ? .running : .discarded
         )
+        guard let failure else {
+            attempt.transfer = JobAttempt.Transfer(receivedBytes: 4_194_304, totalBytes: 73_400_320)
+            return attempt
+        }
+        (attempt.finishedAt, attempt.failure) = (Date(timeIntervalSince1970: 60.5), failure)
+        (attempt.throttledMilliseconds, attempt.fetchMilliseconds) = (1, 20)
+        (attempt.queueMilliseconds, attempt.renderMilliseconds) = (7, 300)
+        return attempt
     }
 
     @Test func everythingThatIsKnownOfAJobIsShown() throws {

@@ -63,26 +63,22 @@ extension Job {
         thumbnails: [RequestedThumbnail] = [],
         attempts: [JobAttempt]? = nil
     ) -> Job {
-        Job(
+        var job = Job(
             id: id,
             state: state,
             queue: text,
             priority: 3,
-            batch: batch,
             attempt: attempt,
             maxAttempts: 5,
             crashCount: crashCount,
             createdAt: Date(timeIntervalSince1970: 0),
             availableAt: Date(timeIntervalSince1970: 60),
-            attemptedAt: nil,
-            finalizedAt: state.isFinal ? Date(timeIntervalSince1970: 120) : nil,
-            worker: text,
-            failure: failure,
-            supersededBy: nil,
             request: .object(source.map { ["source": .string($0)] } ?? [:]),
-            thumbnails: thumbnails,
-            attempts: attempts
+            thumbnails: thumbnails
         )
+        job.finalizedAt = state.isFinal ? Date(timeIntervalSince1970: 120) : nil
+        (job.batch, job.worker, job.failure, job.attempts) = (batch, text, failure, attempts)
+        return job
     }
 }
 

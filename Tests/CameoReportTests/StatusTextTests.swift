@@ -19,7 +19,7 @@ struct StatusTextTests {
         failures: [StatusReport.Failures] = [],
         etaSeconds: Double? = nil
     ) -> StatusReport {
-        StatusReport(
+        var report = StatusReport(
             generatedAt: Date(timeIntervalSince1970: 0),
             schemaVersion: 1,
             jobs: jobs,
@@ -28,19 +28,18 @@ struct StatusTextTests {
             workers: workers,
             blobs: blobs,
             thumbnails: thumbnails,
-            sources: sources,
-            throughput: [1, 5, 15].map {
-                .init(
-                    minutes: $0,
-                    completed: finished.completed,
-                    discarded: finished.discarded,
-                    seconds: Double($0) * 60
-                )
-            },
-            stages: stages,
-            failures: failures,
-            etaSeconds: etaSeconds
+            sources: sources
         )
+        report.throughput = [1, 5, 15].map {
+            .init(
+                minutes: $0,
+                completed: finished.completed,
+                discarded: finished.discarded,
+                seconds: Double($0) * 60
+            )
+        }
+        (report.stages, report.failures, report.etaSeconds) = (stages, failures, etaSeconds)
+        return report
     }
 
     private func worker(
@@ -50,7 +49,7 @@ struct StatusTextTests {
         queues: [String]? = nil,
         current: [StatusReport.RunningJob] = []
     ) -> StatusReport.Worker {
-        StatusReport.Worker(
+        var worker = StatusReport.Worker(
             id: text,
             host: text,
             pid: 4_321,
@@ -58,11 +57,10 @@ struct StatusTextTests {
             startedAt: Date(timeIntervalSince1970: 0),
             isAlive: isAlive,
             concurrency: 8,
-            running: 3,
-            stopping: stopping,
-            queues: queues,
-            current: current
+            running: 3
         )
+        (worker.stopping, worker.queues, worker.current) = (stopping, queues, current)
+        return worker
     }
 
     private func lines(_ report: StatusReport, columns: Int? = nil, style: TextStyle = .plain) -> [String] {
@@ -70,25 +68,13 @@ struct StatusTextTests {
     }
 
     private func queue(_ name: String, available: Int = 0) -> StatusReport.Queue {
-        StatusReport.Queue(
-            name: name,
-            jobs: [.available: available],
-            oldestWaitingSeconds: nil,
-            paused: false,
-            maxRunning: nil
-        )
+        StatusReport.Queue(name: name, jobs: [.available: available])
     }
 
     /// A store with something to say of everything.
     private var full: StatusReport {
-        let urgent = StatusReport.Queue(
-            name: "urgent",
-            jobs: [.available: 12, .running: 3],
-            oldestWaitingSeconds: 90,
-            paused: true,
-            maxRunning: 4,
-            rate: "10/s"
-        )
+        var urgent = StatusReport.Queue(name: "urgent", jobs: [.available: 12, .running: 3])
+        (urgent.oldestWaitingSeconds, urgent.paused, urgent.maxRunning, urgent.rate) = (90, true, 4, "10/s")
         let job = StatusReport.RunningJob(
             id: 17,
             source: "https://example.com/a.jpg",
@@ -128,13 +114,8 @@ struct StatusTextTests {
 
     @Test func aStandstillHasItsReasonAndTheCommandThatHelps() {
         func standstills(_ available: Int, paused: Bool, _ workers: StatusReport.Worker...) -> [String] {
-            let queue = StatusReport.Queue(
-                name: "q",
-                jobs: [.available: available],
-                oldestWaitingSeconds: nil,
-                paused: paused,
-                maxRunning: nil
-            )
+            var queue = StatusReport.Queue(name: "q", jobs: [.available: available])
+            queue.paused = paused
             return report(queues: [queue], workers: workers).standstills.map(\.text)
         }
         let missing = "no worker runs: start cameo-worker"

@@ -159,13 +159,13 @@ struct ReadThroughLoad {
                 return try Answer(exchange.url, head.status, fields, body, status)
             }
             return try Answer(whole: body, head.fields.storable, at: exchange.url, to: request.request, status)
-        case .failed(.nothingStored): throw URLError(.resourceUnavailable)
-        case .failed(.onlyIfCached):
+        case .nothingStored: throw URLError(.resourceUnavailable)
+        case .onlyIfCached:
             let status = CacheStatus.refused(detail: "nothing fresh is kept")
             return try Answer(request.question.target, 504, HTTPFields().decoded(bytes: 0), Data(), status)
-        case .failed(.unreachable): throw error ?? URLError(.unknown)
-        case .failed(.redirect(.tooMany)): throw URLError(.httpTooManyRedirects)
-        case .failed(.redirect): throw URLError(.unsupportedURL)
+        case .unreachable: throw error ?? URLError(.unknown)
+        case .redirect(.tooMany): throw URLError(.httpTooManyRedirects)
+        case .redirect: throw URLError(.unsupportedURL)
         }
     }
 

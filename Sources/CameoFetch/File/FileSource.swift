@@ -7,8 +7,7 @@ internal import Glibc
 ///
 /// The path may be a stranger's string. So the kernel resolves it below a root and opens it with O_PATH, which neither reads
 /// nor blocks nor touches a device. Only a regular file outside the store is then opened for reading.
-final class FileSource: SourceProvider {
-    let schemes = ["file"]
+final class FileSource: Sendable {
     private let maximumBytes: Int
     private let roots: AllowedRoots
     private let fence: StoreFence?

@@ -12,14 +12,9 @@ internal import Synchronization
 final class StoreFence: Sendable {
     private static let slash = UInt8(ascii: "/")
 
-    private struct Listing {
-        /// When the folders had last changed, in nanoseconds since 1970.
-        let changes: [Int64]
-        let identities: Set<FileIdentity>
-    }
-
     private let directory: OpenFile
-    private let listing = Mutex<Listing?>(nil)
+    /// What was listed, and when the folders had last changed then, in nanoseconds since 1970.
+    private let listing = Mutex<(changes: [Int64], identities: Set<FileIdentity>)?>(nil)
 
     init(around path: String) throws(FetchConfigurationError) {
         do throws(Errno) {
@@ -51,7 +46,7 @@ final class StoreFence: Sendable {
         let identities = try listed()
         // A folder that has just changed may change again within the same tick of the clock.
         let isSettled = changes.allSatisfy { Self.now - $0 > 2_000_000_000 }
-        if isSettled { listing.withLock { $0 = Listing(changes: changes, identities: identities) } }
+        if isSettled { listing.withLock { $0 = (changes, identities) } }
         return identities
     }
 

@@ -62,12 +62,6 @@ struct HTTPAnswer: Sendable {
         .fetch(.sourceTimeout, "GET \(route.description) did not finish within \(limits.totalTimeout)")
     }
 
-    /// `verdict` is any but `allowed`.
-    static func refusal(_ verdict: AddressGuard.Verdict, of route: HTTPRoute) -> JobFailure {
-        let reason = reason(verdict, against: route.place.host) ?? ""
-        return .fetch(.sourceForbidden, "\(route.description) may not be fetched: \(reason)")
-    }
-
     /// Why the guard refuses a host's address, and how to allow it; nil for `allowed`.
     static func reason(_ verdict: AddressGuard.Verdict, against host: String) -> String? {
         guard case .refused(let address, let range) = verdict else { return nil }
@@ -105,7 +99,8 @@ extension HTTPAnswer {
             return .fetch(.sourceTooLarge, "\(name) has \(announced), more than the allowed \(limits.maximumBytes)")
         case .notConnected where result.attempted.isEmpty:
             guard let refusal = result.refusals.first else { fallthrough }
-            return Self.refusal(refusal, of: route)
+            let reason = Self.reason(refusal, against: route.place.host) ?? ""
+            return .fetch(.sourceForbidden, "\(name) may not be fetched: \(reason)")
         case .notConnected, .network, .detour: return .fetch(.sourceUnreachable, "\(name) cannot be reached: \(reason)")
         case .brokenOff: return .fetch(.sourceUnreachable, "\(name) broke off before its end: \(reason)")
         case .untrusted: return .fetch(.sourceUnreachable, "\(name) cannot be trusted: \(reason)", isRetryable: false)

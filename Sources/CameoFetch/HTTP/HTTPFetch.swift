@@ -233,12 +233,12 @@ struct HTTPFetch {
             let failure = answer.failure(at: conversation.route)
             await remember(failure, answeredBy: answer.head, from: conversation.peers)
             throw failure
-        case .failed(.onlyIfCached), .failed(.nothingStored):
+        case .onlyIfCached, .nothingStored:
             let name = SourceName.of(request.uri)
             let message = "\(name) is not in the cache, and the request says only-if-cached"
             throw JobFailure.fetch(.sourceHTTPStatus, message, isRetryable: false)
-        case .failed(.redirect(let refusal)): throw conversation.route.failure(refusal)
-        case .failed(.unreachable):
+        case .redirect(let refusal): throw conversation.route.failure(refusal)
+        case .unreachable:
             if let failure { throw failure }
         }
         preconditionFailure("\(outcome) without a response or a failure")
@@ -279,20 +279,14 @@ struct HTTPFetch {
         var duration = caching.failureMemory
         guard duration > .zero else { return nil }
         guard let response else { return failure.isOfTheSource ? duration : nil }
-        guard mayBeRepeated(response) else { return nil }
+        // Most error responses have no caching information. They are not stored, but may be remembered for some seconds.
+        guard policy.storing(response, of: HTTPFields()) != .forbidden,
+            policy.reuse(of: response, for: HTTPFields(), at: response.responseTime) != .noCache
+        else { return nil }
         if [404, 410].contains(response.status), let lifetime = policy.explicitLifetime(of: response) {
             duration = lifetime
         }
         if let wish = failure.retryAfter { duration = max(duration, wish) }
         return duration > .zero ? min(duration, Self.longestMemory) : nil
-    }
-
-    /// Most error responses have no caching information. They are not stored, but may be remembered for some seconds.
-    private func mayBeRepeated(_ response: CacheableResponse) -> Bool {
-        switch policy.storing(response, of: HTTPFields()) {
-        case .allowed, .refused(.nothingAllowsIt): break
-        case .refused: return false
-        }
-        return policy.reuse(of: response, for: HTTPFields(), at: response.responseTime) != .stale(.noCache)
     }
 }

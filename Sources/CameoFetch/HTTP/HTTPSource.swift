@@ -9,8 +9,7 @@ internal import Synchronization
 /// DESIGN: the key of a stored response contains the scope of the request's credentials. So a response to one tenant is never
 /// considered for another, without relying on any caching rule. Concurrent jobs for the same source share one fetch
 /// (``SharedFetches``), so look-up, request and storing happen once.
-final class HTTPSource: SourceProvider {
-    let schemes = ["http", "https"]
+final class HTTPSource: Sendable {
     let transport: HTTPTransport
     let cache: (any SourceCache)?
     let configuration: FetchConfiguration
@@ -58,8 +57,6 @@ final class HTTPSource: SourceProvider {
         var fetch = HTTPFetch(request, by: self, question, stored: stored, cache)
         return try await fetch.run()
     }
-
-    func shutdown() { transport.shutdown() }
 
     private func policy(for key: SourceKey, _ url: HTTPURL) -> CachePolicy {
         let rule = lifetimes.last { $0.host?.covers(url.origin) == true } ?? lifetimes.last { $0.host == nil }

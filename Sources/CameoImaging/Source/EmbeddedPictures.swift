@@ -43,9 +43,9 @@ enum EmbeddedPictures {
         for (entity, character) in entities where uri.utf8.contains(UInt8(ascii: "&")) {
             uri = uri.replacingOccurrences(of: "&\(entity);", with: character)
         }
-        guard let found = try? InlinePicture(dataURI: uri), let format = PictureFormat(sniffing: found.bytes) else {
-            return nil
-        }
+        guard SourceScheme(of: uri) == .data, let found = try? InlinePicture(parsing: uri),
+            let format = PictureFormat(sniffing: found.bytes)
+        else { return nil }
         let isKnown = format == .png || format == .jpeg
         return isKnown && found.mediaType ?? format.mediaType == format.mediaType ? nil : found.bytes
     }
