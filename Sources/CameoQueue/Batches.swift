@@ -15,10 +15,8 @@ extension QueueTransaction {
             """,
             [cursor ?? .max, limit]
         )
-        return BatchPage(
-            batches: try rows.map { try batchReport(try $0["name"]) },
-            next: rows.count == limit ? try rows.last?["id"] : nil
-        )
+        let reports = try rows.map { row in try batchReport(row["name"]) }
+        return (batches: reports, next: rows.count == limit ? try rows.last?["id"] : nil)
     }
 
     /// - Throws: ``StoreError/noSuch(_:_:)``

@@ -56,7 +56,7 @@ extension QueueStore {
                 let some = page[start..<min(start + readers, page.count)]
                 try await look(at: some.compactMap { BlobDigest(hex: $0.hex) }, &survey)
                 done += some.reduce(0) { $0 + $1.bytes }
-                report(ByteProgress(done: done, total: max(total, done)))
+                report((done: done, total: max(total, done)))
             }
         }
         // Checks again: the bytes of a row that was new or on its way out when it was listed may have come or gone.

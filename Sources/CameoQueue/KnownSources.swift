@@ -14,7 +14,7 @@ package struct SourcePage: Sendable {
 
     private var names: [String] = []
     /// The thumbnails of these sources, taken for intact.
-    private var rows: [(source: ExactText, stored: KnownSource.StoredThumbnail, createdAt: Int64, blob: Blob)] = []
+    private var rows: [(source: ExactText, stored: StoredThumbnail, createdAt: Int64, blob: Blob)] = []
     /// The sources that name bytes of this store that it does not have.
     private var gone: Set<ExactText> = []
     private var next: String?
@@ -102,8 +102,8 @@ package struct SourcePage: Sendable {
             // Rotten names may be read as one.
             guard let some = stored.removeValue(forKey: source) else { return nil }
             if let since, some.contains(where: { $0.createdAt < since }) { return nil }
-            return KnownSource(source: name, isGone: gone.contains(source), thumbnails: some.map(\.stored))
+            return (source: name, isGone: gone.contains(source), thumbnails: some.map(\.stored))
         }
-        return KnownSourcePage(sources: sources, next: next, newestVideoVersion: newestVideoVersion)
+        return (sources: sources, next: next, newestVideoVersion: newestVideoVersion)
     }
 }

@@ -137,17 +137,10 @@ package struct BackfillCounts: Hashable, Sendable {
     package var removed = 0
 
     package static func += (total: inout BackfillCounts, more: BackfillCounts) {
-        total.sources += more.sources
-        total.privateSources += more.privateSources
-        total.goneSources += more.goneSources
-        total.fresh += more.fresh
-        total.missing += more.missing
-        total.changed += more.changed
-        total.outdated += more.outdated
-        total.damaged += more.damaged
-        total.jobs += more.jobs
-        total.joined += more.joined
-        total.unlisted += more.unlisted
-        total.removed += more.removed
+        let counts: [WritableKeyPath<Self, Int>] = [
+            \.sources, \.privateSources, \.goneSources, \.fresh, \.missing, \.changed, \.outdated, \.damaged, \.jobs,
+            \.joined, \.unlisted, \.removed,
+        ]
+        for count in counts { total[keyPath: count] += more[keyPath: count] }
     }
 }

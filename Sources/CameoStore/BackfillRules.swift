@@ -70,7 +70,7 @@ package struct BackfillRules: Sendable {
     }
 
     private mutating func finding(
-        _ thumbnail: KnownSource.StoredThumbnail?,
+        _ thumbnail: StoredThumbnail?,
         _ rendition: Rendition,
         _ known: KnownSource
     ) -> WritableKeyPath<BackfillCounts, Int> {
@@ -105,7 +105,7 @@ package struct BackfillRules: Sendable {
     }
 
     /// Nil if the stored rendition is one of another version of Cameo.
-    private mutating func meaning(of thumbnail: KnownSource.StoredThumbnail) -> Meaning? {
+    private mutating func meaning(of thumbnail: StoredThumbnail) -> Meaning? {
         let text = ExactText(thumbnail.rendition)
         if let known = meanings[text] { return known }
         let rendition = try? Rendition(json: JSONValue(parsing: thumbnail.rendition), at: "")
@@ -115,24 +115,12 @@ package struct BackfillRules: Sendable {
     }
 }
 
-/// A source that the store has thumbnails of.
-package struct KnownSource: Sendable {
-    /// A thumbnail of the source, as far as a backfill looks at it: the rendition is in JSON, and an intact one's bytes are
-    /// there.
-    package typealias StoredThumbnail = (id: ThumbnailID, rendition: String, rendererVersion: String, isIntact: Bool)
+/// A source that the store has thumbnails of, as it is in their ids (`SourceIdentity`). One is gone if its bytes were in the
+/// store, and are no longer: nothing can be made of it.
+package typealias KnownSource = (source: String, isGone: Bool, thumbnails: [StoredThumbnail])
 
-    /// The source as it is in thumbnails' ids (`SourceIdentity`).
-    package let source: String
-    /// Whether its bytes were in the store, and are no longer: nothing can be made of it.
-    package let isGone: Bool
-    package let thumbnails: [StoredThumbnail]
-
-    package init(source: String, isGone: Bool, thumbnails: [StoredThumbnail]) {
-        self.source = source
-        self.isGone = isGone
-        self.thumbnails = thumbnails
-    }
-}
+/// A thumbnail of a source, as far as a backfill looks at it: the rendition is in JSON, and an intact one's bytes are there.
+package typealias StoredThumbnail = (id: ThumbnailID, rendition: String, rendererVersion: String, isIntact: Bool)
 
 /// Selects sources that the store has thumbnails of.
 package struct KnownSourceSelection: Hashable, Sendable {
@@ -147,17 +135,6 @@ package struct KnownSourceSelection: Hashable, Sendable {
     package init() {}
 }
 
-/// Some of the selected sources, in the order of their UTF-8.
-package struct KnownSourcePage: Sendable {
-    package let sources: [KnownSource]
-    /// The cursor of the next page; nil if this is the last one.
-    package let next: String?
-    /// The version of what made the newest thumbnail of any video; nil if there is none, and on all pages but the first.
-    package let newestVideoVersion: String?
-
-    package init(sources: [KnownSource], next: String?, newestVideoVersion: String? = nil) {
-        self.sources = sources
-        self.next = next
-        self.newestVideoVersion = newestVideoVersion
-    }
-}
+/// Some of the selected sources, in the order of their UTF-8; the cursor of the next page, nil if this is the last one; and
+/// the version of what made the newest thumbnail of any video, nil if there is none, and on all pages but the first.
+package typealias KnownSourcePage = (sources: [KnownSource], next: String?, newestVideoVersion: String?)

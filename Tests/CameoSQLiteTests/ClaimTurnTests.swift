@@ -14,19 +14,24 @@ struct ClaimTurnTests {
     @Test func oneProcessAtATimeHasTheTurn() async throws {
         let fixture = try StoreFixture()
         let (one, other) = (try turn(of: fixture.store), try turn(of: fixture.store))
-        #expect(one.take())
-        #expect(!one.take() && !other.take())
-        one.end()
-        #expect(other.take())
-        #expect(!one.take())
+        var held = one.take()
+        #expect(held != nil)
+        #expect(one.take() == nil && other.take() == nil)
+        withExtendedLifetime(held) {}
+        held = nil
+        held = other.take()
+        #expect(held != nil)
+        #expect(one.take() == nil)
+        withExtendedLifetime(held) {}
     }
 
     @Test func aProcessThatHasDiedLosesItsTurn() async throws {
         let fixture = try StoreFixture()
-        var dead: ClaimTurn? = try turn(of: fixture.store)
-        #expect(dead?.take() == true)
+        var dead: FileLock? = try turn(of: fixture.store).take()
+        #expect(dead != nil)
+        withExtendedLifetime(dead) {}
         dead = nil
-        #expect(try turn(of: fixture.store).take())
+        #expect(try turn(of: fixture.store).take() != nil)
     }
 
     @Test func onlyAClaimAfterOneThatFoundNothingNeedsTheTurnAndNotForLong() async throws {
@@ -46,8 +51,8 @@ struct ClaimTurnTests {
         let waiting = try fixture.anotherStore()
         #expect(try await waiting.claim(limit: 1, for: "w1").isEmpty)
         try await fixture.enqueue()
-        let holder = try turn(of: fixture.store)
-        #expect(holder.take())
+        let holder = try #require(try turn(of: fixture.store).take())
+        defer { withExtendedLifetime(holder) {} }
         async let late = waiting.claim(limit: 1, for: "w1")
         let early = try await fixture.store.claim(limit: 1, for: "w2")
         #expect(try await early.count + late.count == 1)
@@ -56,11 +61,11 @@ struct ClaimTurnTests {
     @Test func aProcessThatKeepsTheTurnHoldsUpNobodyForGood() async throws {
         let fixture = try StoreFixture()
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
-        let frozen = try turn(of: fixture.store)
-        #expect(frozen.take())
+        let frozen = try #require(try turn(of: fixture.store).take())
+        defer { withExtendedLifetime(frozen) {} }
         try await fixture.enqueue()
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
-        #expect(!(try turn(of: fixture.store)).take())
+        #expect(try turn(of: fixture.store).take() == nil)
     }
 
     /// The turn as another process sees it.

@@ -31,7 +31,7 @@ extension PostgreSQLTransaction {
 
 extension PostgreSQLStore {
     package func metrics() async throws(StoreError) -> StoreMetrics {
-        try await read { db in
+        try await read { db -> StoreMetrics in
             let row = try db.row(
                 """
                 SELECT coalesce((SELECT sum(renderers) FROM worker WHERE lease_until >= $1), 0)::bigint,
@@ -41,7 +41,7 @@ extension PostgreSQLStore {
                 [db.now]
             )
             guard let row else { throw StoreError.failed("the server gave no sizes") }
-            return try StoreMetrics(counters: db.counters(), renderers: row[0], databaseBytes: row[1])
+            return try (counters: db.counters(), renderers: row[0], databaseBytes: row[1])
         }
     }
 }

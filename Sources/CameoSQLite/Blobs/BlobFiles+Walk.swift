@@ -18,54 +18,49 @@ extension LostBlobs {
     }
 }
 
+/// A folder of `blobs/`.
+struct BlobFolder: Sendable {
+    /// The digests of its files, sorted.
+    var digests: [BlobDigest] = []
+    /// The lost blobs whose bytes misplaced files contain, by the files' paths within the store's folder.
+    var misplaced: [String: BlobDigest] = [:]
+    /// Entries that Cameo did not create, or not in that form, and what is wrong with the folder itself.
+    var problems: [String] = []
+}
+
 extension BlobFiles {
-    /// The prefixes of the blob folders, and unexpected entries in `blobs/` and `blobs/tmp`.
-    func folders() async throws(StoreError) -> (prefixes: [String], unexpected: [UnexpectedEntry]) {
-        try await perform { [self] _ in
-            var (prefixes, unexpected) = ([String](), [UnexpectedEntry]())
-            let entries = list("blobs", &unexpected)
-            for entry in entries {
-                switch entry.kind {
-                case .folder where entry.name == "tmp": break
-                case .folder where BlobDigest.isFolder(entry.name): prefixes.append(entry.name)
-                case .file where entry.name == Self.ownerMark: break
-                default: unexpected.append(Self.unexpected(entry, in: "blobs"))
-                }
-            }
-            if entries.contains(FolderEntry(name: "tmp", kind: .folder)) {
-                unexpected += list("blobs/tmp", &unexpected)
-                    .filter { $0.kind != .file || !StoreDirectory.isUnfinishedBlob($0.name) }
-                    .map { Self.unexpected($0, in: "blobs/tmp") }
-            }
-            return (prefixes, unexpected)
+    /// The names of the folders of `blobs/`, after an empty one for itself.
+    func folders() async throws(StoreError) -> [String] {
+        try await perform { directory in
+            let entries = (try? StoreAccess.entries(of: "\(directory.blobs)/.")) ?? []
+            return [""] + entries.filter { $0.type == DT_DIR && Self.isFolder($0.name) }.map(\.name)
         }
     }
 
-    /// One of the 256 folders of `blobs/`, which has the name of its digests' first two digits: the sorted digests of its
-    /// files, other entries, and problems with the folder itself.
-    func folder(_ prefix: String) async throws(StoreError) -> (digests: [BlobDigest], unexpected: [UnexpectedEntry]) {
+    /// What one of these has. Reads only files whose names match lost blobs.
+    func folder(_ name: String, missing lost: LostBlobs = [:]) async throws(StoreError) -> BlobFolder {
         try await perform { [self] _ in
-            let path = "blobs/\(prefix)"
-            var (digests, unexpected) = ([BlobDigest](), [UnexpectedEntry]())
-            for entry in list(path, &unexpected) {
-                if entry.kind == .file, let digest = BlobDigest(hex: prefix + entry.name) {
-                    digests.append(digest)
-                } else {
-                    unexpected.append(Self.unexpected(entry, in: path))
+            var folder = BlobFolder()
+            let path = name.isEmpty ? "blobs" : "blobs/\(name)"
+            for entry in list(path, &folder.problems) {
+                let place = "\(path)/\(entry.name)"
+                let missed = entry.type == DT_REG ? lost[entry.name[...]].flatMap { holds(place, $0) ? $0 : nil } : nil
+                folder.misplaced[place] = missed
+                if entry.type == DT_REG, !name.isEmpty, let digest = BlobDigest(hex: name + entry.name) {
+                    folder.digests.append(digest)
+                } else if !Self.isOwn(entry, in: name) {
+                    folder.problems.append(missed.map { Self.misplaced(place, $0) } ?? Self.foreign(place, entry.type))
                 }
             }
-            return (digests, unexpected)
+            return folder
         }
     }
 
-    /// The lost blob whose bytes a misplaced file contains. Reads the file only if its name matches a lost blob.
-    func found(_ path: String, among lost: LostBlobs) async throws(StoreError) -> BlobDigest? {
-        guard let name = path.split(separator: "/").last, let digest = lost[name] else { return nil }
-        return try await perform { directory in
-            let file = "\(directory.path)/\(path)"
-            guard file != directory.blobFile(digest), let data = try? Self.contents(of: file) else { return nil }
-            return SHA256.digest(of: data) == digest ? digest : nil
-        }
+    /// Whether a file that is not in a blob's place has its bytes.
+    private func holds(_ path: String, _ digest: BlobDigest) -> Bool {
+        let file = "\(directory.path)/\(path)"
+        guard file != directory.blobFile(digest), let data = try? Self.contents(of: file) else { return false }
+        return SHA256.digest(of: data) == digest
     }
 
     /// Moves a synced file to the blob's proper place. Blocks.
@@ -79,19 +74,21 @@ extension BlobFiles {
     static func path(of digest: BlobDigest) -> String { "blobs/\(digest.path)" }
 
     /// Lists a folder and checks the folder itself.
-    private func list(_ path: String, _ unexpected: inout [UnexpectedEntry]) -> [FolderEntry] {
+    private func list(_ path: String, _ problems: inout [String]) -> [FolderEntry] {
+        // An operator may have moved all of `blobs/` to another disk through a link.
+        let full = path == "blobs" ? "\(directory.blobs)/." : "\(directory.path)/\(path)"
+        // In a shared store, where other users create folders too, the store-wide check covers this.
+        if !StoreAccess.isShared(directory.path), let owner = Self.owner(of: full),
+            let expected = Self.owner(of: directory.path), owner != expected
+        {
+            problems.append(
+                "the folder \(path) belongs to user \(owner), the store to user \(expected): change it back with `chown -R`"
+            )
+        }
         do throws(Errno) {
-            // An operator may have moved all of `blobs/` to another disk through a link.
-            let full = path == "blobs" ? "\(directory.blobs)/." : "\(directory.path)/\(path)"
-            // In a shared store, where other users create folders too, the store-wide check covers this.
-            if !StoreAccess.isShared(directory.path), let owner = Self.owner(of: full),
-                let expected = Self.owner(of: directory.path), owner != expected
-            {
-                unexpected.append(UnexpectedEntry(path: path, kind: .folder, fault: .owned(by: owner, not: expected)))
-            }
-            return try FolderEntry.all(in: full)
+            return try StoreAccess.entries(of: full)
         } catch {
-            unexpected.append(UnexpectedEntry(path: path, kind: .folder, fault: .unreadable(error)))
+            problems.append("the folder \(path) cannot be read: \(error)")
             return []
         }
     }
@@ -100,45 +97,44 @@ extension BlobFiles {
         StoreAccess.status(of: path, followingLinks: false)?.st_uid
     }
 
-    private static func unexpected(_ entry: FolderEntry, in folder: String) -> UnexpectedEntry {
-        UnexpectedEntry(
-            path: "\(folder)/\(entry.name)",
-            kind: entry.kind,
-            fault: entry.kind == .link ? .link : .foreign
-        )
+    private static func isFolder(_ name: String) -> Bool { name == "tmp" || BlobDigest.isFolder(name) }
+
+    /// Whether an entry that is no blob is one of Cameo's.
+    private static func isOwn(_ entry: FolderEntry, in folder: String) -> Bool {
+        switch (folder, entry.type) {
+        case ("", DT_DIR): isFolder(entry.name)
+        case ("", DT_REG): entry.name == ownerMark
+        case ("tmp", DT_REG): StoreDirectory.isUnfinishedBlob(entry.name)
+        default: false
+        }
+    }
+
+    static func misplaced(_ path: String, _ digest: BlobDigest) -> String {
+        "\(path) has the bytes of \(digest), whose own file is missing or damaged"
+    }
+
+    private static func foreign(_ path: String, _ type: Int) -> String {
+        // Cameo creates no link, and the target may be on another disk or belong to somebody else.
+        guard type != DT_LNK else { return "\(path) is a symbolic link: replace it with its target" }
+        let noun = type == DT_REG ? "file" : type == DT_DIR ? "folder" : "special file"
+        return "the \(noun) \(path) is not Cameo's: move it elsewhere"
     }
 }
 
 /// The files that a removal transaction has moved aside.
 final class MovedFiles: Sendable {
-    private struct State {
-        var moved: Set<BlobDigest> = []
-        var orphans: Set<BlobDigest> = []
-    }
-
     /// Unique per removal, because one removal may start before the previous one has finished.
     let remover = UUID().uuidString
-    private let state = Mutex(State())
+    /// Whether the transaction's last run has moved the file. One that only an earlier run moved may have been referenced by
+    /// another process in between.
+    private let moved = Mutex<[BlobDigest: Bool]>([:])
 
-    /// The files moved by the transaction's last run.
-    var digests: [BlobDigest] { state.withLock { Array($0.moved) } }
-    /// The files moved by an earlier run but not by the last; another process may have referenced them in between.
-    var orphans: [BlobDigest] { state.withLock { Array($0.orphans) } }
+    var all: [BlobDigest: Bool] { moved.withLock { $0 } }
 
-    func add(_ digest: BlobDigest) {
-        state.withLock { state in
-            state.orphans.remove(digest)
-            state.moved.insert(digest)
-        }
-    }
+    func add(_ digest: BlobDigest) { moved.withLock { $0[digest] = true } }
 
     /// Starts a run. A transaction may run twice; the second run finds the files that the first one moved.
-    func beginRun() {
-        state.withLock { state in
-            state.orphans.formUnion(state.moved)
-            state.moved = []
-        }
-    }
+    func beginRun() { moved.withLock { $0 = $0.mapValues { _ in false } } }
 }
 
 extension BlobFiles {
@@ -169,14 +165,19 @@ extension BlobFiles {
 
     /// Deletes the moved files after the commit.
     func remove(_ moved: MovedFiles) {
-        for digest in moved.digests { unlink(directory.removedBlob(digest, by: moved.remover)) }
-        for digest in moved.orphans { try? putBack(digest, moved) }
+        for (digest, isOfLastRun) in moved.all {
+            guard isOfLastRun else {
+                try? putBack(digest, moved)
+                continue
+            }
+            unlink(directory.removedBlob(digest, by: moved.remover))
+        }
     }
 
     /// Restores the moved files after a failure. Errors are ignored in favour of that failure; no referenced row needs
     /// a file that stays aside.
     func moveBack(_ moved: MovedFiles) {
-        for digest in moved.digests + moved.orphans { try? putBack(digest, moved) }
+        for digest in moved.all.keys { try? putBack(digest, moved) }
     }
 
     /// Never overwrites a file created in the meantime: it has the same bytes, and its age protects its writer.

@@ -17,54 +17,63 @@ extension SQLiteStore {
         -> CollectedBlobs
     {
         let (files, time) = (files, time.milliseconds)
+        return try await commitRemoval { db, moved -> CollectedBlobs in
+            // The blobs that an unaccepted row needs are not known yet.
+            guard try !db.hasArrivals() else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
+            let candidates: [String] = try db.column(
+                "SELECT digest FROM orphan WHERE since <= ?1 ORDER BY since LIMIT ?2",
+                [time, limit]
+            )
+            let look = """
+                SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob
+                WHERE digest = ?1 AND \(isUnreferenced)
+                """
+            var (count, bytes, failures, failure) = (0, 0, 0, StoreError?.none)
+            for hex in candidates {
+                // One that is referenced, pinned or gone stays.
+                guard let digest = BlobDigest(hex: hex), let row = try db.row(look, [hex]) else {
+                    try db.execute("DELETE FROM orphan WHERE digest = ?1", [hex])
+                    continue
+                }
+                let (createdAt, isInline): (Int64, Bool) = try (row["created_at"], row["is_inline"])
+                var later: Int64?
+                do {
+                    let isRemovable =
+                        try createdAt <= time
+                        && (isInline || files.moveAside(digest, madeIn: 0...time, noting: moved))
+                    if !isRemovable { later = max(createdAt, time + 1) }
+                } catch let error as Errno {
+                    failures += 1
+                    failure = failure ?? .failed("\(files.directory.blobFile(digest)): \(error)")
+                    later = db.now
+                }
+                if let later {
+                    try db.execute("UPDATE orphan SET since = ?1 WHERE digest = ?2", [later, hex])
+                    continue
+                }
+                try db.execute("DELETE FROM blob WHERE digest = ?1", [hex])
+                try db.execute("DELETE FROM orphan WHERE digest = ?1", [hex])
+                count += 1
+                bytes += try row["size"]
+            }
+            var collected = CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count)
+            (collected.failures, collected.failure) = (failures, failure)
+            return collected
+        }
+    }
+
+    /// Commits a removal of blobs, whose files the body moves aside: they are deleted after the commit, or moved back.
+    func commitRemoval<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLiteTransaction, MovedFiles) throws -> Value
+    ) async throws(StoreError) -> Value {
         let moved = MovedFiles()
         do throws(StoreError) {
-            let collected = try await commit { db -> CollectedBlobs in
+            let value = try await commit { db in
                 moved.beginRun()
-                // The blobs that an unaccepted row needs are not known yet.
-                guard try !db.hasArrivals() else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
-                let candidates: [String] = try db.column(
-                    "SELECT digest FROM orphan WHERE since <= ?1 ORDER BY since LIMIT ?2",
-                    [time, limit]
-                )
-                let look = """
-                    SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob
-                    WHERE digest = ?1 AND \(isUnreferenced)
-                    """
-                var (count, bytes, failures, failure) = (0, 0, 0, StoreError?.none)
-                for hex in candidates {
-                    // One that is referenced, pinned or gone stays.
-                    guard let digest = BlobDigest(hex: hex), let row = try db.row(look, [hex]) else {
-                        try db.execute("DELETE FROM orphan WHERE digest = ?1", [hex])
-                        continue
-                    }
-                    let (createdAt, isInline): (Int64, Bool) = try (row["created_at"], row["is_inline"])
-                    var later: Int64?
-                    do {
-                        let isRemovable =
-                            try createdAt <= time
-                            && (isInline || files.moveAside(digest, madeIn: 0...time, noting: moved))
-                        if !isRemovable { later = max(createdAt, time + 1) }
-                    } catch let error as Errno {
-                        failures += 1
-                        failure = failure ?? .failed("\(files.directory.blobFile(digest)): \(error)")
-                        later = db.now
-                    }
-                    if let later {
-                        try db.execute("UPDATE orphan SET since = ?1 WHERE digest = ?2", [later, hex])
-                        continue
-                    }
-                    try db.execute("DELETE FROM blob WHERE digest = ?1", [hex])
-                    try db.execute("DELETE FROM orphan WHERE digest = ?1", [hex])
-                    count += 1
-                    bytes += try row["size"]
-                }
-                var collected = CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count)
-                (collected.failures, collected.failure) = (failures, failure)
-                return collected
+                return try body(db, moved)
             }
             files.remove(moved)
-            return collected
+            return value
         } catch {
             files.moveBack(moved)
             throw error

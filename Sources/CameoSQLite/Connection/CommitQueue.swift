@@ -28,6 +28,10 @@ final class CommitQueue: Sendable {
     private static let largestGroup = 256
     /// The time after a commit during which more operations are likely.
     private static let busyMilliseconds: Int64 = 25
+    /// How long another program that has written is expected to come back, in milliseconds.
+    private static let memoryOfOthers: Int64 = 5_000
+    /// The longest pause left to others, in milliseconds.
+    private static let longestRest: Int64 = 25
 
     private struct Operation: Sendable {
         let phase: WritePhase
@@ -41,6 +45,9 @@ final class CommitQueue: Sendable {
         var isDraining = false
         /// The time of the last commit by the monotonic clock, in milliseconds.
         var committedAt: Int64 = 0
+        /// The database's version at the last look, and when others were last seen to have written.
+        var version: Int?
+        var othersSeenAt: Int64?
     }
 
     private let state = Mutex(State())
@@ -49,7 +56,6 @@ final class CommitQueue: Sendable {
     private let checkpointer: Checkpointer
     private let directory: StoreDirectory
     private let clock: StoreClock
-    private let others = OtherWriters()
 
     init(
         database: DatabaseQueue,
@@ -101,12 +107,12 @@ final class CommitQueue: Sendable {
             return group
         }
         if group.isEmpty { return }
-        others.look(db)
+        lookForOthers(db)
         let started = cameo_monotonic_ms()
         commit(group, in: db)
         checkpointer.checkpointIfLogIsLong(db)
         state.withLock { $0.committedAt = cameo_monotonic_ms() }
-        let rest = others.rest(after: cameo_monotonic_ms() - started)
+        let rest = rest(after: cameo_monotonic_ms() - started)
         if rest > 0 { poll(nil, 0, CInt(rest)) }
         database.asyncWriteWithoutTransaction { db in self.drain(db) }
     }
@@ -120,6 +126,22 @@ final class CommitQueue: Sendable {
                 && cameo_monotonic_ms() - state.committedAt < Self.busyMilliseconds
         }
         if moreAreLikely { poll(nil, 0, 1) }
+    }
+
+    /// Checks whether another connection has committed.
+    private func lookForOthers(_ db: Database) {
+        guard let version = try? db.dataVersion else { return }
+        state.withLock { state in
+            if let before = state.version, before != version { state.othersSeenAt = cameo_monotonic_ms() }
+            state.version = version
+        }
+    }
+
+    /// How long to leave the lock free after holding it for `held` milliseconds.
+    private func rest(after held: Int64) -> Int64 {
+        let seenAt = state.withLock { $0.othersSeenAt }
+        let isShared = seenAt.map { cameo_monotonic_ms() - $0 < Self.memoryOfOthers } ?? false
+        return isShared ? min(max(held / 2, 1), Self.longestRest) : 0
     }
 
     private func commit(_ group: [Operation], in db: Database) {

@@ -9,41 +9,27 @@ internal import Synchronization
 final class FileLock: Sendable {
     private let file: OpenFile
 
-    /// - Throws: `Errno(EAGAIN)` if another process holds the lock.
-    init(_ path: String) throws(Errno) {
-        file = try StoreAccess.open(path, O_RDWR | O_CREAT)
+    /// - Throws: `Errno(EAGAIN)` if another process holds the lock; `Errno(EEXIST)` for a file that is there and should be new.
+    init(_ path: String, flags: Int32 = O_RDWR | O_CREAT) throws(Errno) {
+        file = try StoreAccess.open(path, flags)
         guard cameo_ofd_lock(file.descriptor) == 0 else { throw Errno() }
     }
 
     /// Stores a number as the file's length, which other processes can read. Best effort.
     func setLength(_ bytes: Int) { _ = ftruncate(file.descriptor, off_t(bytes)) }
 
-    /// Waits up to `patience` milliseconds for the lock and runs the body under it; `orElse` runs if the holder, which
-    /// may be frozen, did not release it. Blocks the thread.
-    static func hold<Value>(
-        _ path: String,
-        within patience: Int64,
-        _ body: () throws -> Value,
-        orElse refuse: () throws -> Value
-    ) throws -> Value {
+    /// Takes the lock, after waiting up to `patience` milliseconds; nil if another process, which may be frozen, still holds
+    /// it. Blocks the thread.
+    static func ifFree(_ path: String, within patience: Int64 = 0) throws(Errno) -> FileLock? {
         let deadline = cameo_monotonic_ms() + patience
         while true {
-            if let lock = try ifFree(path) {
-                defer { withExtendedLifetime(lock) {} }
-                return try body()
+            do throws(Errno) {
+                return try FileLock(path)
+            } catch {
+                guard error.code == EAGAIN else { throw error }
+                guard cameo_monotonic_ms() < deadline else { return nil }
             }
-            guard cameo_monotonic_ms() < deadline else { return try refuse() }
             poll(nil, 0, 2)
-        }
-    }
-
-    /// Takes the lock; nil if another process holds it.
-    static func ifFree(_ path: String) throws(Errno) -> FileLock? {
-        do throws(Errno) {
-            return try FileLock(path)
-        } catch {
-            guard error.code == EAGAIN else { throw error }
-            return nil
         }
     }
 }
@@ -60,13 +46,13 @@ final class ClaimTurn: Sendable {
     /// The time between two tries.
     static let pause = Duration.milliseconds(4)
 
-    private let file: OpenFile
-    /// Whether a task of this process has the turn.
-    private let isTaken = Mutex(false)
+    private let path: String
     private let lastClaimWasInVain = Atomic(false)
 
+    /// Creates the file, which shows that the store is not a new one.
     init(_ path: String) throws(Errno) {
-        file = try StoreAccess.open(path, O_RDWR | O_CREAT)
+        _ = try StoreAccess.open(path, O_RDWR | O_CREAT)
+        self.path = path
     }
 
     /// Whether a claim that has lasted this long, in milliseconds, must wait for the turn.
@@ -76,21 +62,9 @@ final class ClaimTurn: Sendable {
 
     func note(found: Bool) { lastClaimWasInVain.store(!found, ordering: .relaxed) }
 
-    /// Takes the turn if it is free. A lock that fails otherwise counts as taken, which costs ``courtesy``.
-    func take() -> Bool {
-        isTaken.withLock { isTaken in
-            guard !isTaken, cameo_ofd_lock(file.descriptor) == 0 else { return false }
-            isTaken = true
-            return true
-        }
-    }
-
-    func end() {
-        isTaken.withLock { isTaken in
-            _ = cameo_ofd_unlock(file.descriptor)
-            isTaken = false
-        }
-    }
+    /// Takes the turn if it is free, until the value is released. A lock that fails otherwise counts as taken, which costs
+    /// ``courtesy``.
+    func take() -> FileLock? { try? FileLock(path) }
 }
 
 // DESIGN. SQLite before 3.51.3 can corrupt a database when two connections checkpoint and write at the same time (the

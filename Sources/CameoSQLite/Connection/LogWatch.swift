@@ -98,38 +98,6 @@ final class LogWatch: @unchecked Sendable {
     }
 }
 
-/// Detects whether other programs write to the store. Used only by the writing connection's thread.
-final class OtherWriters: Sendable {
-    /// How long a writer is expected to come back, in milliseconds.
-    private static let memory: Int64 = 5_000
-    /// The longest pause left to others, in milliseconds.
-    private static let longestRest: Int64 = 25
-
-    private struct State {
-        var version: Int?
-        var seenAt: Int64?
-    }
-
-    private let state = Mutex(State())
-
-    /// Checks whether another connection has committed. Costs microseconds.
-    func look(_ db: Database) {
-        guard let statement = try? db.cachedStatement(sql: "PRAGMA data_version"),
-            let version = try? Int.fetchOne(statement)
-        else { return }
-        state.withLock { state in
-            if let before = state.version, before != version { state.seenAt = cameo_monotonic_ms() }
-            state.version = version
-        }
-    }
-
-    /// How long to leave the lock free after holding it for `held` milliseconds.
-    func rest(after held: Int64) -> Int64 {
-        let isShared = state.withLock { $0.seenAt.map { cameo_monotonic_ms() - $0 < Self.memory } ?? false }
-        return isShared ? min(max(held / 2, 1), Self.longestRest) : 0
-    }
-}
-
 // How others notice commits.
 extension SQLiteStore {
     package func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> {
@@ -137,7 +105,7 @@ extension SQLiteStore {
         let watch = LogWatch(
             of: directory,
             pause: pause,
-            version: { try? self.watching().unsafeRead(Self.dataVersion) },
+            version: { try? self.watching().unsafeRead { db in try db.dataVersion } },
             notify: { continuation.yield() }
         )
         continuation.onTermination = { _ in watch.stop() }
@@ -147,17 +115,14 @@ extension SQLiteStore {
     }
 
     package func version() async throws(StoreError) -> Int {
+        let connection = try mapping { try watching() }
         let result: Result<Int, any Error> = await withCheckedContinuation { continuation in
-            do {
-                // Outside a transaction: inside one the value would never change.
-                try watching().asyncUnsafeRead { database in
-                    continuation.resume(returning: Result { try Self.dataVersion(database.get()) })
-                }
-            } catch {
-                continuation.resume(returning: .failure(error))
+            // Outside a transaction: inside one the value would never change.
+            connection.asyncUnsafeRead { database in
+                continuation.resume(returning: Result { try database.get().dataVersion })
             }
         }
-        return try value(of: result)
+        return try mapping { try result.get() }
     }
 
     package func contentAtOnce(of id: ThumbnailID) -> StoredContent? {
@@ -177,8 +142,11 @@ extension SQLiteStore {
             return opened
         }
     }
+}
 
-    private static func dataVersion(_ db: Database) throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
+extension Database {
+    /// A number that changes when another connection has committed. Reading it takes microseconds.
+    var dataVersion: Int {
+        get throws { try Int.fetchOne(cachedStatement(sql: "PRAGMA data_version")) ?? 0 }
     }
 }

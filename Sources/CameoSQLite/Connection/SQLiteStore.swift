@@ -96,17 +96,17 @@ package final class SQLiteStore: QueueStore {
             try Schema.isReady(db, at: directory.path)
         }
         guard !isReady else { return }
-        try FileLock.hold(directory.setUpLock, within: Patience.usual) {
-            try writer.writeWithoutTransaction { db in
-                if try Schema.version(of: db, at: directory.path) == 0 {
-                    if let emptied = directory.emptied { throw emptied }
-                    guard creating else { throw StoreError.missing(path: directory.path) }
-                }
-                try Schema.setUp(db, at: directory.path)
-            }
-        } orElse: {
+        guard let lock = try FileLock.ifFree(directory.setUpLock, within: Patience.usual) else {
             let reason = "another process has been setting it up for too long; stop the one that has setup.lock open"
             throw StoreError.cannotOpen(path: directory.path, reason: reason)
+        }
+        defer { withExtendedLifetime(lock) {} }
+        try writer.writeWithoutTransaction { db in
+            if try Schema.version(of: db, at: directory.path) == 0 {
+                if let emptied = directory.emptied { throw emptied }
+                guard creating else { throw StoreError.missing(path: directory.path) }
+            }
+            try Schema.setUp(db, at: directory.path)
         }
     }
 
@@ -229,7 +229,7 @@ package final class SQLiteStore: QueueStore {
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
             writer.asyncWriteWithoutTransaction { db in continuation.resume(returning: Result { try body(db) }) }
         }
-        return try value(of: result)
+        return try mapping { try result.get() }
     }
 
     /// Moves the log into the database now, unless another process is doing so or a reader needs it; a short log stays as
@@ -251,13 +251,7 @@ package final class SQLiteStore: QueueStore {
     package func readApart<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        let connection: DatabaseQueue
-        do {
-            connection = try Connection.open(directory.database, readAccess)
-        } catch {
-            throw StoreError(error, path: directory.path)
-        }
-        return try await read(by: connection, body)
+        try await read(by: mapping { try Connection.open(directory.database, readAccess) }, body)
     }
 
     private func read<Value: Sendable>(
@@ -272,12 +266,13 @@ package final class SQLiteStore: QueueStore {
                 )
             }
         }
-        return try value(of: result)
+        return try mapping { try result.get() }
     }
 
-    func value<Value>(of result: Result<Value, any Error>) throws(StoreError) -> Value {
+    /// Runs a body whose errors become those of this store.
+    func mapping<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
         do {
-            return try result.get()
+            return try body()
         } catch {
             throw StoreError(error, path: directory.path)
         }

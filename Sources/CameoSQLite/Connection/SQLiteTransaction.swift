@@ -27,8 +27,8 @@ package final class SQLiteTransaction: QueueTransaction {
     /// Runs a statement, which the connection keeps compiled; its parameters are `?`, or `?1`, `?2`, ….
     package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [SQLiteRow] {
         var rows: [SQLiteRow] = []
-        try run(sql, values) { statement, row in
-            rows.append(SQLiteRow(columns: statement.columnNames, values: row.allValues))
+        try run(sql, values) { row in
+            rows.append(row)
             return true
         }
         return rows
@@ -36,26 +36,17 @@ package final class SQLiteTransaction: QueueTransaction {
 
     @discardableResult
     package func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int {
-        try run(sql, values) { _, _ in true }
+        try run(sql, values) { _ in true }
         return sqlite.changesCount
     }
 
     package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
-        var tasks: [TaskRow] = []
-        try run("SELECT \(TaskRow.columns) FROM task \(rest)", values) { _, row in
-            tasks.append(try TaskRow(row))
-            return true
-        }
-        return tasks
+        try query("SELECT \(TaskRow.columns) FROM task \(rest)", values).map { try TaskRow($0) }
     }
 
     /// Binds, steps and reads by SQLite's own calls: GRDB's rows cost more than the statements, of which each job takes some
     /// thirty. Before GRDB uses the statement again, it resets it. `body` returns whether to go on.
-    func run(
-        _ sql: String,
-        _ values: [(any SQLBindable)?],
-        _ body: (Statement, SQLiteCurrentRow) throws -> Bool
-    ) throws {
+    func run(_ sql: String, _ values: [(any SQLBindable)?], _ body: (SQLiteRow) throws -> Bool) throws {
         let statement = try sqlite.cachedStatement(sql: sql)
         let handle = statement.sqliteStatement
         defer { sqlite3_reset(handle) }
@@ -63,7 +54,9 @@ package final class SQLiteTransaction: QueueTransaction {
         for (index, value) in values.enumerated() { try bind(value?.sqlValue, CInt(index + 1), handle, sql) }
         while true {
             switch sqlite3_step(handle) {
-            case SQLITE_ROW: guard try body(statement, SQLiteCurrentRow(handle: handle)) else { return }
+            case SQLITE_ROW:
+                let row = (0..<sqlite3_column_count(handle)).map { Self.value($0, handle) }
+                guard try body(SQLiteRow(columns: statement.columnNames, values: row)) else { return }
             case SQLITE_DONE: return
             case let code: throw failure(code, sql)
             }
@@ -102,6 +95,21 @@ package final class SQLiteTransaction: QueueTransaction {
         guard code == SQLITE_OK else { throw failure(code, sql) }
     }
 
+    private static func value(_ column: CInt, _ handle: OpaquePointer) -> SQLValue? {
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
+        case SQLITE_TEXT:
+            let start = sqlite3_column_text(handle, column)
+            let text = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+            return .text(String(decoding: text, as: UTF8.self))
+        case SQLITE_BLOB:
+            let start = sqlite3_column_blob(handle, column)
+            return .bytes(start.map { Data(bytes: $0, count: Int(sqlite3_column_bytes(handle, column))) } ?? Data())
+        default: return nil
+        }
+    }
+
     private func failure(_ code: CInt, _ sql: String) -> DatabaseError {
         let connection = sqlite.sqliteConnection
         return DatabaseError(
@@ -124,32 +132,41 @@ package final class SQLiteTransaction: QueueTransaction {
 
     package func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
         let before = ledger
-        var result: Result<Value, any Error>?
         do {
+            var value: Value?
             try sqlite.inSavepoint {
-                let value = try body()
-                result = .success(value)
+                value = try body()
                 return .commit
             }
+            guard let value else { throw StoreError.failed("a savepoint was not run") }
+            return value
         } catch {
             ledger = before
-            result = .failure(error)
+            throw error
         }
-        guard let result else { throw StoreError.failed("a savepoint was not run") }
-        return try result.get()
     }
 }
 
-/// A row of a result. A value of another type than the one that is read is an error, so that no row stops the process.
-package protocol SQLiteValues: QueueRow {
-    func value(_ column: Int) throws -> SQLValue?
-    /// The name of a column, for a message.
-    func name(of column: Int) -> String
-}
+/// A row of a result, which outlives its statement. A value of another type than the one that is read is an error, so that no
+/// row stops the process.
+package struct SQLiteRow: QueueRow {
+    fileprivate let columns: [String]
+    fileprivate let values: [SQLValue?]
 
-extension SQLiteValues {
+    package func place(of column: String) throws -> Int {
+        guard let place = columns.firstIndex(of: column) else {
+            throw StoreError.failed("a statement has no column \"\(column)\"")
+        }
+        return place
+    }
+
+    private func value(_ column: Int) throws -> SQLValue? {
+        guard column < values.count else { throw StoreError.failed("a statement has no column \(column)") }
+        return values[column]
+    }
+
     private func isOther(_ type: String, _ column: Int) -> StoreError {
-        .failed("column \"\(name(of: column))\" is not \(type)")
+        .failed("column \"\(columns[column])\" is not \(type)")
     }
 
     package func integer(_ column: Int) throws -> Int64? {
@@ -185,52 +202,6 @@ extension SQLiteValues {
         case .bytes(let data): data
         case .text(let text): Data(text.utf8)
         default: throw isOther("bytes", column)
-        }
-    }
-}
-
-/// A row that outlives its statement.
-package struct SQLiteRow: SQLiteValues {
-    fileprivate let columns: [String]
-    fileprivate let values: [SQLValue?]
-
-    package func place(of column: String) throws -> Int {
-        guard let place = columns.firstIndex(of: column) else {
-            throw StoreError.failed("a statement has no column \"\(column)\"")
-        }
-        return place
-    }
-
-    package func value(_ column: Int) throws -> SQLValue? {
-        guard column < values.count else { throw StoreError.failed("a statement has no column \(column)") }
-        return values[column]
-    }
-
-    package func name(of column: Int) -> String { columns[column] }
-}
-
-/// The row at which a statement stands, read in place and by the places of columns.
-struct SQLiteCurrentRow: SQLiteValues {
-    fileprivate let handle: OpaquePointer
-
-    fileprivate var allValues: [SQLValue?] { (0..<Int(sqlite3_column_count(handle))).map(value) }
-
-    func place(of column: String) throws -> Int { throw StoreError.failed("column \"\(column)\" is read by its place") }
-    func name(of column: Int) -> String { "\(column)" }
-
-    func value(_ place: Int) -> SQLValue? {
-        let column = CInt(place)
-        switch sqlite3_column_type(handle, column) {
-        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
-        case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
-        case SQLITE_TEXT:
-            let start = sqlite3_column_text(handle, column)
-            let text = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
-            return .text(String(decoding: text, as: UTF8.self))
-        case SQLITE_BLOB:
-            let start = sqlite3_column_blob(handle, column)
-            return .bytes(start.map { Data(bytes: $0, count: Int(sqlite3_column_bytes(handle, column))) } ?? Data())
-        default: return nil
         }
     }
 }

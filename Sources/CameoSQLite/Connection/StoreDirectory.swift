@@ -101,7 +101,7 @@ package struct StoreDirectory: Hashable, Sendable {
     var emptied: StoreError? {
         let isOld =
             access(claimLock, F_OK) == 0
-            || (try? FolderEntry.all(in: blobs + "/.").contains { BlobDigest.isFolder($0.name) }) ?? false
+            || (try? FilePaths.entries(in: blobs + "/.").contains { BlobDigest.isFolder($0.name) }) ?? false
         return isOld ? .damagedDatabase(path: path) : nil
     }
 
@@ -119,6 +119,9 @@ package struct StoreDirectory: Hashable, Sendable {
     ]
 }
 
+/// An entry of a folder; the type is one of `DT_REG` and so on.
+typealias FolderEntry = (name: String, type: Int)
+
 // DESIGN. A store is private to its user: folders 0700, files 0600. To share one with a group, an operator creates its
 // folder with exactly the mode 2770 before the store exists; everything created in it is then accessible to that group and
 // to nobody else, whatever the umask: each user must be able to write what the others created. The folder's set-group-ID
@@ -134,6 +137,17 @@ enum StoreAccess {
     /// close this does not affect SQLite's locks.
     static func status(of path: String, followingLinks: Bool = true) -> stat? {
         try? FilePaths.status(of: Array(path.utf8), followingLinks: followingLinks)
+    }
+
+    /// The entries of a folder, read from the listing alone: nothing is opened and no link is followed.
+    ///
+    /// - Throws: `Errno`, including `ENOTDIR` for a link to a folder.
+    static func entries(of folder: String) throws(Errno) -> [FolderEntry] {
+        try FilePaths.entries(in: folder).map { name, type -> FolderEntry in
+            // Some file systems (XFS without `ftype`) do not record types in directories. The shift is `IFTODT`, a macro.
+            let status = type == DT_UNKNOWN ? status(of: "\(folder)/\(name)", followingLinks: false) : nil
+            return (name, status.map { Int($0.st_mode & S_IFMT) >> 12 } ?? type)
+        }
     }
 
     /// The size of a file in bytes; 0 if there is none.

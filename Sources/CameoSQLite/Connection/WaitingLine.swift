@@ -38,11 +38,8 @@ final class WaitingLine: Sendable {
     func acquire(_ begin: () throws -> Void) rethrows {
         wait.withLock { $0 = Wait(since: cameo_monotonic_ms()) }
         defer {
-            let byte = wait.withLock { wait in
-                defer { wait = nil }
-                return wait?.byte
-            }
-            if byte != nil { _ = cameo_ofd_unlock(file.descriptor) }
+            let ended = wait.withLock { $0.take() }
+            if ended?.byte != nil { _ = cameo_ofd_unlock(file.descriptor) }
         }
         yieldToLongerWaits()
         try begin()

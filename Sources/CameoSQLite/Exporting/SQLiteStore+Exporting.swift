@@ -57,7 +57,7 @@ extension SQLiteTransaction {
             try zip(fields, last.values).prefix(kind.keyLength).map { try $1.parameter(of: $0, dialect) }
         }
         var (records, size) = ([StoreRecord](), 0)
-        try run(kind.selection(isFirst: last == nil), (key ?? []) + [limit]) { _, row in
+        try run(kind.selection(isFirst: last == nil), (key ?? []) + [limit]) { row in
             let values = try fields.indices.map { try StoreValue(row, $0, fields[$0].kind, dialect) }
             let record = StoreRecord(values: values)
             records.append(record)
@@ -76,24 +76,21 @@ extension SQLiteStore: ExportableStore {
         let directory = directory
         try await readApart { db in
             let addBytes = { (blobs: [StoreRecord]) in
-                try blobs.map { blob in
-                    StoreRecord(values: blob.values, bytes: try Self.bytes(blob.digest, directory, db))
+                try blobs.map { blob -> StoreRecord in
+                    let digest = try blob.digest
+                    let inline: Data? = try db.value("SELECT data FROM blob WHERE digest = ?1", [digest.hex])
+                    guard let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest)) else {
+                        throw StoreError.damagedBlob(digest: digest.description, isMissing: true)
+                    }
+                    guard SHA256.digest(of: data) == digest else {
+                        throw StoreError.damagedBlob(digest: digest.description)
+                    }
+                    return StoreRecord(values: blob.values, bytes: data)
                 }
             }
             // One at a time, because they may be large.
             try db.export(emit, blobsAtATime: 1, addBytes: includingBytes ? addBytes : nil)
         }
-    }
-
-    /// - Throws: ``StoreError/damagedBlob(digest:isMissing:)``
-    private static func bytes(_ digest: BlobDigest, _ directory: StoreDirectory, _ db: SQLiteTransaction) throws -> Data
-    {
-        let inline: Data? = try db.value("SELECT data FROM blob WHERE digest = ?1", [digest.hex])
-        guard let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest)) else {
-            throw StoreError.damagedBlob(digest: digest.description, isMissing: true)
-        }
-        guard SHA256.digest(of: data) == digest else { throw StoreError.damagedBlob(digest: digest.description) }
-        return data
     }
 
     package func beginImport(of mark: String, isAddition: Bool) async throws(StoreError) -> Bool {

@@ -35,7 +35,7 @@ extension SQLiteStore {
         return try await read { db -> Arrivals in
             var (page, bytes): (Arrivals, Int) = (([], 0), 0)
             guard try db.hasArrivals() else { return page }
-            try db.run(look, [limit]) { _, row in
+            try db.run(look, [limit]) { row in
                 page.last = try row.integer(0) ?? 0
                 if try row[3] { return true }
                 let request: Data = try row[2]
@@ -75,7 +75,6 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
-
 }
 
 extension SQLiteTransaction {

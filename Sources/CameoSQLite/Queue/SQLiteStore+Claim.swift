@@ -25,9 +25,9 @@ extension SQLiteStore {
                 return []
             }
             let needsTurn = claimTurn.isNeeded(after: cameo_monotonic_ms() - since)
-            let hasTurn = needsTurn && claimTurn.take()
-            if needsTurn, !hasTurn, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
-            defer { if hasTurn { claimTurn.end() } }
+            let turn = needsTurn ? claimTurn.take() : nil
+            if needsTurn, turn == nil, (try? await Task.sleep(for: ClaimTurn.pause)) != nil { continue }
+            defer { withExtendedLifetime(turn) {} }
             if !mayClaim { isIdle = true }
             let accepts = hasArrivals && (isIdle || !acceptances.isResting)
             let reading = ContinuousClock.now

@@ -7,13 +7,13 @@ internal import Synchronization
 
 extension SQLiteStore {
     package func register(_ worker: WorkerDescription) async throws(StoreError) {
-        let registration: WorkerRegistration
-        do {
-            files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))
-            registration = try WorkerRegistration(worker, in: directory, startedAt: clock.now().milliseconds)
-        } catch {
-            throw StoreError(error, path: directory.path)
+        files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))
+        guard let path = directory.workerLock(worker.id) else {
+            throw .refused(reason: "\"\(worker.id)\" is not a valid worker id: 1 to 64 of A-Z a-z 0-9 _ - .")
         }
+        // Before any row refers to the file.
+        let lock = try mapping { try FileLock(path, flags: O_RDWR | O_CREAT | O_EXCL) }
+        let registration = (worker: worker, startedAt: clock.now().milliseconds, lock: lock)
         try await extendLease(registration, WorkerProgress())
         registrations.withLock { $0[worker.id] = registration }
     }
@@ -27,12 +27,12 @@ extension SQLiteStore {
     }
 
     package func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError) {
-        let registration = try registration(of: worker)
+        _ = try registration(of: worker)
         try await commit(.begun) { db in
             try db.deregister(worker)
             db.add(counted)
         }
-        unlink(registration.path)
+        directory.removeLock(of: worker)
         registrations.withLock { $0[worker] = nil }
     }
 
@@ -78,9 +78,7 @@ extension SQLiteStore {
             }
             return report
         }
-        for candidate in candidates where !candidate.isRunning {
-            _ = directory.workerLock(candidate.id).map { unlink($0) }
-        }
+        for candidate in candidates where !candidate.isRunning { directory.removeLock(of: candidate.id) }
         return report
     }
 
@@ -112,7 +110,7 @@ extension SQLiteTransaction {
             """,
             [id]
         )
-        if try !WorkerRegistration.isAlive(id, in: directory) {
+        if try !directory.isAlive(id) {
             let hasJobs = try !claims(of: id).isEmpty
             return row == nil && !hasJobs ? nil : (id: id, isRunning: false)
         }
@@ -125,30 +123,15 @@ extension SQLiteTransaction {
 
 /// A worker's registration: its row, and the lock on `workers/<id>.lock` that the kernel releases however the process
 /// dies (invariant I7).
-final class WorkerRegistration: Sendable {
-    let worker: WorkerDescription
-    let startedAt: Int64
-    private let lock: OpenFile
-    let path: String
+typealias WorkerRegistration = (worker: WorkerDescription, startedAt: Int64, lock: FileLock)
 
-    /// Creates and locks the file before any row refers to it.
-    ///
-    /// - Throws: `Errno`; ``StoreError/refused(reason:)`` for an invalid id.
-    init(_ worker: WorkerDescription, in directory: StoreDirectory, startedAt: Int64) throws {
-        guard let path = directory.workerLock(worker.id) else {
-            throw StoreError.refused(reason: "\"\(worker.id)\" is not a valid worker id: 1 to 64 of A-Z a-z 0-9 _ - .")
-        }
-        (self.worker, self.startedAt, self.path) = (worker, startedAt, path)
-        lock = try StoreAccess.open(path, O_RDWR | O_CREAT | O_EXCL)
-        guard cameo_ofd_lock(lock.descriptor) == 0 else { throw Errno() }
-    }
-
+extension StoreDirectory {
     /// Whether a process holds the lock of a worker, checked without taking it; false for an invalid id.
     ///
     /// - Throws: `Errno` if that cannot be determined, for example without a free descriptor; unknown does not mean
     ///   dead.
-    static func isAlive(_ worker: String, in directory: StoreDirectory) throws(Errno) -> Bool {
-        guard let path = directory.workerLock(worker) else { return false }
+    func isAlive(_ worker: String) throws(Errno) -> Bool {
+        guard let path = workerLock(worker) else { return false }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return false }
@@ -158,6 +141,10 @@ final class WorkerRegistration: Sendable {
         let answer = cameo_ofd_is_locked(file.descriptor)
         guard answer >= 0 else { throw Errno() }
         return answer == 1
+    }
+
+    fileprivate func removeLock(of worker: String) {
+        if let path = workerLock(worker) { unlink(path) }
     }
 }
 

@@ -8,7 +8,7 @@ extension SQLiteTransaction {
     package func schemaVersion() throws -> Int { try Schema.version(of: sqlite, at: directory.path) }
 
     package func isAlive(_ worker: String, leaseUntil: Int64) throws -> Bool {
-        try WorkerRegistration.isAlive(worker, in: directory)
+        try directory.isAlive(worker)
     }
 
     package func numbersOfChanges(since time: Int64) throws -> ClosedRange<Int64>? {
@@ -32,10 +32,10 @@ extension SQLiteTransaction {
 extension SQLiteStore {
     package func metrics() async throws(StoreError) -> StoreMetrics {
         let directory = directory
-        return try await read { db in
+        return try await read { db -> StoreMetrics in
             let workers = try db.query("SELECT id, renderers FROM worker WHERE renderers > 0")
-                .filter { try WorkerRegistration.isAlive($0[0], in: directory) }
-            return StoreMetrics(
+                .filter { try directory.isAlive($0[0]) }
+            return (
                 counters: try db.counters(),
                 renderers: try workers.reduce(0) { $0 + (try $1[1]) },
                 databaseBytes: try db.databaseSize().bytes

@@ -6,8 +6,8 @@ internal import Foundation
 // Rows of the table `thumbnail`, written inside the transaction that completes their job.
 extension SQLiteStore {
     /// Stores a thumbnail (invariant I4). An older fetch never replaces a newer one's thumbnail. For the same source
-    /// and overlay bytes and the same renderer, the first blob is kept: the renditions that shared the decode may
-    /// change a few pixel values, and a URI's bytes should not flicker.
+    /// and overlay bytes and the same renderer, the first blob is kept unless it is damaged: the renditions that shared the
+    /// decode may change a few pixel values, and a URI's bytes should not flicker.
     static func store(
         _ thumbnail: RenderedThumbnail,
         _ blob: PreparedBlob,
@@ -16,7 +16,17 @@ extension SQLiteStore {
         _ files: BlobFiles,
         in db: SQLiteTransaction
     ) throws {
-        if try renew(thumbnail, from: provenance, jobID: jobID, files, in: db) {
+        let row = try db.row(
+            """
+            SELECT blob.digest, blob.data FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE \(isSame)
+            """,
+            [thumbnail.id.text, provenance.sourceDigest.hex, thumbnail.overlayDigest?.hex, provenance.rendererVersion]
+        )
+        if let row, let digest = BlobDigest(hex: try row[0] as String), files.isSound(digest, inline: try row[1]) {
+            try db.execute(
+                "UPDATE thumbnail SET source_seen = max(source_seen, ?1), job_id = ?2, updated_at = ?3 WHERE id = ?4",
+                [provenance.sourceSeen, jobID, db.now, thumbnail.id.text]
+            )
             if blob.data == nil { try blob.leave(db) }
             return
         }
@@ -24,30 +34,6 @@ extension SQLiteStore {
         let values = try thumbnail.values(blob.digest, from: provenance, jobID: jobID, now: db.now)
         // A newer fetch's thumbnail is kept, so these bytes are orphaned.
         if try db.execute(RenderedThumbnail.upsertion, values) == 0 { try db.noteOrphan(blob.digest) }
-    }
-
-    /// Keeps an existing thumbnail of the same source and overlay bytes by the same renderer, unless its blob is
-    /// damaged.
-    private static func renew(
-        _ thumbnail: RenderedThumbnail,
-        from provenance: Provenance,
-        jobID: Int64,
-        _ files: BlobFiles,
-        in db: SQLiteTransaction
-    ) throws -> Bool {
-        let row = try db.row(
-            """
-            SELECT blob.digest, blob.data FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE \(isSame)
-            """,
-            [thumbnail.id.text, provenance.sourceDigest.hex, thumbnail.overlayDigest?.hex, provenance.rendererVersion]
-        )
-        guard let row, let digest = BlobDigest(hex: try row[0] as String), files.isSound(digest, inline: try row[1])
-        else { return false }
-        try db.execute(
-            "UPDATE thumbnail SET source_seen = max(source_seen, ?1), job_id = ?2, updated_at = ?3 WHERE id = ?4",
-            [provenance.sourceSeen, jobID, db.now, thumbnail.id.text]
-        )
-        return true
     }
 
     package func missing(_ blobs: Set<SourcePage.Blob>) async throws(StoreError) -> Set<BlobDigest> {

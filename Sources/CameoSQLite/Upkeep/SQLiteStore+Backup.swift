@@ -66,7 +66,7 @@ extension SQLiteStore {
         guard copies.hasRoom(for: total) else { throw StoreError.full(path: folder.path) }
 
         let database = folder.database + ".partial"
-        try await copyDatabase(to: database) { report(ByteProgress(done: $0, total: max(total, $0))) }
+        try await copyDatabase(to: database) { report((done: $0, total: max(total, $0))) }
         let content = try Self.prepare(copy: database, directory)
         var (done, damaged) = (content.bytes, [String]())
         for digest in content.files {
@@ -74,7 +74,7 @@ extension SQLiteStore {
                 let data = try await outsideData(of: digest, size: 0)
                 try await copies.copy(data, as: digest)
                 done += data.count
-                report(ByteProgress(done: done, total: max(total, done)))
+                report((done: done, total: max(total, done)))
             } catch {
                 guard case .damagedBlob = error else { throw error }
                 damaged.append(digest.description)

@@ -28,7 +28,8 @@ extension SQLiteStore {
                 try Self.ownTables(db), try Self.guests(db),
             ]
         }
-        return rows + (try await checkBlobs(report)) + (try await checkAccess()) + [try await deadWorkers()]
+        let blobs = try await checkBlobs(report)
+        return rows + blobs + [try await checkAccess(), try await deadWorkers()].compactMap { $0 }
     }
 
     private static func sqliteVersion(_ db: SQLiteTransaction) throws -> CheckFinding {
@@ -135,23 +136,21 @@ extension SQLiteStore {
     // was private before.
 
     /// Checks access; no finding for a private store.
-    func checkAccess() async throws(StoreError) -> [CheckFinding] {
+    private func checkAccess() async throws(StoreError) -> CheckFinding? {
         let closed = try await files.perform { directory in
             StoreAccess.isShared(directory.path) ? try Self.closedPaths(in: directory) : nil
         }
-        guard let closed else { return [] }
+        guard let closed else { return nil }
         let advice = """
             As root: `chgrp -R --reference=DIR DIR && chmod -R g+rwX DIR && find DIR -type d -exec chmod g+s {} +`
             """
-        return [
-            CheckFinding(
-                "access",
-                closed.map { "\($0) is not accessible to the group that shares the store" },
-                naming: 3,
-                ok: "the group that shares the store can use all of it",
-                advice: advice.replacing("DIR", with: directory.path)
-            )
-        ]
+        return CheckFinding(
+            "access",
+            closed.map { "\($0) is not accessible to the group that shares the store" },
+            naming: 3,
+            ok: "the group that shares the store can use all of it",
+            advice: advice.replacing("DIR", with: directory.path)
+        )
     }
 
     /// - Throws: `Errno`
@@ -175,10 +174,10 @@ extension SQLiteStore {
     /// The full paths of everything in a folder. The check of blobs reports folders that cannot be listed.
     private static func everything(in folder: String) -> [String] {
         // Lists `folder/.`, because `blobs/` itself may be a link to another disk.
-        let entries = (try? FolderEntry.all(in: folder + "/.")) ?? []
+        let entries = (try? StoreAccess.entries(of: folder + "/.")) ?? []
         return entries.flatMap { entry in
             let path = "\(folder)/\(entry.name)"
-            return [path] + (entry.kind == .folder ? everything(in: path) : [])
+            return [path] + (entry.type == DT_DIR ? everything(in: path) : [])
         }
     }
 }

@@ -8,33 +8,31 @@ extension SQLiteStore {
     func checkBlobs(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
         let survey = try await survey(readers: 1, report)
         let blobs = survey.finding("\(repairCommand) restores files found in a wrong folder and")
-        return [blobs] + (try await checkOwner()) + (try await checkFiles(missing: LostBlobs(survey.damaged)))
+        let others = try await checkFiles(missing: LostBlobs(survey.damaged))
+        return [blobs, try await checkOwner()].compactMap { $0 } + others
     }
 
     /// Checks whose linked files are; no finding for a folder of the store's own.
-    private func checkOwner() async throws(StoreError) -> [CheckFinding] {
-        guard files.isLinked else { return [] }
-        return [
-            CheckFinding(
-                "owner",
-                try await othersBytes().map { [$0.description] } ?? [],
-                ok: "the files behind the link blobs/ are this store's",
-                advice: "A copy of a store must have files of its own",
-                severity: .warning
-            )
-        ]
+    private func checkOwner() async throws(StoreError) -> CheckFinding? {
+        guard files.isLinked else { return nil }
+        return CheckFinding(
+            "owner",
+            try await othersBytes().map { [$0.description] } ?? [],
+            ok: "the files behind the link blobs/ are this store's",
+            advice: "A copy of a store must have files of its own",
+            severity: .warning
+        )
     }
 
     private func checkFiles(missing lost: LostBlobs) async throws(StoreError) -> [CheckFinding] {
-        let (prefixes, others) = try await files.folders()
-        var (orphaned, unexpected) = ([String](), try await recognized(others, among: lost))
-        for prefix in prefixes {
-            let folder = try await files.folder(prefix)
-            unexpected += try await recognized(folder.unexpected, among: lost)
-            for digest in try await orphanedFiles(among: folder.digests, in: prefix) {
+        var (orphaned, unexpected) = ([String](), [String]())
+        for name in try await files.folders() {
+            let folder = try await files.folder(name, missing: lost)
+            unexpected += folder.problems
+            for digest in try await orphanedFiles(among: folder.digests, in: name) {
                 let path = BlobFiles.path(of: digest)
-                if let missed = try await files.found(path, among: lost) {
-                    unexpected.append(UnexpectedEntry(path: path, kind: .file, fault: .misplaced(missed)))
+                if let missed = folder.misplaced[path] {
+                    unexpected.append(BlobFiles.misplaced(path, missed))
                 } else {
                     orphaned.append("no row references the file of \(digest)")
                 }
@@ -53,7 +51,7 @@ extension SQLiteStore {
             ),
             CheckFinding(
                 "unexpected",
-                unexpected.map(\.description),
+                unexpected,
                 naming: 10,
                 ok: "nothing else is in blobs/",
                 advice: "\(repairCommand) restores files with the bytes of a blob and leaves the rest to you",
@@ -62,38 +60,16 @@ extension SQLiteStore {
         ]
     }
 
-    private func recognized(_ unexpected: [UnexpectedEntry], among lost: LostBlobs) async throws(StoreError)
-        -> [UnexpectedEntry]
-    {
-        var recognized = unexpected
-        for (index, entry) in unexpected.enumerated() where entry.kind == .file {
-            guard let missed = try await files.found(entry.path, among: lost) else { continue }
-            recognized[index].fault = .misplaced(missed)
-        }
-        return recognized
-    }
-
     /// Moves misplaced files of missing blobs back.
     ///
     /// - Returns: the number of files.
     func putBack(_ damaged: [BlobDigest]) async throws(StoreError) -> Int {
         guard !damaged.isEmpty else { return 0 }
-        let (lost, (prefixes, others)) = (LostBlobs(damaged), try await files.folders())
-        var count = try await putBack(others.filter { $0.kind == .file }.map(\.path), among: lost)
-        for prefix in prefixes {
-            let folder = try await files.folder(prefix)
-            let paths =
-                folder.unexpected.filter { $0.kind == .file }.map(\.path) + folder.digests.map(BlobFiles.path(of:))
-            count += try await putBack(paths, among: lost)
-        }
-        return count
-    }
-
-    private func putBack(_ paths: [String], among lost: LostBlobs) async throws(StoreError) -> Int {
+        let lost = LostBlobs(damaged)
         var count = 0
-        for path in paths {
-            guard let digest = try await files.found(path, among: lost) else { continue }
-            count += try await putBack(path, as: digest) ? 1 : 0
+        for name in try await files.folders() {
+            let misplaced = try await files.folder(name, missing: lost).misplaced.sorted { $0.key < $1.key }
+            for (path, digest) in misplaced where try await putBack(path, as: digest) { count += 1 }
         }
         return count
     }

@@ -107,8 +107,8 @@ extension SQLiteStore {
         let limit = clock.now().addingTimeInterval(-Self.settledAge)
         files.removeUnfinished(olderThan: limit)
         var count = 0
-        for prefix in try await files.folders().prefixes {
-            for digest in try await orphanedFiles(among: try await files.folder(prefix).digests, in: prefix)
+        for name in try await files.folders() {
+            for digest in try await orphanedFiles(among: try await files.folder(name).digests, in: name)
             where try await remove(orphan: digest, madeBefore: limit) {
                 count += 1
             }
@@ -118,23 +118,15 @@ extension SQLiteStore {
 
     /// Removes a file that no row names, unless it is older than the database, which may have taken the place of its own.
     func remove(orphan digest: BlobDigest, madeBefore limit: Date) async throws(StoreError) -> Bool {
-        let (files, moved) = (files, MovedFiles())
-        do throws(StoreError) {
-            let isAside = try await commit { db in
-                moved.beginRun()
-                let begun: Int64? = try db.value("SELECT since FROM epoch WHERE name = 'readings'")
-                guard try !db.hasFile(digest), let begun, begun <= limit.milliseconds else { return false }
-                do {
-                    return try files.moveAside(digest, madeIn: begun...limit.milliseconds, noting: moved)
-                } catch let error as Errno where [EACCES, EPERM].contains(error.code) {
-                    return false  // in another user's folder, which the check that follows reports
-                }
+        let files = files
+        return try await commitRemoval { db, moved in
+            let begun: Int64? = try db.value("SELECT since FROM epoch WHERE name = 'readings'")
+            guard try !db.hasFile(digest), let begun, begun <= limit.milliseconds else { return false }
+            do {
+                return try files.moveAside(digest, madeIn: begun...limit.milliseconds, noting: moved)
+            } catch let error as Errno where [EACCES, EPERM].contains(error.code) {
+                return false  // in another user's folder, which the check that follows reports
             }
-            files.remove(moved)
-            return isAside
-        } catch {
-            files.moveBack(moved)
-            throw error
         }
     }
 }

@@ -111,9 +111,9 @@ extension SQLiteStore {
         // With its log, if it was not closed well: the two are one database.
         var files = [source.database, source.writeAheadLog].filter { path in access(path as String, F_OK) == 0 }
             .map { path in (path, copy.path + path.dropFirst(source.path.count)) }
-        for prefix in try FolderEntry.all(in: "\(source.blobs)/.") where BlobDigest.isFolder(prefix.name) {
+        for prefix in try FilePaths.entries(in: "\(source.blobs)/.") where BlobDigest.isFolder(prefix.name) {
             try StoreAccess.makeFolder("\(copy.blobs)/\(prefix.name)")
-            files += try FolderEntry.all(in: "\(source.blobs)/\(prefix.name)").filter { $0.kind == .file }
+            files += try StoreAccess.entries(of: "\(source.blobs)/\(prefix.name)").filter { $0.type == DT_REG }
                 .map { ("\(source.blobs)/\(prefix.name)/\($0.name)", "\(copy.blobs)/\(prefix.name)/\($0.name)") }
         }
         let sizes = files.map { StoreAccess.size(of: $0.0) }
@@ -123,7 +123,7 @@ extension SQLiteStore {
         for (file, size) in zip(files, sizes) {
             try FileManager.default.copyItem(atPath: file.0, toPath: file.1)
             done += size
-            report(ByteProgress(done: done, total: 2 * total))
+            report((done: done, total: 2 * total))
         }
     }
 
@@ -137,7 +137,7 @@ extension SQLiteStore {
             throw StoreError.damagedDatabase(path: copy.path)
         }
         let survey = try await store.survey(readers: 1) {
-            report(ByteProgress(done: $0.total + $0.done, total: 2 * $0.total))
+            report((done: $0.total + $0.done, total: 2 * $0.total))
         }
         let (jobs, bytes) = try await store.read { db in
             (try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM job") ?? 0, try db.totals()["blob_bytes"] ?? 0)

@@ -41,11 +41,7 @@ extension SQLiteTransaction {
 extension SQLiteStore {
     package func maintenanceTurn() throws(StoreError) -> MaintenanceTurn? {
         guard writes != nil else { throw .readOnly(path: directory.path) }
-        do throws(Errno) {
-            return try FileLock.ifFree(directory.maintenanceLock).map { MaintenanceTurn($0) }
-        } catch {
-            throw StoreError(error, path: directory.path)
-        }
+        return try mapping { try FileLock.ifFree(directory.maintenanceLock).map { MaintenanceTurn($0) } }
     }
 }
 

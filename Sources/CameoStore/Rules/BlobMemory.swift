@@ -8,14 +8,12 @@ internal import Synchronization
 /// The bytes of recently read blobs, the least recently read of which give way to others.
 package final class BlobMemory: Sendable {
     package static let standardCapacity = 33_554_432
-    /// A blob larger than this share of the capacity is not held: it would displace many small ones.
-    private static let largestShare = 16
 
     private let state: Mutex<BlobMemoryState>
 
     /// - Parameter capacity: the maximum size in bytes; 0 holds nothing.
     package init(capacity: Int = standardCapacity) {
-        state = Mutex(BlobMemoryState(capacity: max(0, capacity)))
+        state = Mutex(BlobMemoryState(use: MemoryUse(capacity: max(0, capacity))))
     }
 
     package var use: MemoryUse { state.withLock { $0.use } }
@@ -24,15 +22,10 @@ package final class BlobMemory: Sendable {
     package func bytes(of digest: BlobDigest) -> Data? { state.withLock { $0.bytes(of: digest) } }
 
     /// Whether the bytes are in memory. Counts nothing.
-    package func holds(_ digest: BlobDigest) -> Bool { state.withLock { $0.holds(digest) } }
+    package func holds(_ digest: BlobDigest) -> Bool { state.withLock { $0.entries[digest] != nil } }
 
     /// Holds bytes that have been verified against their digest.
-    package func hold(_ data: Data, as digest: BlobDigest) {
-        state.withLock { state in
-            guard data.count <= state.use.capacity / Self.largestShare else { return }
-            state.hold(data, as: digest)
-        }
-    }
+    package func hold(_ data: Data, as digest: BlobDigest) { state.withLock { $0.hold(data, as: digest) } }
 
     package func empty() { state.withLock { state in while let digest = state.oldest { state.remove(digest) } } }
 }
@@ -62,8 +55,8 @@ extension BlobStore {
 }
 
 /// The blobs as a list from the most to the least recently read. A value under the lock of ``BlobMemory``.
-struct BlobMemoryState {
-    private struct Entry {
+private struct BlobMemoryState {
+    struct Entry {
         let data: Data
         var newer: BlobDigest?
         var older: BlobDigest?
@@ -72,16 +65,13 @@ struct BlobMemoryState {
     /// What an entry takes beside its bytes, about.
     private static let surcharge = 256
 
-    private(set) var use: MemoryUse
-    private var entries: [BlobDigest: Entry] = [:]
-    private var newest: BlobDigest?
-    fileprivate var oldest: BlobDigest?
+    /// A blob larger than this share of the capacity is not held: it would displace many small ones.
+    private static let largestShare = 16
 
-    init(capacity: Int) {
-        use = MemoryUse(capacity: capacity)
-    }
-
-    func holds(_ digest: BlobDigest) -> Bool { entries[digest] != nil }
+    var use: MemoryUse
+    var entries: [BlobDigest: Entry] = [:]
+    var newest: BlobDigest?
+    var oldest: BlobDigest?
 
     mutating func bytes(of digest: BlobDigest) -> Data? {
         guard let entry = entries[digest] else {
@@ -97,6 +87,7 @@ struct BlobMemoryState {
     }
 
     mutating func hold(_ data: Data, as digest: BlobDigest) {
+        guard data.count <= use.capacity / Self.largestShare else { return }
         remove(digest)
         insert(data, as: digest)
         while use.bytes > use.capacity, let oldest { remove(oldest) }
@@ -110,7 +101,7 @@ struct BlobMemoryState {
         use.bytes += data.count + Self.surcharge
     }
 
-    fileprivate mutating func remove(_ digest: BlobDigest) {
+    mutating func remove(_ digest: BlobDigest) {
         guard let entry = entries.removeValue(forKey: digest) else { return }
         if let newer = entry.newer { entries[newer]?.older = entry.older } else { newest = entry.older }
         if let older = entry.older { entries[older]?.newer = entry.newer } else { oldest = entry.newer }

@@ -78,15 +78,11 @@ package struct Pruned: Hashable, Codable, Sendable {
     }
 
     package static func += (total: inout Pruned, step: Pruned) {
-        total.completed += step.completed
-        total.cancelled += step.cancelled
-        total.discarded += step.discarded
-        total.thumbnails += step.thumbnails
-        total.sourceFailures += step.sourceFailures
-        total.concurrencyKeys += step.concurrencyKeys
-        total.queues += step.queues
-        total.blobs += step.blobs
-        total.blobBytes += step.blobBytes
+        let counts: [WritableKeyPath<Self, Int>] = [
+            \.completed, \.cancelled, \.discarded, \.thumbnails, \.sourceFailures, \.concurrencyKeys, \.queues, \.blobs,
+            \.blobBytes,
+        ]
+        for count in counts { total[keyPath: count] += step[keyPath: count] }
     }
 }
 

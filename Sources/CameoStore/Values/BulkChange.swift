@@ -76,17 +76,8 @@ public struct JobFilter: Hashable, Sendable {
     package init(batch: String?) { self.batch = batch }
 }
 
-/// A page of a list of batches.
-package struct BatchPage: Hashable, Sendable {
-    package let batches: [BatchReport]
-    /// The cursor of the next page; nil after the last one.
-    package let next: Int64?
-
-    package init(batches: [BatchReport], next: Int64?) {
-        self.batches = batches
-        self.next = next
-    }
-}
+/// A page of a list of batches, and the cursor of the next page; nil after the last one.
+package typealias BatchPage = (batches: [BatchReport], next: Int64?)
 
 /// Whether the jobs of background queues count.
 package enum BackgroundJobs: Hashable, Sendable {

@@ -145,17 +145,8 @@ public struct MemoryUse: Hashable, Sendable {
     public internal(set) var misses = 0
 }
 
-/// The progress of a scan of the store, in bytes.
-package struct ByteProgress: Hashable, Sendable {
-    package let done: Int
-    /// The total, which may grow while others write.
-    package let total: Int
-
-    package init(done: Int, total: Int) {
-        self.done = done
-        self.total = total
-    }
-}
+/// The progress of a scan of the store, in bytes; the total may grow while others write.
+package typealias ByteProgress = (done: Int, total: Int)
 
 /// What a worker tells of its work when it extends its lease.
 package struct WorkerProgress: Sendable {

@@ -158,17 +158,6 @@ package struct StoreCounters: Hashable, Sendable {
     }
 }
 
-/// What monitoring asks of a store, beside its status.
-package struct StoreMetrics: Hashable, Sendable {
-    package let counters: StoreCounters
-    /// The renderer processes that the live workers keep ready.
-    package let renderers: Int
-    /// The size of the database without its write-ahead log, in bytes.
-    package let databaseBytes: Int
-
-    package init(counters: StoreCounters, renderers: Int, databaseBytes: Int) {
-        self.counters = counters
-        self.renderers = renderers
-        self.databaseBytes = databaseBytes
-    }
-}
+/// What monitoring asks of a store, beside its status: its counters, the renderer processes that the live workers keep ready,
+/// and the size of the database in bytes without its write-ahead log.
+package typealias StoreMetrics = (counters: StoreCounters, renderers: Int, databaseBytes: Int)

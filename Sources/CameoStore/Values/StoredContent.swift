@@ -15,12 +15,12 @@ package struct StoredContent: Hashable, Sendable {
 
     package let digest: BlobDigest
     /// The recorded media type; if nil, the first bytes determine it.
-    package let mediaType: String?
+    package internal(set) var mediaType: String?
     /// The character encoding that the origin declared for a text.
-    package let textEncoding: String?
+    package internal(set) var textEncoding: String?
     package let freshness: Freshness
     /// When the name began to refer to these bytes; nil if unknown.
-    package let modifiedAt: Date?
+    package internal(set) var modifiedAt: Date?
 
     /// A strong validator (RFC 9110, section 8.8.3): same digest, same bytes.
     package var entityTag: String { "\"\(digest)\"" }
@@ -46,8 +46,7 @@ package struct StoredContent: Hashable, Sendable {
 
 extension StoredContent {
     package init(thumbnail digest: BlobDigest, _ format: Rendition.Format?, updatedAt: Date) {
-        let mediaType = format?.mediaType
-        self.init(digest: digest, mediaType: mediaType, textEncoding: nil, freshness: .unknown, modifiedAt: updatedAt)
+        self.init(digest: digest, mediaType: format?.mediaType, freshness: .unknown, modifiedAt: updatedAt)
     }
 }
 
@@ -68,13 +67,7 @@ extension ReaderStore where Self: BlobStore & SourceStore {
             let thumbnail = try await thumbnail(id)
             return StoredContent(thumbnail: thumbnail.blob, thumbnail.format, updatedAt: thumbnail.updatedAt)
         case .blob(let digest):
-            return StoredContent(
-                digest: digest,
-                mediaType: try await mediaType(of: digest),
-                textEncoding: nil,
-                freshness: .forever,
-                modifiedAt: nil
-            )
+            return StoredContent(digest: digest, mediaType: try await mediaType(of: digest), freshness: .forever)
         case .source(let name):
             let source = try await cachedSource(name)
             return StoredContent(
