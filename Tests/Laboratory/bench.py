@@ -69,8 +69,7 @@ def arguments():
             help=f"where the report goes (default: .build/bench/{where})")
         add("--only", nargs="+", default=[], metavar="NAME", choices=known,
             help="only these parts or jobs: " + ", ".join(known))
-    add = options_of["all"]
-    add("--photos", type=pathlib.Path, metavar="FOLDER", help="your photographs (JPEG) instead of Debian's")
+    options_of["all"]("--photos", type=pathlib.Path, metavar="FOLDER", help="your photographs (JPEG), not Debian's")
     options_of["folder"]("folder", type=pathlib.Path)
     options_of["web"]("--minutes", type=int, default=0, metavar="N")
     options_of["web"]("picture", type=pathlib.Path)
@@ -98,12 +97,10 @@ def measure_everything(options):
     context = place.Place(options)
     if sys.prefix != str(context.python.parents[1]):
         context.install()
-        place.enter(context.python)
     parts, chosen_jobs = set(options.only) & PARTS.keys(), set(options.only) - PARTS.keys()
     parts = parts | {"jobs"} if chosen_jobs else parts or set(PARTS)
     context.bin = programs(options)
-    pictures = {}
-    output = (options.output or context.folder / "report").resolve()
+    pictures, output = {}, (options.output or context.folder / "report").resolve()
     with contextlib.closing(report.Report("report", context, output)) as page:
         with context.failures_of("making the sets of pictures"):
             pictures = context.sets(sets_wanted(context.quick))

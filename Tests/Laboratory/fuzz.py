@@ -37,12 +37,16 @@ def arguments():
     add("--video", action="store_true", help="test videos instead of pictures")
     add("--seed", type=int, default=secrets.randbelow(10**9), help="repeat the mutations and renditions of that run")
     add("--keep", metavar="FOLDER", type=lambda path: pathlib.Path(path).resolve(),
-        default=pathlib.Path(tempfile.gettempdir(), "fuzz-findings"),
-        help="the folder for findings (default: fuzz-findings in the temporary folder)")
+        default=f"{tempfile.gettempdir()}/fuzz-findings", help="the folder for findings (default: %(default)s)")
     add("--json", action="store_true", help="print the report as JSON")
     add("--allow-format", action="append", default=[], choices=["jxl", "pdf"], help="also test jxl or pdf")
-    add("--inputs", type=int, metavar="N", help="stop after this many inputs")
-    return parser.parse_args()
+    add("--inputs", type=lambda text: lab.positive(text, int), metavar="N", help="stop after this many inputs")
+    options = parser.parse_args()
+    try:
+        options.keep.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"--keep: {error}")
+    return options
 
 
 def fuzz(bin, folder, options):
@@ -59,7 +63,6 @@ def fuzz(bin, folder, options):
 
 def main():
     options = arguments()
-    options.keep.mkdir(parents=True, exist_ok=True)
     sets, video = " video-tests" * options.video, " --video" * options.video
     bin = lab.built(options, f". deploy/setup build test{sets}\ndeploy/build{video}",
                     "cameo-worker", *["cameo-frames"] * options.video)

@@ -104,7 +104,7 @@ def main():
     options, photos = arguments()
     setup = ". deploy/setup build test\ninstall_missing python3-venv\ndeploy/build"
     bin = lab.built(options, setup, "cameo-worker")
-    enter(environment(lab.ROOT / ".build" / "bench", {"pyvips"}), "--bin", bin)
+    enter(environment(lab.ROOT / ".build" / "bench", ["pyvips"]), "--bin", bin)
     lab.need("vipsthumbnail", "libvips-tools")
     try:
         with tempfile.TemporaryDirectory(prefix="cameo-quality-", ignore_cleanup_errors=True) as name:

@@ -14,10 +14,10 @@ def picture(path):
     return (image.flatten(background=255) if image.hasalpha() else image).colourspace("srgb"), kind
 
 
-def compare(reference, files):
-    """Of {name: file} of both: the bytes, the mean differences of 255, and what is wrong."""
+def compare(reference, files, wanted):
+    """Of {name: file} of both: the bytes, the mean differences of 255, and what is wrong, if only their count."""
     differences = [0.0]
-    faults = [] if len(files) == len(reference) else [f"{len(files)} of {len(reference)} thumbnails"]
+    faults = [] if len(files) == wanted else [f"{len(files)} of {wanted} thumbnails"]
     for name in reference.keys() & files.keys():
         (one, expected), (other, kind) = picture(reference[name]), picture(files[name])
         if kind != expected:

@@ -53,8 +53,8 @@ class Maker:
         return seconds, cpu, {name: str(folder / name) for name in names if (folder / name).exists()}
 
     def processor_time(self):
-        running = sum(lab.processor_time(pid) for pid in self.processes)
-        return running + lab.own_time(os.getpid()) + lab.children_time()
+        own = lab.own_time(os.getpid()) if self.processes else 0  # of the client of what runs all the time
+        return sum(map(lab.processor_time, self.processes)) + own + lab.children_time()
 
     # What runs all the time.
 
@@ -155,7 +155,9 @@ class Pool(Maker):
     def work(self, pictures, renditions, folder):
         from benching.peers import render
 
-        self.pool.starmap(render, [(path, renditions, folder) for path in pictures], 1)
+        made = self.pool.starmap_async(render, [(path, renditions, folder) for path in pictures], 1)
+        lab.wait_until(lambda: made.wait(1) or made.ready(), "making the pictures", LIMIT)
+        made.get()
 
 
 class Huey(Maker):

@@ -57,7 +57,7 @@ def screen(photograph, number):
 
 
 def make(photographs, folder, wanted):
-    """{set: [files]} and {set: why it is missing}."""
+    """The `sets`, {set: [files]}, and those `missing`, {set: why}."""
     shutil.rmtree(folder, ignore_errors=True)
     headers = {str(path): pyvips.Image.new_from_file(str(path)) for path in photographs}
     photographs = [path for path, header in headers.items() if header.width * header.height >= SMALLEST]
@@ -95,4 +95,4 @@ def make(photographs, folder, wanted):
     except pyvips.Error as error:
         missing["heic"] = f"libvips cannot write HEIC here: {' '.join(str(error).split())}"
     os.sync()
-    return sets, missing
+    return {"sets": sets, "missing": missing}

@@ -29,7 +29,7 @@ class Place:
     def __init__(self, options):
         self.folder, self.quick = ROOT / ".build" / "bench", options.quick
         self.photos, self.rounds = getattr(options, "photos", None), options.rounds
-        self.bin, self.failed, self.left_out = None, [], []
+        self.bin, self.failed, self.left_out = None, json.loads(os.environ.get("BENCH_FAILED", "[]")), []
         self.work, self.python = self.folder / "work", self.folder / "venv" / "bin" / "python"
         self.work.mkdir(parents=True, exist_ok=True)
 
@@ -55,7 +55,7 @@ class Place:
     # Packages.
 
     def install(self):
-        """What the peers need."""
+        """What the peers need. Goes on in the environment, which is told what has failed, if that can be."""
         with self.failures_of(f"installing {' '.join(DEBIAN)}"):
             # Of Redis only its program is wanted, not the service that Debian starts.
             shell(f""". deploy/setup
@@ -64,7 +64,9 @@ class Place:
                 [ "$had_redis" ] || [ ! -d /run/systemd/system ] || {SUDO} systemctl disable --now redis-server""")
         for packages in PYTHON:
             with self.failures_of(f"installing {packages}"):
-                environment(self.folder, set(packages.split()))
+                environment(self.folder, packages.split())
+        with self.failures_of("entering the Python environment"):
+            enter(self.python, BENCH_FAILED=json.dumps(self.failed))
 
     # Pictures.
 
@@ -101,10 +103,10 @@ class Place:
             from benching import pictures
 
             done.write_text(json.dumps(pictures.make(photographs, folder, wanted)))
-        sets, missing = json.loads(done.read_text())
-        for kind, reason in missing.items():
+        made = json.loads(done.read_text())
+        for kind, reason in made["missing"].items():
             self.leave_out(f"pictures: {kind}", reason)
-        return {kind: [pathlib.Path(path) for path in files] for kind, files in sets.items()}
+        return {kind: [pathlib.Path(path) for path in files] for kind, files in made["sets"].items()}
 
     # The machine.
 
@@ -113,7 +115,6 @@ class Place:
         commit, changed = said("git", "rev-parse", "--short=12", "HEAD"), said("git", "status", "--porcelain", "-uno")
         convert = lab.found("magick", "convert-im6.q16") or "-"
         programs = [said(*words) for words in (("vips", "--version"), (convert, "-version"), ("redis-server", "-v"))]
-        packages = versions_of(self.python) if self.python.exists() else {}
         return {
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "commit": f"{commit}, with changes" if commit and changed else commit, "quick": self.quick, "minutes": 0,
@@ -123,7 +124,7 @@ class Place:
                 "kernel": platform.release(), "system": first(r'PRETTY_NAME="?([^"\n]*)', "/etc/os-release"),
                 "versions": [f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}",
                              *(text.splitlines()[0] for text in programs if text),
-                             *(f"{name} {version}" for name, version in packages.items())],
+                             *(said(str(self.python), "-m", "pip", "freeze") or "").replace("==", " ").splitlines()],
                 "loadAverage": round(os.getloadavg()[0], 2), **disk(self.work),
             },
         }
@@ -132,28 +133,21 @@ class Place:
 SUDO = "" if os.geteuid() == 0 else "sudo"
 
 
-def versions_of(python):
-    """The Python packages that are installed, with their versions."""
-    listed = lab.output(python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check")
-    return {entry["name"].lower(): entry["version"] for entry in json.loads(listed)}
-
-
 def environment(folder, packages):
     """The Python of an environment below a folder that has these packages, at least."""
     python = folder / "venv" / "bin" / "python"
-    if not python.exists():
+    if not python.with_name("pip").exists():  # without python3-venv, Debian makes one that has none
         progress(f"making a Python environment in {folder / 'venv'}")
         lab.output(sys.executable, "-m", "venv", folder / "venv")
-    if missing := packages - versions_of(python).keys():
-        progress(f"installing {' '.join(missing)} by pip")
-        lab.output(python, "-m", "pip", "install", "--quiet", *missing)
+    progress(f"pip install {' '.join(packages)}")
+    lab.output(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
     return python
 
 
-def enter(python, *more):
-    """Goes on in an environment, if it is not this one, with more arguments."""
+def enter(python, *more, **variables):
+    """Goes on in an environment, if it is not this one, with more arguments and variables."""
     if sys.prefix != str(python.parents[1]):
-        variables = {"PYTHONPATH": str(pathlib.Path(lab.__file__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
+        variables |= {"PYTHONPATH": str(pathlib.Path(lab.__file__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
         os.execve(python, [python, *sys.argv, *more], {**lab.ONE_CORE, **variables})
 
 

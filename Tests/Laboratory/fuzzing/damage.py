@@ -116,8 +116,7 @@ def structured(parse, heads, payload=None, seal=bytes):
         return seal(forge(rng, data, content, min(stop, content + 28) if rng.random() < 0.7 else stop))
 
     def body(rng, data, others):
-        found = [element for element in behind(data) if payload is None or element[3] in payload]
-        _, content, stop, _ = rng.choice(found)
+        _, content, stop, _ = rng.choice([one for one in behind(data) if payload is None or one[3] in payload])
         return seal(data[:content] + flip_bits(rng, data[content:stop] or b"\0", []) + data[stop:])
 
     return [order, header, number, number, body]
@@ -203,11 +202,17 @@ def png_profile(rng, data, others):
     return data[:PNG_HEAD] + chunk + data[PNG_HEAD:]
 
 
+def webp_length(rng, data, others):
+    """Forges the file's own length, which other mutations make good."""
+    return put(data, 4, struct.pack("<I", rng.choice(UNSIGNED)))
+
+
 # TIFF
 
 TAGS = [254, 256, 257, 258, 259, 262, 273, 274, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 330, 338, 339, 347,
         530, 34675]
-# Of these depend the size, type and layout of the pixels: types, compressions, edges.
+# On these depend the size, type and layout of the pixels; and their values: types, compressions, edges.
+LAYOUT = {256, 257, 258, 259, 262, 277, 278, 284, 317, 322, 323, 338, 339}
 LAYOUTS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 8_000, 30_000, 0xFFFF, 32773, 32946, 34712, 34892, 50000, 50001]
 
 
@@ -230,17 +235,22 @@ def tiff_entry(rng, data, others):
     order, entries, _ = tiff_entries(data)
     offset, size, numbers = rng.choice([
         (0, "H", TAGS), (2, "H", [0, 1, 2, 3, 4, 5, 7, 12, 13, 16, 17, 0xFFFF]), (4, "I", UNSIGNED),
-        (8, "I", UNSIGNED + [len(data) - 1, len(data), len(data) + 99]), (8, "H", LAYOUTS), (8, "H", LAYOUTS),
-        (8, "I", LAYOUTS),
-    ])
+        (8, "I", UNSIGNED + [len(data) - 1, len(data), len(data) + 99])])
     return put(data, rng.choice(entries) + offset, struct.pack(order + size, rng.choice(numbers)))
+
+
+def tiff_layout(rng, data, others):
+    """Forges the value of a tag of LAYOUT, in the width of its type."""
+    order, entries, _ = tiff_entries(data)
+    tags = [(at, *struct.unpack_from(order + "HH", data, at)) for at in entries]
+    at, _, kind = rng.choice([one for one in tags if one[1] in LAYOUT] or tags)
+    return put(data, at + 8, struct.pack(order + ("H" if kind == 3 else "I"), rng.choice(LAYOUTS)))
 
 
 def tiff_links(rng, data, others):
     """Links directories to themselves, to each other, or to nothing."""
     order, entries, links = tiff_entries(data)
-    first = struct.unpack_from(order + "I", data, 4)[0]
-    target = rng.choice([8, rng.choice(entries) - 2, len(data) - 2, rng.choice(UNSIGNED), first])
+    target = rng.choice([8, rng.choice(entries) - 2, len(data) - 2, rng.choice(UNSIGNED), entries[0] - 2])
     return put(data, rng.choice(links), struct.pack(order + "I", target))
 
 
@@ -253,8 +263,8 @@ STRUCTURED = {  # what stands twice is drawn twice as often
     "jpeg": [*structured(jpeg, {0xC0, 0xC1, 0xC2, 0xC4, 0xDB, 0xDD, 0xDA}), jpeg_scan, jpeg_scan, jpeg_metadata],
     "png": [*structured(png, {b"IHDR", b"PLTE", b"tRNS"}, seal=png_sealed), png_scanlines, png_scanlines, png_profile],
     "gif": structured(gif, {"screen", 0x21, 0x2C}),
-    "webp": structured(riff, {b"VP8X", b"ANMF", b"VP8 ", b"VP8L", b"ANIM"}, seal=webp_sealed),
-    "tiff": [tiff_entry, tiff_entry, tiff_entry, tiff_links],
+    "webp": [*structured(riff, {b"VP8X", b"ANMF", b"VP8 ", b"VP8L", b"ANIM"}, seal=webp_sealed), webp_length],
+    "tiff": [tiff_entry, tiff_entry, tiff_layout, tiff_layout, tiff_links],
     "heif": HEIF, "avif": HEIF, "jxl": [], "svg": svg.MUTATIONS, "pdf": [pdf_numbers],
     "mp4": structured(boxes, MOVIE_TABLES, {b"mdat"}), "matroska": structured(matroska, FACTS, BLOCKS),
     "mpegts": structured(packets, {"table"}, {"packet"}),
