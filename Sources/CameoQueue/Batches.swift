@@ -47,7 +47,16 @@ extension QueueTransaction {
                 failures[try (row["code"] as String?).flatMap(JobFailure.Code.init) ?? .unknown, default: 0] += count
             }
         }
-        let arrived = try arrivals(in: name)
+        // Those that are not accepted yet.
+        let arrived =
+            try hasArrivals()
+            ? query(
+                """
+                SELECT state, count(*) AS jobs, min(job_status.id) AS oldest FROM \(dialect.arrivals)
+                WHERE job_status.batch = ?1 GROUP BY state
+                """,
+                [name]
+            ) : []
         for row in arrived { jobs[try JobState(stored: row["state"]), default: 0] += try row["jobs"] }
         guard let oldest = try (rows + arrived).map({ try $0["oldest"] as Int64 }).min() else {
             throw StoreError.noSuch(.batch, name)
@@ -63,18 +72,6 @@ extension QueueTransaction {
             failures: failures.map { BatchReport.Failures(code: $0.key, count: $0.value) },
             finishedLastMinute: finished,
             rate: Double(finished) * 1_000 / Double(max(1, now - since))
-        )
-    }
-
-    /// The unaccepted jobs of a batch.
-    private func arrivals(in batch: String) throws -> [Row] {
-        guard try hasArrivals() else { return [] }
-        return try query(
-            """
-            SELECT state, count(*) AS jobs, min(job_status.id) AS oldest FROM \(dialect.arrivals)
-            WHERE job_status.batch = ?1 GROUP BY state
-            """,
-            [batch]
         )
     }
 }

@@ -61,9 +61,23 @@ extension QueueTransaction {
     func leave(_ task: TaskRow, _ unable: HostUnable, until time: Date, _ timings: AttemptTimings) throws -> End? {
         guard let worker = task.worker else { throw StoreError.leaseLost(jobID: task.id) }
         try add(unable.lack, of: worker)
-        guard let failure = unable.failure(on: try hosts(of: task, besides: worker, lacking: unable.lack)) else {
-            return try postpone(task, until: time)
-        }
+        // Those of the live workers that take jobs of its queue, and its own.
+        let queue = "(SELECT name FROM queue WHERE id = ?3)"
+        let takes =
+            dialect.isSQLite
+            ? "EXISTS (SELECT 1 FROM json_each(queues) WHERE value = \(queue))" : "\(queue) = ANY(queues)"
+        let lease = runningLease
+        let hosts: [(host: String, lacks: Bool)] = try query(
+            """
+            SELECT host, EXISTS (
+              SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = ?1) AS lacks
+            FROM worker
+            WHERE id = ?2 OR (stop_mode IS NULL AND \(lease.condition) AND (queues IS NULL OR \(takes)))
+            """,
+            [unable.lack.description, worker, task.queue] + lease.values
+        )
+        .map { (host: try $0["host"], lacks: try $0["lacks"]) }
+        guard let failure = unable.failure(on: hosts) else { return try postpone(task, until: time) }
         try discard(task, failure, timings)
         // A request may name any folder: only of those that some host has, it is kept who lacks them.
         if case .files = unable.lack {
@@ -92,29 +106,6 @@ extension QueueTransaction {
     package func release(_ task: TaskRow, as outcome: JobAttempt.Outcome) throws -> End? {
         guard try close(task, as: outcome) else { return nil }
         return try giveBack(task, deaths: 0)
-    }
-
-    /// The hosts of the live workers that take jobs of a task's queue, and of one more, and whether they lack something.
-    private func hosts(
-        of task: TaskRow,
-        besides worker: String,
-        lacking lack: HostLack
-    ) throws -> [(host: String, lacks: Bool)] {
-        let queue = "(SELECT name FROM queue WHERE id = ?3)"
-        let takes =
-            dialect.isSQLite
-            ? "EXISTS (SELECT 1 FROM json_each(queues) WHERE value = \(queue))" : "\(queue) = ANY(queues)"
-        let lease = runningLease
-        return try query(
-            """
-            SELECT host, EXISTS (
-              SELECT 1 FROM worker_lack WHERE worker_lack.worker = worker.id AND lack = ?1) AS lacks
-            FROM worker
-            WHERE id = ?2 OR (stop_mode IS NULL AND \(lease.condition) AND (queues IS NULL OR \(takes)))
-            """,
-            [lack.description, worker, task.queue] + lease.values
-        )
-        .map { (host: try $0["host"], lacks: try $0["lacks"]) }
     }
 
     /// Records what a worker's host lacks.

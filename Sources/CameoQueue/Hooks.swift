@@ -17,17 +17,6 @@ extension QueueTransaction {
         )
     }
 
-    /// Adds the hooks of a superseded job to those of the job that supersedes it.
-    func inheritHooks(from superseded: Int64, by job: Int64) throws {
-        try execute(
-            """
-            INSERT INTO job_hook(job_id, hook, named_by)
-            SELECT ?1, hook, named_by FROM job_hook WHERE job_id = ?2 ON CONFLICT DO NOTHING
-            """,
-            [job, superseded]
-        )
-    }
-
     /// Enters a delivery of a job's end for each of its hooks, or for one of them.
     func deliver(_ end: End, of job: Int64, only hook: String? = nil) throws {
         try execute(
@@ -54,19 +43,8 @@ extension QueueTransaction {
         if count > 0 { wakeWorkers() }
     }
 
-    /// Those of the hooks for which a delivery is due.
-    package func due(_ room: [String: Int]) throws -> [String: Int] {
-        try room.filter { hook, limit in
-            guard limit > 0 else { return false }
-            return try value(
-                "SELECT EXISTS (SELECT 1 FROM delivery WHERE hook = ?1 AND status = 0 AND at <= ?2)",
-                [hook, now]
-            ) ?? false
-        }
-    }
-
     /// Claims the oldest deliveries of a hook that no other worker is claiming.
-    package func claimDeliveries(of hook: String, limit: Int, for worker: String) throws -> [ClaimedDelivery] {
+    fileprivate func claimDeliveries(of hook: String, limit: Int, for worker: String) throws -> [ClaimedDelivery] {
         let rows = try query(
             """
             SELECT seq, id, job_id, state, ended_at, failure, since, tries, failures
@@ -109,6 +87,22 @@ extension QueueStore {
                     [worker, hook]
                 )
             }
+        }
+    }
+
+    package func claimDeliveries(
+        _ room: [String: Int],
+        for worker: String
+    ) async throws(StoreError) -> [ClaimedDelivery] {
+        // Most looks find nothing, and need no transaction that writes.
+        let due = try await read { db -> [String: Int] in
+            let isDue = "SELECT EXISTS (SELECT 1 FROM delivery WHERE hook = ?1 AND status = 0 AND at <= ?2)"
+            return try room.filter { hook, limit in try limit > 0 && db.value(isDue, [hook, db.now]) == true }
+        }
+        guard !due.isEmpty else { return [] }
+        return try await commit(.new) { db in
+            try due.sorted { $0.key < $1.key }
+                .flatMap { hook, limit in try db.claimDeliveries(of: hook, limit: limit, for: worker) }
         }
     }
 

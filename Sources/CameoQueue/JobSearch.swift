@@ -72,7 +72,7 @@ struct JobSearch: Sendable {
         }
         let index = db.dialect.indexed(by: filter.codes.isEmpty ? nil : "task_failed")
         let tables = "task \(index) JOIN \(db.dialect.jobs) ON job.id = task.id"
-        return try conditions.ids(from: tables, order, filter.limit, db)
+        return try conditions.ids(from: tables, order, db)
     }
 
     private func outcomes(_ queue: Int64?, _ order: Order, _ db: some QueueTransaction) throws -> [Int64] {
@@ -84,7 +84,7 @@ struct JobSearch: Sendable {
         }
         let index = db.dialect.isSQLite ? db.dialect.indexed(by: try indexOfOutcomes(queue, db)) : ""
         let tables = "outcome \(index) JOIN \(db.dialect.jobs) ON job.id = outcome.id"
-        return try conditions.ids(from: tables, order, filter.limit, db)
+        return try conditions.ids(from: tables, order, db)
     }
 
     private func indexOfOutcomes(_ queue: Int64?, _ db: some QueueTransaction) throws -> String? {
@@ -109,7 +109,7 @@ struct JobSearch: Sendable {
         guard asks(for: [.scheduled, .available]), filter.codes.isEmpty, try db.hasArrivals() else { return [] }
         var conditions = SearchConditions(filter, after: after, table: "job_status", db.dialect)
         if let queue = filter.queue { conditions.require("job_status.queue =", queue) }
-        return try conditions.ids(from: db.dialect.arrivals, order, filter.limit, db)
+        return try conditions.ids(from: db.dialect.arrivals, order, db)
     }
 }
 
@@ -118,9 +118,10 @@ private struct SearchConditions {
     private var terms: [String] = []
     private var values: [(any SQLBindable)?] = []
     private let table: String
+    private let limit: Int
 
     init(_ filter: JobFilter, after: Int64, table: String, _ dialect: Dialect) {
-        self.table = table
+        (self.table, limit) = (table, filter.limit)
         if after > 0 { require("\(table).id >", after) }
         if let before = filter.before { require("\(table).id <", before) }
         if !filter.states.isEmpty {
@@ -164,12 +165,7 @@ private struct SearchConditions {
         terms.append("\(term) (\(places))")
     }
 
-    func ids(
-        from tables: String,
-        _ order: JobSearch.Order,
-        _ limit: Int,
-        _ db: some QueueTransaction
-    ) throws -> [Int64] {
+    func ids(from tables: String, _ order: JobSearch.Order, _ db: some QueueTransaction) throws -> [Int64] {
         try db.column(
             """
             SELECT \(table).id FROM \(tables) WHERE \(terms.isEmpty ? "TRUE" : terms.joined(separator: " AND "))

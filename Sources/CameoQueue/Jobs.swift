@@ -86,12 +86,6 @@ extension QueueTransaction {
         }
     }
 
-    /// The last job that superseded one, or the job itself, with its attempts.
-    package func jobInPlace(of id: Int64) throws -> Job {
-        let last = try places(of: [id])[id]?.job ?? id
-        return try job(last, attempts: try attempts(of: last))
-    }
-
     /// Every attempt of a job, oldest first; a running attempt is derived from its task.
     package func attempts(of id: Int64) throws -> [JobAttempt] {
         let ended = try query(

@@ -104,24 +104,17 @@ extension QueueTransaction {
 
     /// The latest request that names a limit sets it, unless an operator has set one; by default one job runs at a time.
     package func key(_ name: String, limit: Int?) throws -> Int64 {
-        let name = ExactText(name)
-        if let known = ledger.keyIDs[name], limit == nil || limit == known.limit { return known.id }
-        let id = try findKey(name.text, limit: limit)
-        ledger.keyIDs[name] = (id, limit)
-        return id
-    }
-
-    private func findKey(_ name: String, limit: Int?) throws -> Int64 {
+        let exact = ExactText(name)
+        if let known = ledger.keyIDs[exact], limit == nil || limit == known.limit { return known.id }
         try holdNames()
-        guard let row = try row("SELECT id, max_running, fixed FROM key WHERE name = ?1", [name]) else {
-            return try create("key", name, limit: limit ?? 1)
-        }
-        let (id, before, isFixed): (Int64, Int, Bool) = try (row[0], row[1], row[2])
-        if let limit, limit != before, !isFixed {
+        let row = try row("SELECT id, max_running, fixed FROM key WHERE name = ?1", [name])
+        let id: Int64 = try row.map { try $0[0] } ?? create("key", name, limit: limit ?? 1)
+        if let limit, let row, try limit != row[1], try row[2] == false {
             try execute("UPDATE key SET max_running = ?1 WHERE id = ?2 AND fixed = \(dialect.no)", [limit, id])
             try settle(.key, id)
             wakeWorkers()
         }
+        ledger.keyIDs[exact] = (id, limit)
         return id
     }
 

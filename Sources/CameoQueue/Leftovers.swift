@@ -29,8 +29,9 @@ extension QueueStore {
             return PruneStep(isLast: count < size)
         }
         for table in [LimitedTable.key, .queue] {
-            try await steps.take { last, count, db in
-                try db.names(of: table, after: last, limit: count)
+            try await steps.take { (last: IndexEntry<Int64>?, count: Int, db: Transaction) in
+                let look = "SELECT id, id AS at, (\(db.isUnused(table))) AS is_removable FROM \(table.rawValue)"
+                return ("\(look) WHERE id > ?1 ORDER BY id LIMIT ?2", [last?.id ?? 0, count])
             } removing: { ids, db in
                 try db.remove(ids, of: table)
             }
@@ -48,7 +49,7 @@ extension QueueStore {
 }
 
 extension QueueTransaction {
-    private func isUnused(_ table: LimitedTable) -> String {
+    fileprivate func isUnused(_ table: LimitedTable) -> String {
         switch table {
         case .key:
             """
@@ -63,21 +64,6 @@ extension QueueTransaction {
               AND \(dialect.isEmptyQueue)
             """
         }
-    }
-
-    /// Queues or concurrency keys, by id.
-    fileprivate func names(
-        of table: LimitedTable,
-        after last: IndexEntry<Int64>?,
-        limit: Int
-    ) throws -> [IndexEntry<Int64>] {
-        try query(
-            """
-            SELECT id, id AS at, (\(isUnused(table))) AS is_removable FROM \(table.rawValue) WHERE id > ?1 ORDER BY id LIMIT ?2
-            """,
-            [last?.id ?? 0, limit]
-        )
-        .map { try IndexEntry($0) }
     }
 
     /// Counts what ``QueueStore/removeLeftovers(_:)`` would remove.

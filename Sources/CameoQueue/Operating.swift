@@ -89,7 +89,15 @@ extension QueueTransaction {
         let new: NewJob
         do {
             new = try NewJob(ThumbnailRequest(parsing: row["request"] as Data))
-            if try row["is_refused"] { return try newTask(new, ofRefused: id, in: queue) }
+            if try row["is_refused"] {
+                let entry = try newTask(new, as: id, createdAt: now)
+                // The counters include the job in the queue in which it was refused.
+                guard entry.task.queue == queue else { return nil }
+                try record([entry])
+                var task = entry.task
+                (task.state, task.due) = (.available, now)
+                return task
+            }
         } catch is InvalidRequest {
             return nil
         }
@@ -109,17 +117,6 @@ extension QueueTransaction {
         )
         task.tries = try row["tries"] ?? 0
         task.attemptedAt = try row["attempted_at"]
-        return task
-    }
-
-    /// The task for a job that was refused at acceptance.
-    private func newTask(_ new: NewJob, ofRefused id: Int64, in queue: Int64) throws -> TaskRow? {
-        let entry = try newTask(new, as: id, createdAt: now)
-        // The counters include the job in the queue in which it was refused.
-        guard entry.task.queue == queue else { return nil }
-        try record([entry])
-        var task = entry.task
-        (task.state, task.due) = (.available, now)
         return task
     }
 }

@@ -18,19 +18,13 @@ package struct PruneSteps<Engine: QueueStore> {
     /// The maximum number of entries of an index that are read at once.
     private static var page: Int { 1_000 }
 
-    private let store: Engine
-    private let turn: MaintenanceTurn
+    let store: Engine
+    let turn: MaintenanceTurn
     /// The pause between transactions, left to other writers.
-    private let pause: Duration
+    let pause: Duration
     /// Called after each transaction with what it removed.
-    private let report: (Pruned) async -> Void
-    private(set) var total = Pruned()
-
-    init(_ store: Engine, in turn: MaintenanceTurn, pause: Duration, report: @escaping (Pruned) async -> Void) {
-        (self.store, self.turn) = (store, turn)
-        self.pause = pause
-        self.report = report
-    }
+    let report: (Pruned) async -> Void
+    var total = Pruned()
 
     /// Runs transactions until one is the last.
     ///
@@ -41,16 +35,21 @@ package struct PruneSteps<Engine: QueueStore> {
     }
 
     /// Walks over an index, page by page, and removes what is removable, in as many transactions as that needs. An entry that
-    /// stays is visited once.
+    /// stays is visited once. `page` is the statement that selects entries after the last one.
     mutating func take<ID>(
         _ page:
-            @escaping @Sendable (_ last: IndexEntry<ID>?, _ limit: Int, Engine.Transaction) throws -> [IndexEntry<ID>],
+            @escaping @Sendable (_ last: IndexEntry<ID>?, _ limit: Int, Engine.Transaction) -> (
+                sql: String, values: [(any SQLBindable)?]
+            ),
         removing remove: @escaping @Sendable ([ID], Engine.Transaction) throws -> Pruned
     ) async throws {
         var last: IndexEntry<ID>?
         while true {
             let after = last
-            let entries = try await store.read { db in try page(after, Self.page, db) }
+            let entries = try await store.read { db -> [IndexEntry<ID>] in
+                let (sql, values) = page(after, Self.page, db)
+                return try db.query(sql, values).map { try IndexEntry($0) }
+            }
             let removable = entries.filter(\.isRemovable).map(\.id)
             for start in stride(from: 0, to: removable.count, by: Self.size) {
                 let some = Array(removable[start..<min(start + Self.size, removable.count)])
@@ -61,29 +60,19 @@ package struct PruneSteps<Engine: QueueStore> {
         }
     }
 
-    /// Runs steps that make transactions of their own, until one is the last.
-    mutating func takeApart(_ step: () async throws(StoreError) -> PruneStep) async throws {
-        while true {
-            _ = try await takeOne { _ in PruneStep(isLast: true) }
-            let taken = try await step()
-            await note(taken)
-            if taken.isLast { return }
-        }
-    }
-
     private mutating func takeOne(
         _ transaction: @escaping @Sendable (Engine.Transaction) throws -> PruneStep
     ) async throws -> PruneStep {
         try Task.checkCancellation()
-        let step = try await store.commit(in: turn, transaction)
-        await note(step)
+        let step = try await store.commit(.upkeep(turn), transaction)
+        await note(step.removed)
         if pause > .zero { try await Task.sleep(for: pause) }
         return step
     }
 
-    private mutating func note(_ step: PruneStep) async {
-        total += step.removed
-        if !step.removed.isEmpty { await report(step.removed) }
+    mutating func note(_ removed: Pruned) async {
+        total += removed
+        if !removed.isEmpty { await report(removed) }
     }
 }
 

@@ -17,6 +17,26 @@ package enum WritePhase: Sendable {
     case begun
 }
 
+/// What a write does, by which the engine decides with what others it is committed.
+package enum Write: Sendable {
+    /// A write of a phase (``WritePhase``). What others recorded is written first, so that the body sees it.
+    case new, claim, begun
+    /// Enters requests, of which others that wait may be equal. The body must not read history or counts.
+    case entering([CheckedRequest])
+    /// Does something with a claim that is held. The body must not read history or counts.
+    case holding(Claim)
+    /// A step of upkeep, which renews the right to it where that has a lease.
+    case upkeep(MaintenanceTurn)
+
+    package var phase: WritePhase {
+        switch self {
+        case .new, .entering, .upkeep: .new
+        case .claim: .claim
+        case .begun, .holding: .begun
+        }
+    }
+}
+
 /// A store whose engine gives transactions to the queue's rules.
 package protocol QueueStore: Store {
     associatedtype Transaction: QueueTransaction
@@ -33,26 +53,9 @@ package protocol QueueStore: Store {
     func readApart<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> Value
     ) async throws(StoreError) -> Value
-    /// Commits a write, in one transaction with others that wait. What others recorded is written first, so that the body
-    /// sees it.
+    /// Commits a write, in one transaction with others that wait.
     func commit<Value: Sendable>(
-        _ phase: WritePhase,
-        _ body: @escaping @Sendable (Transaction) throws -> Value
-    ) async throws(StoreError) -> Value
-    /// Commits a write that enters requests, of which others that wait may be equal. The body must not read history or counts.
-    func commit<Value: Sendable>(
-        entering new: [CheckedRequest],
-        _ body: @escaping @Sendable (Transaction) throws -> Value
-    ) async throws(StoreError) -> Value
-    /// Commits what is done with a claim that is held. The body must not read history or counts.
-    func commit<Value: Sendable>(
-        holding claim: Claim,
-        _ body: @escaping @Sendable (Transaction) throws -> Value
-    ) async throws(StoreError) -> Value
-
-    /// Commits a step of upkeep, which renews the right to it where that has a lease.
-    func commit<Value: Sendable>(
-        in turn: MaintenanceTurn,
+        _ write: Write,
         _ body: @escaping @Sendable (Transaction) throws -> Value
     ) async throws(StoreError) -> Value
 
@@ -109,7 +112,10 @@ extension QueueStore {
     }
 
     package func jobInPlace(of id: Int64) async throws(StoreError) -> Job {
-        try await read { db in try db.jobInPlace(of: id) }
+        try await read { db in
+            let last = try db.places(of: [id])[id]?.job ?? id
+            return try db.job(last, attempts: try db.attempts(of: last))
+        }
     }
 
     package func jobs(_ filter: JobFilter) async throws(StoreError) -> [Job] {
@@ -124,18 +130,10 @@ extension QueueStore {
         try await read { db in try db.places(of: ids) }
     }
 
-    package func queues() async throws(StoreError) -> [StatusReport.Queue] {
-        try await read { db in try db.queues() }
-    }
-
     package func status() async throws(StoreError) -> StatusReport {
         // Recent changes are counted by their numbers.
         try await numberChanges()
         return try await read { db in try db.status() }
-    }
-
-    package func standstills() async throws(StoreError) -> [Standstill] {
-        try await read { db in try db.standstills() }
     }
 
     package func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange] {
@@ -226,20 +224,6 @@ extension QueueStore {
         return progress
     }
 
-    package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
-        if !isReadOnly { try await acceptAll() }
-        return try await read { db in try db.prunable(retention) }
-    }
-
-    package func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int {
-        while true {
-            // The thumbnails that a request needs are known once it is accepted.
-            try await acceptAll()
-            let removed = try await commit(.new) { db -> Int? in try db.removeThumbnails(ids.map(\.text)) }
-            if let removed { return removed }
-        }
-    }
-
     // MARK: - Working
 
     /// Accepts all jobs that other programs have inserted.
@@ -273,15 +257,17 @@ extension QueueStore {
             }
             return nil
         case .retry(let failure, let time):
-            return try await commit(holding: claim) { db in try db.retry(db.take(claim), failure, at: time, timings) }
+            return try await commit(.holding(claim)) { db in try db.retry(db.take(claim), failure, at: time, timings) }
         case .discard(let failure):
-            try await commit(holding: claim) { db in try db.discard(db.take(claim), failure, timings) }
+            try await commit(.holding(claim)) { db in try db.discard(db.take(claim), failure, timings) }
             return nil
-        case .release: return try await commit(holding: claim) { db in try db.release(db.take(claim), as: .released) }
+        case .release: return try await commit(.holding(claim)) { db in try db.release(db.take(claim), as: .released) }
         case .postpone(let time):
-            return try await commit(holding: claim) { db in try db.postpone(db.take(claim), until: time) }
+            return try await commit(.holding(claim)) { db in try db.postpone(db.take(claim), until: time) }
         case .leave(let unable, let time):
-            return try await commit(holding: claim) { db in try db.leave(db.take(claim), unable, until: time, timings) }
+            return try await commit(.holding(claim)) { db in
+                try db.leave(db.take(claim), unable, until: time, timings)
+            }
         }
     }
 
@@ -311,7 +297,7 @@ extension QueueStore {
         let ingredients = ([request.source] + request.overlaySources).compactMap { text -> ThumbnailID? in
             if case .thumbnail(let id) = CameoURI(text) { id } else { nil }
         }
-        return try await commit(holding: claim) { db in
+        return try await commit(.holding(claim)) { db in
             let task = try db.task(of: claim)
             try db.noteUse(of: ingredients)
             return BegunFetch(
@@ -333,7 +319,7 @@ extension QueueStore {
         request.source = CameoURI.blob(digest).text
         let new = try NewJob(request)
         let blob = try await prepare(data, digest: digest, mediaType: nil)
-        try await commit(holding: claim) { db in
+        try await commit(.holding(claim)) { db in
             _ = try db.task(of: claim)
             try blob.insert(db)
             try db.need(digest.hex, for: claim.jobID)
@@ -347,19 +333,6 @@ extension QueueStore {
         }
         return request
     }
-
-    package func claimDeliveries(
-        _ room: [String: Int],
-        for worker: String
-    ) async throws(StoreError) -> [ClaimedDelivery] {
-        // Most looks find nothing, and need no transaction that writes.
-        let due = try await read { db in try db.due(room) }
-        guard !due.isEmpty else { return [] }
-        return try await commit(.new) { db in
-            try due.sorted { $0.key < $1.key }
-                .flatMap { hook, limit in try db.claimDeliveries(of: hook, limit: limit, for: worker) }
-        }
-    }
 }
 
 /// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
@@ -368,17 +341,10 @@ private let poisonPatience: Int64 = 60_000
 // MARK: - Requests
 
 extension QueueStore {
-    package func commit<Value: Sendable>(
-        entering new: [CheckedRequest],
-        _ body: @escaping @Sendable (Transaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        try await commit(.new, body)
-    }
-
     /// Enqueues as a program that accepts its requests itself.
     package func enqueueAccepted(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
         let made = try await madeThumbnails(of: new)
-        return try await commit(entering: new) { db in try db.enter(new, made) }
+        return try await commit(.entering(new)) { db in try db.enter(new, made) }
     }
 
     package func enqueueAccepted(
@@ -397,7 +363,7 @@ extension QueueStore {
             prepared = try await prepare(data, digest: digest, mediaType: nil)
         }
         let (blob, made) = (prepared, try await madeThumbnails(of: [new]))
-        return try await commit(entering: [new]) { db -> Result<EnqueueReceipt, InvalidRequest> in
+        return try await commit(.entering([new])) { db -> Result<EnqueueReceipt, InvalidRequest> in
             if let first {
                 try db.lock(first)
                 if let known = try first.known(db) { return known }

@@ -39,11 +39,9 @@ package protocol QueueTransaction: AnyObject {
     func record(_ entries: [NewTask]) throws
     /// Selects tasks by what follows FROM, and locks them in a commit.
     func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow]
-    /// Takes the task of a claim that is still valid (invariant I1), to settle it.
+    /// The task of a claim that is still valid (invariant I1).
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)``
-    func take(_ claim: Claim) throws -> TaskRow
-    /// Does the same and leaves the claim valid.
     func task(of claim: Claim) throws -> TaskRow
     /// Gives a running job another unique key.
     func rename(_ claim: Claim, to key: String?) throws
@@ -65,8 +63,6 @@ package protocol QueueTransaction: AnyObject {
     func removeOutcome(of id: Int64) throws
     /// The condition that the lease of a row of `worker` runs, and its values, the first of which is `?4`.
     var runningLease: (condition: String, values: [(any SQLBindable)?]) { get }
-    /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.
-    func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest]
     /// Records that thumbnails were used, unless a use was recorded within the last hour.
     func noteUse(of thumbnails: [ThumbnailID]) throws
     /// Opens or closes what a changed limit or rate opens or closes, where that is stored.
@@ -87,8 +83,6 @@ package protocol QueueTransaction: AnyObject {
 
     /// Keeps queues, keys, lanes and batches to this transaction until its end; false if others hold them for long.
     func lockNames() throws -> Bool
-    /// Removes some changes of the feed older than a time, but never the last, which numbers the next.
-    func removeChanges(before limit: Int64) throws -> PruneStep
     /// A page of records, those of blobs without their bytes; none after the last.
     func records(of kind: RecordKind, after last: StoreRecord?, limit: Int) throws -> [StoreRecord]
 }
@@ -100,6 +94,15 @@ extension QueueTransaction {
 
     package func close(_ task: TaskRow, as outcome: JobAttempt.Outcome) throws -> Bool {
         try close(task, as: outcome, failure: nil, timings: AttemptTimings())
+    }
+
+    /// Takes the task of a claim that is still valid, to settle it.
+    ///
+    /// - Throws: ``StoreError/leaseLost(jobID:)``
+    package func take(_ claim: Claim) throws -> TaskRow {
+        let task = try task(of: claim)
+        loseClaim(of: task)
+        return task
     }
 
     @discardableResult
@@ -257,6 +260,19 @@ package final class Dialect: Sendable {
                   FROM (SELECT *, seq - last + cardinality(jobs) AS place FROM change WHERE last >= seq ORDER BY last LIMIT 1)
                     AS changes) AS change) AS changes
             GROUP BY state
+            """
+    }
+    /// Removes changes older than `?1` of the first `?2` rows of the feed, but never the last, which numbers the next.
+    var removalOfChanges: String {
+        isSQLite
+            ? """
+            DELETE FROM change WHERE seq IN (
+              SELECT seq FROM (SELECT seq, at FROM change ORDER BY seq LIMIT ?2)
+              WHERE at < ?1 AND seq < (SELECT max(seq) FROM change))
+            """
+            : """
+            DELETE FROM change WHERE at < ?1 AND last < (SELECT max(last) FROM change)
+              AND last <= (SELECT max(last) FROM (SELECT last FROM change ORDER BY last LIMIT ?2) AS page)
             """
     }
     /// The table of the counts of all rows.

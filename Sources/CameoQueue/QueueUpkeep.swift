@@ -58,42 +58,94 @@ extension QueueStore {
             try Task.checkCancellation()
             while pause > .zero, acceptances.isResting { try await Task.sleep(for: acceptances.rest) }
         }
-        var steps = PruneSteps(self, in: turn, pause: pause, report: report)
+        var steps = PruneSteps(store: self, turn: turn, pause: pause, report: report)
         try await giveUpUnclaimedDeliveries(&steps)
         for state in Retention.states {
-            guard let limit = retention.limit(state, now: now),
-                let batches = try await read({ db in try db.unfinishedBatches(ifAnyEndedIn: state, before: limit) })
-            else { continue }
-            try await steps.take { last, count, db in
-                try db.jobs(endedIn: state, before: limit, sparing: batches, after: last, limit: count)
-            } removing: { ids, db in
-                try db.remove(ids, endedIn: state, before: limit)
-            }
+            guard let limit = retention.limit(state, now: now) else { continue }
+            try await removeJobs(endedIn: state, before: limit, &steps)
         }
         let limits = Retention.states.map { retention.limit($0, now: now) }
         if !limits.contains(nil), let limit = limits.compactMap(\.self).min() {
-            try await steps.take { db in try db.removeChanges(before: limit) }
+            try await steps.take { db in
+                let page = db.dialect.isSQLite ? 1_000 : 5_000
+                let count = try db.execute(db.dialect.removalOfChanges, [limit, page])
+                return PruneStep(isLast: count < page)
+            }
         }
         if let limit = try await read({ db in try db.limitOfThumbnails(retention, now: now) }) {
-            try await steps.take { last, count, db in
-                try db.thumbnails(notUsedSince: limit, after: last, limit: count)
-            } removing: { ids, db in
-                try db.removeThumbnails(ids, notUsedSince: limit)
-            }
+            try await removeThumbnails(notUsedSince: limit, &steps)
         }
         try await removeLeftovers(&steps)
         let limit = Date(milliseconds: now - orphanAge)
         var (failures, failure) = (0, StoreError?.none)
-        try await steps.takeApart { () throws(StoreError) in
+        while true {
+            // Renews the right to this: a collection makes transactions of its own.
+            try await steps.take { _ in PruneStep(isLast: true) }
             let collected = try await collectBlobs(unreferencedSince: limit, atMost: collectionStep)
             (failures, failure) = (failures + collected.failures, failure ?? collected.failure)
-            var step = PruneStep(isLast: collected.candidates < collectionStep)
-            (step.removed.blobs, step.removed.blobBytes) = (collected.count, collected.bytes)
-            return step
+            var removed = Pruned()
+            (removed.blobs, removed.blobBytes) = (collected.count, collected.bytes)
+            await steps.note(removed)
+            if collected.candidates < collectionStep { break }
         }
         try await finishPruning(&steps, now: now)
         if let failure { throw StoreError.unremoved(blobs: failures, reason: "\(failure)") }
         return steps.total
+    }
+
+    package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {
+        if !isReadOnly { try await acceptAll() }
+        return try await read { db in
+            var total = try db.leftovers()
+            let unfinished = try db.unfinishedBatches()
+            for state in Retention.states {
+                guard let limit = retention.limit(state, now: db.now) else { continue }
+                let count: Int? = try db.value(
+                    """
+                    SELECT count(*) FROM outcome \(db.dialect.indexed(by: "outcome_end"))
+                    WHERE state = ?1 AND finalized_at < ?2 AND \(db.isSettled) AND NOT \(db.isOf(batches: "?3"))
+                    """,
+                    [state.code, limit, unfinished]
+                )
+                total.note(state, count ?? 0)
+            }
+            total.thumbnails = try db.unusedThumbnails(retention)
+            let blobs = try db.row(
+                """
+                SELECT count(*) AS count, coalesce(sum(size), 0) AS bytes FROM orphan JOIN blob USING (digest)
+                WHERE since <= ?1 AND created_at <= ?1 AND \(isUnreferenced)
+                """,
+                [db.now - orphanAge]
+            )
+            (total.blobs, total.blobBytes) = try (blobs?["count"] ?? 0, blobs?["bytes"] ?? 0)
+            return total
+        }
+    }
+
+    /// Removes the jobs that ended in a state before a time, first ended first. Those of a batch that is not finished stay: its
+    /// counts and its export need them.
+    private func removeJobs(endedIn state: JobState, before time: Int64, _ steps: inout PruneSteps<Self>) async throws {
+        let batches = try await read { db -> [Int64]? in
+            let look = """
+                SELECT id FROM outcome \(db.dialect.indexed(by: "outcome_end"))
+                WHERE state = ?1 AND finalized_at < ?2 ORDER BY finalized_at LIMIT 1
+                """
+            return try db.row(look, [state.code, time]) == nil ? nil : try db.unfinishedBatches()
+        }
+        guard let batches else { return }
+        try await steps.take { (last: IndexEntry<Int64>?, count: Int, db: Transaction) in
+            (
+                """
+                SELECT id, finalized_at AS at, \(db.isSettled) AND NOT \(db.isOf(batches: "?5")) AS is_removable
+                FROM outcome \(db.dialect.indexed(by: "outcome_end"))
+                WHERE state = ?1 AND finalized_at < ?2 AND finalized_at >= ?3 AND (finalized_at, id) > (?3, ?4)
+                ORDER BY finalized_at, id LIMIT ?6
+                """,
+                [state.code, time, last?.at ?? .min, last?.id ?? .min, batches, count]
+            )
+        } removing: { ids, db in
+            try db.remove(ids, endedIn: state, before: time)
+        }
     }
 
     /// How long a delivery stays due without a worker that takes it, in milliseconds.
@@ -136,40 +188,7 @@ extension QueueTransaction {
         """
     }
 
-    /// The batches that are not finished; nil if no job ended in a state before a time.
-    fileprivate func unfinishedBatches(ifAnyEndedIn state: JobState, before limit: Int64) throws -> [Int64]? {
-        let oldest = try row(
-            """
-            SELECT id FROM outcome \(dialect.indexed(by: "outcome_end"))
-            WHERE state = ?1 AND finalized_at < ?2 ORDER BY finalized_at LIMIT 1
-            """,
-            [state.code, limit]
-        )
-        return oldest == nil ? nil : try unfinishedBatches()
-    }
-
-    /// The jobs that ended in a state before a time, first ended first. Those of a batch that is not finished stay: its counts
-    /// and its export need them.
-    fileprivate func jobs(
-        endedIn state: JobState,
-        before limit: Int64,
-        sparing batches: [Int64],
-        after last: IndexEntry<Int64>?,
-        limit count: Int
-    ) throws -> [IndexEntry<Int64>] {
-        try query(
-            """
-            SELECT id, finalized_at AS at, \(isSettled) AND NOT \(isOf(batches: "?5")) AS is_removable
-            FROM outcome \(dialect.indexed(by: "outcome_end"))
-            WHERE state = ?1 AND finalized_at < ?2 AND finalized_at >= ?3 AND (finalized_at, id) > (?3, ?4)
-            ORDER BY finalized_at, id LIMIT ?6
-            """,
-            [state.code, limit, last?.at ?? .min, last?.id ?? .min, batches, count]
-        )
-        .map { try IndexEntry($0) }
-    }
-
-    private func unfinishedBatches() throws -> [Int64] {
+    fileprivate func unfinishedBatches() throws -> [Int64] {
         try column("SELECT DISTINCT batch FROM task JOIN batch_job ON batch_job.job_id = task.id")
     }
 
@@ -208,32 +227,5 @@ extension QueueTransaction {
         var removed = Pruned()
         removed.note(state, ended.count)
         return removed
-    }
-
-    /// Counts what has expired, and the leftovers.
-    package func prunable(_ retention: Retention) throws -> Pruned {
-        var total = try leftovers()
-        let unfinished = try unfinishedBatches()
-        for state in Retention.states {
-            guard let limit = retention.limit(state, now: now) else { continue }
-            let count: Int? = try value(
-                """
-                SELECT count(*) FROM outcome \(dialect.indexed(by: "outcome_end"))
-                WHERE state = ?1 AND finalized_at < ?2 AND \(isSettled) AND NOT \(isOf(batches: "?3"))
-                """,
-                [state.code, limit, unfinished]
-            )
-            total.note(state, count ?? 0)
-        }
-        total.thumbnails = try unusedThumbnails(retention)
-        let blobs = try row(
-            """
-            SELECT count(*) AS count, coalesce(sum(size), 0) AS bytes FROM orphan JOIN blob USING (digest)
-            WHERE since <= ?1 AND created_at <= ?1 AND \(isUnreferenced)
-            """,
-            [now - orphanAge]
-        )
-        (total.blobs, total.blobBytes) = try (blobs?["count"] ?? 0, blobs?["bytes"] ?? 0)
-        return total
     }
 }

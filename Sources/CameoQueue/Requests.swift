@@ -111,14 +111,10 @@ extension QueueTransaction {
     /// Merges a request into the job that waits for the same thumbnails.
     package func join(_ new: CheckedRequest, _ duplicate: TaskRow) throws -> TaskRow {
         let request = new.job.request
-        let joined = try join(
-            duplicate,
-            priority: request.priority,
-            due: max(now, request.runAt?.milliseconds ?? now),
-            refresh: request.refresh,
-            batches: request.batch.map { [$0] } ?? [],
-            isHooked: request.hook != nil
-        )
+        let due = max(now, request.runAt?.milliseconds ?? now)
+        var asked = TaskRow(id: duplicate.id, queue: duplicate.queue, due: due, isHooked: request.hook != nil)
+        (asked.priority, asked.refresh) = (request.priority, request.refresh)
+        let joined = try join(duplicate, asked, batches: request.batch.map { [$0] } ?? [])
         if let hook = request.hook { try note(hook: hook, for: joined.id) }
         return joined
     }

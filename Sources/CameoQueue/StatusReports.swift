@@ -16,14 +16,7 @@ private let sampledChanges: Int64 = 500
 private let longestGap: Int64 = 30_000
 
 extension QueueTransaction {
-    /// Every queue, sorted by name, and what its jobs wait for.
-    package func queues() throws -> [StatusReport.Queue] {
-        let queues = try queuesAlone()
-        guard queues.contains(where: \.isBackground) else { return queues }
-        let workers = try workers(only: nil)
-        return queues.map { $0.waiting(for: workers, now: Date(milliseconds: now)) }
-    }
-
+    /// Every queue, sorted by name.
     fileprivate func queuesAlone() throws -> [StatusReport.Queue] {
         var arrivals = try arrivals()
         let states = JobState.allCases
@@ -86,23 +79,6 @@ extension QueueTransaction {
         }
     }
 
-    /// Why due jobs are not worked on. Of those that are not accepted yet, a hundred tell.
-    package func standstills() throws -> [Standstill] {
-        let rows = try query(
-            """
-            SELECT waiting.name AS name, coalesce(queue.paused, FALSE) AS paused FROM (
-              SELECT name FROM queue WHERE EXISTS (
-                SELECT 1 FROM task \(dialect.indexed(by: "task_waiting")) WHERE task.queue = queue.id AND state = 1)
-              UNION SELECT name FROM (
-                SELECT coalesce(\(dialect.field("queue")), 'default') AS name, \(dialect.dueByRequest) AS due
-                FROM \(dialect.arrivedJobs) LIMIT 100) AS arrived WHERE due <= CAST(?1 AS bigint)) AS waiting
-            LEFT JOIN queue ON queue.name = waiting.name ORDER BY waiting.name
-            """,
-            [now]
-        )
-        return Standstill.all(of: try rows.map { try ($0["name"], $0["paused"]) }, workers: try workers(only: nil))
-    }
-
     /// The counts that are kept of all rows.
     package func totals() throws -> [String: Int] {
         try query("SELECT name, value FROM \(dialect.totals)")
@@ -115,6 +91,12 @@ extension QueueTransaction {
         let queues = try queuesAlone().map { $0.waiting(for: workers, now: date) }
         let isWorking = queues.contains { ($0.jobs[.running] ?? 0) > 0 }
         let periods = try [1, 5, 15].map { try recentEnds(minutes: $0, isWorking: isWorking) }
+        // How long the jobs that wait will take, if something tells.
+        let open = queues.filter { queue in
+            !queue.paused && queue.opensAt == nil && workers.contains { $0.takesJobs(of: queue.name) }
+        }
+        let backlog = Double(open.reduce(0) { $0 + $1.unfinished })
+        let ended = Double(periods[1].completed + periods[1].discarded)
         let totals = try totals()
         var jobs: [JobState: Int] = [:]
         for state in JobState.allCases { jobs[state] = queues.reduce(0) { $0 + ($1.jobs[state] ?? 0) } }
@@ -137,7 +119,7 @@ extension QueueTransaction {
         report.throughput = periods
         report.stages = try stages()
         report.failures = try failures()
-        report.etaSeconds = eta(queues, workers, periods[1])
+        report.etaSeconds = backlog > 0 && ended > 0 ? backlog * periods[1].seconds / ended : nil
         return report
     }
 
@@ -165,21 +147,6 @@ extension QueueTransaction {
             discarded: ended[.discarded] ?? 0,
             seconds: min(Double(minutes) * 60, max(1, Double(worked) / 1_000))
         )
-    }
-
-    /// How long the jobs that wait will take; nil if nothing tells.
-    private func eta(
-        _ queues: [StatusReport.Queue],
-        _ workers: [StatusReport.Worker],
-        _ recent: StatusReport.Throughput
-    ) -> Double? {
-        let open = queues.filter { queue in
-            !queue.paused && queue.opensAt == nil && workers.contains { $0.takesJobs(of: queue.name) }
-        }
-        let backlog = open.reduce(0) { $0 + $1.unfinished }
-        let ended = Double(recent.completed + recent.discarded)
-        guard backlog > 0, ended > 0 else { return nil }
-        return Double(backlog) * recent.seconds / ended
     }
 
     /// The times of the jobs that were completed last.
@@ -303,6 +270,35 @@ extension QueueTransaction {
 }
 
 extension QueueStore {
+    package func queues() async throws(StoreError) -> [StatusReport.Queue] {
+        try await read { db in
+            let queues = try db.queuesAlone()
+            guard queues.contains(where: \.isBackground) else { return queues }
+            let workers = try db.workers(only: nil)
+            return queues.map { $0.waiting(for: workers, now: Date(milliseconds: db.now)) }
+        }
+    }
+
+    /// Of those jobs that are not accepted yet, a hundred tell.
+    package func standstills() async throws(StoreError) -> [Standstill] {
+        try await read { db in
+            let (dialect, workers) = (db.dialect, try db.workers(only: nil))
+            let rows = try db.query(
+                """
+                SELECT waiting.name AS name, coalesce(queue.paused, FALSE) AS paused FROM (
+                  SELECT name FROM queue WHERE EXISTS (
+                    SELECT 1 FROM task \(dialect.indexed(by: "task_waiting")) WHERE task.queue = queue.id AND state = 1)
+                  UNION SELECT name FROM (
+                    SELECT coalesce(\(dialect.field("queue")), 'default') AS name, \(dialect.dueByRequest) AS due
+                    FROM \(dialect.arrivedJobs) LIMIT 100) AS arrived WHERE due <= CAST(?1 AS bigint)) AS waiting
+                LEFT JOIN queue ON queue.name = waiting.name ORDER BY waiting.name
+                """,
+                [db.now]
+            )
+            return Standstill.all(of: try rows.map { try ($0["name"], $0["paused"]) }, workers: workers)
+        }
+    }
+
     package func unfinishedJobs(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Int {
         let wanted = queues.map { Set($0.map(ExactText.init)) }
         return try await read { db in try db.queuesAlone() }

@@ -48,6 +48,21 @@ extension QueueTransaction {
         return Set(known)
     }
 
+    /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.
+    func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest] {
+        let made = try query(
+            """
+            SELECT id, overlay_digest, blob FROM thumbnail
+            WHERE id \(dialect.isIn("?1", .texts)) AND source_digest = ?2 AND renderer_version = ?3
+            """,
+            [thumbnails.map(\.text), seen.sourceDigest.hex, seen.rendererVersion]
+        )
+        .map { row in try (id: row[0] as String, overlay: row[1] as String?, blob: row[2] as String) }
+        return zip(thumbnails, seen.overlayDigests).compactMap { id, overlay in
+            made.first { $0.id == id.text && $0.overlay == overlay?.hex }.flatMap { BlobDigest(hex: $0.blob) }
+        }
+    }
+
     package func noteUse(of thumbnails: [ThumbnailID]) throws {
         guard !thumbnails.isEmpty else { return }
         try execute(

@@ -1,5 +1,5 @@
-internal import CameoModel
-internal import CameoStore
+package import CameoModel
+package import CameoStore
 
 // DESIGN. A thumbnail is removed when it was not read or made for a long time; its blob is collected later. Its URI
 // stays valid: a request for it makes it again. Only the record of what it was made from is lost. A thumbnail that a
@@ -12,24 +12,53 @@ private let isNeeded = """
       WHERE ingredient.name IN (thumbnail.id, thumbnail.blob))
     """
 
-extension QueueTransaction {
-    /// The thumbnails not used since a time, least recently used first.
-    func thumbnails(
-        notUsedSince limit: Int64,
-        after last: IndexEntry<String>?,
-        limit count: Int
-    ) throws -> [IndexEntry<String>] {
-        try query(
-            """
-            SELECT id, used_at AS at, NOT \(isNeeded) AS is_removable FROM thumbnail \(dialect.indexed(by: "thumbnail_use"))
-            WHERE used_at < ?1 AND used_at >= ?2 AND (used_at, id) > (?2, ?3)
-            ORDER BY used_at, id LIMIT ?4
-            """,
-            [limit, last?.at ?? .min, last?.id ?? "", count]
-        )
-        .map { try IndexEntry($0) }
+extension QueueStore {
+    /// Removes the thumbnails not used since a time, least recently used first, unless a job needs them by then.
+    func removeThumbnails(notUsedSince limit: Int64, _ steps: inout PruneSteps<Self>) async throws {
+        try await steps.take { (last: IndexEntry<String>?, count: Int, db: Transaction) in
+            (
+                """
+                SELECT id, used_at AS at, NOT \(isNeeded) AS is_removable
+                FROM thumbnail \(db.dialect.indexed(by: "thumbnail_use"))
+                WHERE used_at < ?1 AND used_at >= ?2 AND (used_at, id) > (?2, ?3)
+                ORDER BY used_at, id LIMIT ?4
+                """,
+                [limit, last?.at ?? .min, last?.id ?? "", count]
+            )
+        } removing: { ids, db in
+            var removed = Pruned()
+            // The thumbnails that an unaccepted row needs are not known yet.
+            guard try !db.hasArrivals() else { return removed }
+            removed.thumbnails = try db.execute(
+                """
+                DELETE FROM thumbnail
+                WHERE id IN (
+                    SELECT id FROM thumbnail WHERE id \(db.dialect.isIn("?1", .texts)) AND used_at < ?2
+                    ORDER BY id \(db.dialect.skippingLocked))
+                  AND NOT \(isNeeded)
+                """,
+                [ids, limit]
+            )
+            return removed
+        }
     }
 
+    package func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int {
+        while true {
+            // The thumbnails that a request needs are known once it is accepted.
+            try await acceptAll()
+            let removed = try await commit(.new) { db -> Int? in
+                guard try !db.hasArrivals() else { return nil }
+                let rows = "thumbnail WHERE id \(db.dialect.isIn("?1", .texts)) ORDER BY id \(db.dialect.locking)"
+                let removal = "DELETE FROM thumbnail WHERE id IN (SELECT id FROM \(rows)) AND NOT \(isNeeded)"
+                return try db.execute(removal, [ids.map(\.text)])
+            }
+            if let removed { return removed }
+        }
+    }
+}
+
+extension QueueTransaction {
     /// The time before which unused thumbnails have expired; nil if all are kept, including while reads have not been
     /// recorded for that long.
     func limitOfThumbnails(_ retention: Retention, now: Int64) throws -> Int64? {
@@ -49,38 +78,5 @@ extension QueueTransaction {
             """,
             [limit]
         ) ?? 0
-    }
-
-    /// Removes those of the thumbnails that have not been used since a time and that no job needs by now.
-    func removeThumbnails(_ ids: [String], notUsedSince limit: Int64) throws -> Pruned {
-        var removed = Pruned()
-        // The thumbnails that an unaccepted row needs are not known yet.
-        guard try !hasArrivals() else { return removed }
-        removed.thumbnails = try execute(
-            """
-            DELETE FROM thumbnail
-            WHERE id IN (
-                SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts)) AND used_at < ?2
-                ORDER BY id \(dialect.skippingLocked))
-              AND NOT \(isNeeded)
-            """,
-            [ids, limit]
-        )
-        return removed
-    }
-
-    /// Removes those of the thumbnails that no job needs.
-    ///
-    /// - Returns: their number; nil if there are jobs to be accepted first.
-    package func removeThumbnails(_ ids: [String]) throws -> Int? {
-        guard try !hasArrivals() else { return nil }
-        return try execute(
-            """
-            DELETE FROM thumbnail
-            WHERE id IN (SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts)) ORDER BY id \(dialect.locking))
-              AND NOT \(isNeeded)
-            """,
-            [ids]
-        )
     }
 }

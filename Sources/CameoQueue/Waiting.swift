@@ -51,24 +51,17 @@ extension QueueTransaction {
     }
 
     /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,
-    /// and all batches; the caller notes the hooks. A back-off is kept, because it protects the source. `due` is nil of a job
-    /// that only waits for its back-off.
+    /// and all batches; the caller notes the hooks. A back-off is kept, because it protects the source, and one of the other
+    /// does not count.
     ///
     /// - Returns: the updated job.
     @discardableResult
-    func join(
-        _ task: TaskRow,
-        priority: Int,
-        due: Int64?,
-        refresh: Refresh,
-        batches: [String],
-        isHooked: Bool
-    ) throws -> TaskRow {
+    func join(_ task: TaskRow, _ other: TaskRow, batches: [String]) throws -> TaskRow {
         var raised = task
-        raised.priority = max(task.priority, priority)
-        raised.refresh = task.refresh.joined(with: refresh)
-        if task.state != .retryable, let due { raised.due = min(task.due, due) }
-        raised.isHooked = task.isHooked || isHooked
+        raised.priority = max(task.priority, other.priority)
+        raised.refresh = task.refresh.joined(with: other.refresh)
+        if task.state != .retryable, other.state != .retryable { raised.due = min(task.due, other.due) }
+        raised.isHooked = task.isHooked || other.isHooked
         raised.fetchAfter = try value("SELECT \(dialect.lastFetch)") ?? 0
         if task.state == .scheduled, raised.due <= now { raised.state = .available }
         try update(raised)
@@ -111,15 +104,16 @@ extension QueueTransaction {
             "SELECT name FROM batch_job JOIN batch ON batch.id = batch_job.batch WHERE job_id = ?1 ORDER BY name",
             [task.id]
         )
-        try join(
-            duplicate,
-            priority: task.priority,
-            due: task.state == .retryable ? nil : task.due,
-            refresh: task.refresh,
-            batches: batches,
-            isHooked: task.isHooked
-        )
-        if task.isHooked { try inheritHooks(from: task.id, by: duplicate.id) }
+        try join(duplicate, task, batches: batches)
+        if task.isHooked {
+            try execute(
+                """
+                INSERT INTO job_hook(job_id, hook, named_by)
+                SELECT ?1, hook, named_by FROM job_hook WHERE job_id = ?2 ON CONFLICT DO NOTHING
+                """,
+                [duplicate.id, task.id]
+            )
+        }
         // The batches count the job that does the work, not the superseded one.
         try execute("DELETE FROM batch_job WHERE job_id = ?1", [task.id])
         let failure = JobFailure(

@@ -34,7 +34,7 @@ struct ChangeTests {
         try await fixture.enqueue()
         let claim = try await claim()
         await #expect(throws: StoreError.self) {
-            try await store.commit(holding: claim) { db in
+            try await store.commit(.holding(claim)) { db in
                 let timings = AttemptTimings()
                 try db.complete(claim, timings: timings)
                 throw Torn()

@@ -137,28 +137,26 @@ package final class PostgreSQLStore: Sendable {
     }
 
     package func commit<Value: Sendable>(
-        _ phase: WritePhase = .new,
+        _ write: Write = .new,
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await submit(to: writes, phase, nil) { db in
-            try db.flush(lanes: false)
-            return try body(db)
+        switch write {
+        case .new, .claim, .begun:
+            return try await submit(to: writes, write.phase, nil) { db in
+                try db.flush(lanes: false)
+                return try body(db)
+            }
+        case .entering(let new):
+            // Without a flush before it: that locks lanes, for which others may wait that have entered a request of the group.
+            return try await submit(to: writes, .new, nil, entering: new.map(\.key.text), body)
+        case .holding(let claim): return try await submit(to: writes, .begun, ClaimUse(claim: claim), body)
+        case .upkeep(let turn):
+            let lease = try MaintenanceLease.of(turn)
+            return try await transaction { db in
+                try lease.renew(db)
+                return try body(db)
+            }
         }
-    }
-
-    package func commit<Value: Sendable>(
-        entering new: [CheckedRequest],
-        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        // Without a flush before it: that locks lanes, for which others may wait that have entered a request of the group.
-        try await submit(to: writes, .new, nil, entering: new.map(\.key.text), body)
-    }
-
-    package func commit<Value: Sendable>(
-        holding claim: Claim,
-        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        try await submit(to: writes, .begun, ClaimUse(claim: claim), body)
     }
 
     package func accept(through id: Int64) async throws(StoreError) {

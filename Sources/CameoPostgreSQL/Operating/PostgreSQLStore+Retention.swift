@@ -7,18 +7,6 @@ internal import Synchronization
 // DESIGN. Rows of history that are removed leave dead ones behind, which go with their partition once all of it has
 // expired (``Partitions``).
 extension PostgreSQLStore {
-    /// - Throws: ``StoreError/busy(path:)`` if another process has taken the right meanwhile.
-    package func commit<Value: Sendable>(
-        in turn: MaintenanceTurn,
-        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        let lease = try MaintenanceLease.of(turn)
-        return try await transaction { db in
-            try lease.renew(db)
-            return try body(db)
-        }
-    }
-
     package func finishPruning(_ steps: inout PruneSteps<PostgreSQLStore>, now: Int64) async throws {
         try await steps.take { db in
             try db.execute("DELETE FROM partial WHERE at < $1", [now - orphanAge])
@@ -46,18 +34,6 @@ extension PostgreSQLTransaction {
         } catch let error as DatabaseError where error.isUnavailableLock {
             return false
         }
-    }
-
-    package func removeChanges(before limit: Int64) throws -> PruneStep {
-        let page = 5_000
-        let count = try execute(
-            """
-            DELETE FROM change WHERE at < $1 AND last < (SELECT max(last) FROM change)
-              AND last <= (SELECT max(last) FROM (SELECT last FROM change ORDER BY last LIMIT $2) AS page)
-            """,
-            [limit, page]
-        )
-        return PruneStep(isLast: count < page)
     }
 }
 

@@ -86,12 +86,6 @@ extension PostgreSQLTransaction {
         }
     }
 
-    package func take(_ claim: Claim) throws -> TaskRow {
-        let task = try task(of: claim)
-        unwritten.claimed[claim.token] = nil
-        return task
-    }
-
     package func task(of claim: Claim) throws -> TaskRow {
         guard let task = unwritten.claimed[claim.token], task.id == claim.jobID else {
             throw StoreError.leaseLost(jobID: claim.jobID)

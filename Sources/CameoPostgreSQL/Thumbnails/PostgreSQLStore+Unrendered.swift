@@ -26,7 +26,7 @@ extension PostgreSQLStore {
                 db.store(
                     """
                     UPDATE thumbnail SET source_seen = greatest(source_seen, $5), job_id = $6, updated_at = $7
-                    FROM (SELECT $1::text AS id, $2::text AS overlay) AS kept WHERE \(PostgreSQLTransaction.isSame)
+                    WHERE id = $1 AND source_digest = $3 AND overlay_digest IS NOT DISTINCT FROM $2 AND renderer_version = $4
                     """,
                     [
                         id.text, overlay?.hex, seen.sourceDigest.hex, seen.rendererVersion, seen.sourceSeen,
@@ -37,26 +37,6 @@ extension PostgreSQLStore {
                 )
             }
         }
-    }
-}
-
-extension PostgreSQLTransaction {
-    fileprivate static let isSame = """
-        thumbnail.id = kept.id AND source_digest = $3 AND overlay_digest IS NOT DISTINCT FROM kept.overlay
-          AND renderer_version = $4
-        """
-
-    package func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest] {
-        let digests: [String] = try column(
-            """
-            SELECT thumbnail.blob FROM unnest($1::text[], $2::text[]) AS kept(id, overlay) JOIN thumbnail ON \(Self.isSame)
-            """,
-            [
-                SQLArray(thumbnails.map(\.text)), SQLArray(seen.overlayDigests.map { $0?.hex }), seen.sourceDigest.hex,
-                seen.rendererVersion,
-            ]
-        )
-        return digests.compactMap(BlobDigest.init(hex:))
     }
 }
 

@@ -165,21 +165,20 @@ package final class SQLiteStore: QueueStore {
     // MARK: - Reads and writes for extensions
 
     package func commit<Value: Sendable>(
-        _ phase: WritePhase = .new,
+        _ write: Write = .new,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await submit(phase) { db in
-            try db.flush()
-            return try body(db)
+        guard let writes else { throw .readOnly(path: directory.path) }
+        do {
+            return try await writes.commit(write.phase) { db in
+                // The counters of a whole group are written once, unless others may read them.
+                if case .holding = write { return try body(db) }
+                try db.flush()
+                return try body(db)
+            }
+        } catch {
+            throw StoreError(error, path: directory.path)
         }
-    }
-
-    package func commit<Value: Sendable>(
-        holding claim: Claim,
-        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        // Without a flush before it: the counters of the whole group are written once.
-        try await submit(.begun, body)
     }
 
     package func accept(through id: Int64) async throws(StoreError) {
@@ -207,18 +206,6 @@ package final class SQLiteStore: QueueStore {
             if !isInline { KillPoint.afterBlobSync.pass() }
         }
         return PreparedBlob(digest: digest, size: data.count, data: isInline ? data : nil, mediaType: mediaType)
-    }
-
-    private func submit<Value: Sendable>(
-        _ phase: WritePhase,
-        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        guard let writes else { throw .readOnly(path: directory.path) }
-        do {
-            return try await writes.commit(phase, body)
-        } catch {
-            throw StoreError(error, path: directory.path)
-        }
     }
 
     /// Runs a statement that cannot run in a transaction, on the writing connection.

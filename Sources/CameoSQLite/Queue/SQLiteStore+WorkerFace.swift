@@ -29,7 +29,7 @@ extension SQLiteStore {
     ) async throws(StoreError) {
         let files = files
         do throws(StoreError) {
-            try await commit(holding: claim) { db in
+            try await commit(.holding(claim)) { db in
                 try db.complete(claim, timings: timings())
                 for made in thumbnails {
                     try Self.store(made.thumbnail, made.blob, from: provenance, jobID: claim.jobID, files, in: db)

@@ -73,7 +73,7 @@ extension SQLiteTransaction {
         try end(task, from: .running, End(.completed))
     }
 
-    package func take(_ claim: Claim) throws -> TaskRow {
+    package func task(of claim: Claim) throws -> TaskRow {
         let found = try tasks("WHERE id = ?1 AND token = ?2 AND state = 2", [claim.jobID, claim.token])
         guard let task = found.first else { throw StoreError.leaseLost(jobID: claim.jobID) }
         return task
@@ -105,9 +105,6 @@ extension SQLiteTransaction {
             if let batch = new.request.batch { try enter([batch], task.id) }
         }
     }
-
-    /// Like a take: a claim is in its row alone.
-    package func task(of claim: Claim) throws -> TaskRow { try take(claim) }
 
     package func rename(_ claim: Claim, to key: String?) throws {
         try execute("UPDATE task SET unique_key = ?1 WHERE id = ?2", [key, claim.jobID])

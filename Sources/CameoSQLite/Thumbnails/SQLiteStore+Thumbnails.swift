@@ -47,15 +47,6 @@ extension SQLiteStore {
     }
 }
 
-extension SQLiteTransaction {
-    package func blobs(of thumbnails: [ThumbnailID], as seen: Revalidation) throws -> [BlobDigest] {
-        try zip(thumbnails, seen.overlayDigests).compactMap { id, overlay in
-            let look = "SELECT blob FROM thumbnail WHERE \(SQLiteStore.isSame)"
-            return try (value(look, seen.values(for: id, overlay)) as String?).flatMap(BlobDigest.init(hex:))
-        }
-    }
-}
-
 // Jobs that complete without rendering.
 extension SQLiteStore {
     package func complete(
@@ -64,7 +55,7 @@ extension SQLiteStore {
         seen: Revalidation?,
         timings: AttemptTimings
     ) async throws(StoreError) {
-        try await commit(holding: claim) { db in
+        try await commit(.holding(claim)) { db in
             try db.complete(claim, timings: timings)
             for id in thumbnails where try db.thumbnail(id) == nil {
                 throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
@@ -78,7 +69,10 @@ extension SQLiteStore {
                     UPDATE thumbnail SET source_seen = max(source_seen, ?5), job_id = ?6, updated_at = ?7
                     WHERE \(Self.isSame)
                     """,
-                    seen.values(for: id, overlay) + [seen.sourceSeen, claim.jobID, db.now]
+                    [
+                        id.text, seen.sourceDigest.hex, overlay?.hex, seen.rendererVersion, seen.sourceSeen,
+                        claim.jobID, db.now,
+                    ]
                 )
             }
         }
@@ -87,10 +81,4 @@ extension SQLiteStore {
     fileprivate static let isSame = """
         id = ?1 AND source_digest = ?2 AND overlay_digest IS ?3 AND renderer_version = ?4
         """
-}
-
-extension Revalidation {
-    fileprivate func values(for id: ThumbnailID, _ overlay: BlobDigest?) -> [(any SQLBindable)?] {
-        [id.text, sourceDigest.hex, overlay?.hex, rendererVersion]
-    }
 }

@@ -5,13 +5,6 @@ internal import Foundation
 internal import GRDB
 
 extension SQLiteStore {
-    package func commit<Value: Sendable>(
-        in turn: MaintenanceTurn,
-        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        try await commit(.new, body)
-    }
-
     package func finishPruning(_ steps: inout PruneSteps<SQLiteStore>, now: Int64) async throws {
         let files = files
         let limit = Date(milliseconds: now - orphanAge)
@@ -23,19 +16,6 @@ extension SQLiteStore {
 
 extension SQLiteTransaction {
     package func lockNames() -> Bool { true }
-
-    package func removeChanges(before limit: Int64) throws -> PruneStep {
-        let page = 1_000
-        let count = try execute(
-            """
-            DELETE FROM change WHERE seq IN (
-              SELECT seq FROM (SELECT seq, at FROM change ORDER BY seq LIMIT ?1)
-              WHERE at < ?2 AND seq < (SELECT max(seq) FROM change))
-            """,
-            [page, limit]
-        )
-        return PruneStep(isLast: count < page)
-    }
 }
 
 extension SQLiteStore {
