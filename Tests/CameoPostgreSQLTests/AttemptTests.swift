@@ -103,7 +103,7 @@ struct AttemptTests {
         try await fixture.enqueue()
         let claim = try await claim()
         let use = ClaimUse(claim: claim)
-        try await fixture.store.submit(to: fixture.store.writes, .begun, use) { db in
+        try await fixture.store.writes.commit(.begun, using: use) { db in
             let task = try db.task(of: claim)
             if ends {
                 try db.end(task, from: .running, End(.cancelled))

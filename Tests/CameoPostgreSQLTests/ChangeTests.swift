@@ -31,7 +31,7 @@ struct ChangeTests {
         let claim = try await claim()
         await #expect(throws: StoreError.self) {
             let use = ClaimUse(claim: claim, timings: { AttemptTimings() })
-            try await store.submit(to: store.writes, .begun, use) { db in
+            try await store.writes.commit(.begun, using: use) { db in
                 try db.complete(claim, timings: AttemptTimings())
                 try db.flush()
                 throw Torn()

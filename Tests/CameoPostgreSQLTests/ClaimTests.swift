@@ -39,7 +39,7 @@ struct ClaimTests {
         // A claim that has locked its rows and not committed yet.
         let (locked, unlock) = AsyncStream<Void>.makeStream()
         let slow = Task {
-            try await fixture.store.submit(to: fixture.store.claims, .claim, nil) { db in
+            try await fixture.store.claims.commit(.claim) { db in
                 let request = ClaimRequest(limit: 10, background: 10, kind: .usual, queues: nil, for: "slow")
                 var run = ClaimRun(db, request)
                 let jobs = try run.usual()

@@ -47,7 +47,7 @@ struct HookTests {
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         await #expect(throws: StoreError.self) {
             let use = ClaimUse(claim: job.claim, timings: { AttemptTimings() })
-            try await fixture.store.submit(to: fixture.store.writes, .begun, use) { db in
+            try await fixture.store.writes.commit(.begun, using: use) { db in
                 try db.complete(job.claim, timings: AttemptTimings())
                 try db.flush()
                 throw Torn()

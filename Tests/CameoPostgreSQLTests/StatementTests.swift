@@ -144,7 +144,7 @@ struct StatementTests {
         let completion = ["bigint[]", "text[]", "bigint"] + Array(repeating: "bigint[]", count: 7)
         for (statement, types) in [
             (locking.sql, ["bigint[]", "text[]"]), (Schema.completion, completion),
-            (SameThumbnails.look, ["text[]", "text[]", "text", "text"]),
+            (PostgreSQLTransaction.lookForSame, ["text[]", "text[]", "text", "text"]),
         ] {
             let plan = try await keptPlan(of: statement, types, fixture)
             let scans = plan.enumerated().filter { $1.contains("Scan using") || $1.contains("Bitmap Index Scan") }

@@ -7,8 +7,8 @@ internal import Synchronization
 /// The place outside of the database where a store keeps the bytes of large blobs. The database remembers it, so that
 /// only the first program has to name it and all programs use the same.
 package struct BytesPlace {
-    private let chosen: String?
-    private let open: (String) throws(StoreError) -> any ByteStorage
+    fileprivate let chosen: String?
+    fileprivate let open: (String) throws(StoreError) -> any ByteStorage
 
     /// - Parameters:
     ///   - chosen: the name of a place; nil: the one that the database remembers.
@@ -42,11 +42,10 @@ package struct BytesPlace {
         // Only the first program needs the right to change it.
         if remembered == nil, access != .readOnly {
             try Self.probe(storage, of: url)
-            try connection.run(
-                "UPDATE \(url.quoted).schema_version SET bytes_place = $1 WHERE bytes_place IS NULL",
-                [storage.location]
-            )
-            remembered = try connection.run(look).rows.first?[0]
+            let choice = """
+                UPDATE \(url.quoted).schema_version SET bytes_place = coalesce(bytes_place, $1) RETURNING bytes_place
+                """
+            remembered = try connection.run(choice, [storage.location]).rows.first?[0]
             // By the mark it is found under another name, also before anything is stored there.
             if remembered == storage.location, let own = try ownMark() {
                 try blocking { try await storage.setOwner(own, existing: .kept) }
@@ -68,52 +67,8 @@ package struct BytesPlace {
         )
     }
 
-    /// Makes the database remember the chosen place in place of one where it needs nothing. Its identity changes with it, by
-    /// which programs that have it open know that they must not go on. Blocks.
-    ///
-    /// - Returns: the place that it remembered.
-    /// - Throws: ``StoreError/refused(reason:)`` if it needs what is there, or workers live;
-    ///   ``StoreError/cannotOpen(path:reason:)`` if the chosen place cannot be written, read or emptied; ``DatabaseError``
-    fileprivate func replace(_ connection: Connection, _ url: DatabaseURL) throws -> String? {
-        guard let chosen else { return nil }
-        let storage = try open(chosen)
-        defer { storage.close() }
-        try Self.probe(storage, of: url)
-        try connection.run("SELECT set_config('search_path', '\(url.quoted), pg_temp', false)")
-        let needed = """
-            (SELECT count(*) FROM blob WHERE data IS NULL AND NOT (\(isUnreferenced)))
-            """
-        // Also those whose jobs nobody has taken back.
-        let using = """
-            (SELECT count(*) FROM (SELECT id FROM worker WHERE lease_until > now_ms() UNION
-              SELECT worker FROM task WHERE state = 2) AS workers)
-            """
-        let look = "SELECT bytes_place, \(needed), \(using) FROM schema_version"
-        guard let row = try connection.run(look).rows.first else { throw StoreError.notAStore(path: url.location) }
-        let (before, blobs, workers): (String?, Int, Int) = (try row[0], try row[1], try row[2])
-        guard before != storage.location else { return before }
-        let changed = try connection.run(
-            """
-            UPDATE schema_version SET bytes_place = $1, identity = gen_random_uuid()::text
-            WHERE \(needed) = 0 AND \(using) = 0 RETURNING identity
-            """,
-            [storage.location]
-        )
-        guard !changed.rows.isEmpty else {
-            throw StoreError.refused(
-                reason: blobs > 0
-                    ? "\(blobs) blobs are in \(before ?? "another place"): export the store, and import it into a new one"
-                    : "\(max(1, workers)) workers may be using \(before ?? "another place"): stop them first"
-            )
-        }
-        if let mark: String = try connection.run(PostgreSQLStore.mark(url)).rows.first?[0] {
-            try blocking { try await storage.setOwner(mark, existing: .kept) }
-        }
-        return before
-    }
-
     /// Puts, reads and removes bytes. Blocks.
-    private static func probe(_ storage: any ByteStorage, of url: DatabaseURL) throws {
+    fileprivate static func probe(_ storage: any ByteStorage, of url: DatabaseURL) throws {
         let bytes = Data(UUID().uuidString.utf8)
         let digest = SHA256.digest(of: bytes)
         do {
@@ -131,7 +86,8 @@ package struct BytesPlace {
 }
 
 extension PostgreSQLStore {
-    /// Makes a store, which nobody uses, keep large bytes in another place from now on. Blocks.
+    /// Makes a store, which nobody uses, keep large bytes in another place from now on. Its identity changes with it, by which
+    /// programs that have it open know that they must not go on. Blocks.
     ///
     /// - Returns: the place that it remembered; nil if it remembered none.
     /// - Throws: ``StoreError/refused(reason:)`` if it needs what is there, or workers live; and as when a store is opened.
@@ -140,7 +96,40 @@ extension PostgreSQLStore {
             let connection = try connect(url)
             guard try Schema.version(connection, url) != nil else { throw StoreError.missing(path: url.location) }
             try Schema.setUp(connection, url)
-            return try place.replace(connection, url)
+            guard let chosen = place.chosen else { return nil }
+            let storage = try place.open(chosen)
+            defer { storage.close() }
+            try BytesPlace.probe(storage, of: url)
+            try connection.run("SELECT set_config('search_path', '\(url.quoted), pg_temp', false)")
+            let needed = "(SELECT count(*) FROM blob WHERE data IS NULL AND NOT (\(isUnreferenced)))"
+            // Also those whose jobs nobody has taken back.
+            let using = """
+                (SELECT count(*) FROM (SELECT id FROM worker WHERE lease_until > now_ms() UNION
+                  SELECT worker FROM task WHERE state = 2) AS workers)
+                """
+            let look = "SELECT bytes_place, \(needed), \(using) FROM schema_version"
+            guard let row = try connection.run(look).rows.first else { throw StoreError.notAStore(path: url.location) }
+            let (before, blobs, workers): (String?, Int, Int) = (try row[0], try row[1], try row[2])
+            guard before != storage.location else { return before }
+            let changed = try connection.run(
+                """
+                UPDATE schema_version SET bytes_place = $1, identity = gen_random_uuid()::text
+                WHERE \(needed) = 0 AND \(using) = 0 RETURNING identity
+                """,
+                [storage.location]
+            )
+            guard !changed.rows.isEmpty else {
+                let place = before ?? "another place"
+                throw StoreError.refused(
+                    reason: blobs > 0
+                        ? "\(blobs) blobs are in \(place): export the store, and import it into a new one"
+                        : "\(max(1, workers)) workers may be using \(place): stop them first"
+                )
+            }
+            if let mark: String = try connection.run(Self.mark(url)).rows.first?[0] {
+                try blocking { try await storage.setOwner(mark, existing: .kept) }
+            }
+            return before
         } catch {
             throw StoreError(error, location: url.location)
         }
@@ -193,7 +182,7 @@ extension PostgreSQLStore {
         guard let storage else { return nil }
         let mine = try await mark()
         var owner = try await storage.owner()
-        if owner == nil, writes != nil {
+        if owner == nil, !isReadOnly {
             try await storage.setOwner(mine, existing: .kept)
             // Another store may have been first.
             owner = try await storage.owner()
@@ -205,7 +194,7 @@ extension PostgreSQLStore {
 
     package func adoptBytes() async throws(StoreError) -> OthersBytes? {
         guard let storage else { throw .refused(reason: "all its bytes are in its own rows") }
-        guard writes != nil else { throw .readOnly(path: location) }
+        guard !isReadOnly else { throw .readOnly(path: location) }
         guard let others = try await othersBytes() else { return nil }
         try await storage.setOwner(try await mark(), existing: .replaced)
         _ = try await othersBytes()

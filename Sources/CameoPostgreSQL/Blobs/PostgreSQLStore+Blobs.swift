@@ -49,11 +49,9 @@ extension PostgreSQLStore {
         on terms: TemporaryURLTerms
     ) async throws(StoreError) -> TemporaryURL? {
         guard let storage else { return nil }
-        let isOutside = try await read { db in
-            guard let isOutside: Bool = try db.value("SELECT data IS NULL FROM blob WHERE digest = $1", [digest.hex])
-            else { throw StoreError.notFound(uri: CameoURI.blob(digest).text) }
-            return isOutside
-        }
+        let look = "SELECT data IS NULL FROM blob WHERE digest = $1"
+        let isOutside: Bool? = try await read { db in try db.value(look, [digest.hex]) }
+        guard let isOutside else { throw .notFound(uri: CameoURI.blob(digest).text) }
         guard isOutside else { return nil }
         return try await storage.temporaryURL(of: digest, on: terms)
     }

@@ -26,7 +26,16 @@ extension PostgreSQLStore {
             // A storage that does not answer is asked once.
             if case .unreachable? = failure { kept.append(digest); continue }
             do throws(StoreError) {
-                guard let removed = try await remove(digest, from: storage, before: time) else { continue }
+                let removed = try await hold { db -> Int? in
+                    let found = try db.unreferenced(digest)
+                    return found.flatMap { $0.createdAt <= time && !$0.isInline ? $0.size : nil }
+                } while: {
+                    try await storage.remove(digest)
+                } finally: { db, size, _ in
+                    try db.forget(digest)
+                    return size
+                }
+                guard let removed else { continue }
                 count += 1
                 bytes += removed
             } catch {
@@ -42,23 +51,6 @@ extension PostgreSQLStore {
         var total = CollectedBlobs(count: count, bytes: bytes, candidates: collected.candidates)
         (total.failures, total.failure) = (kept.count, failure)
         return total
-    }
-
-    /// Removes one blob with its bytes in the storage.
-    ///
-    /// - Returns: its size; nil if it must stay.
-    private func remove(_ digest: BlobDigest, from storage: any ByteStorage, before time: Int64)
-        async throws(StoreError)
-        -> Int?
-    {
-        try await collector.hold { db -> Int? in
-            guard let found = try db.unreferenced(digest), found.createdAt <= time, !found.isInline else { return nil }
-            return found.size
-        } while: {
-            try await storage.remove(digest)
-        } finally: { db, _ in
-            try db.forget(digest)
-        }
     }
 }
 

@@ -27,17 +27,16 @@ extension PostgreSQLStore {
 
     private func server() async throws(StoreError) -> CheckFinding {
         let names: [String] = try await read { db in
-            guard
-                let row = try db.row(
-                    "SELECT current_setting('server_version'), current_setting('data_checksums'), current_database()"
-                )
-            else { throw StoreError.failed("the server does not say its version") }
-            return try [row[0], row[1], row[2], db.schema]
+            try db.column(
+                """
+                SELECT unnest(ARRAY[current_setting('server_version'), current_setting('data_checksums'), current_database()])
+                """
+            )
         }
         let indexes = try await damagedIndexes()
         let rest =
             indexes == nil
-            ? "its pages and indexes are checked by `pg_amcheck --schema=\(names[3]) --heapallindexed \(names[2])`"
+            ? "its pages and indexes are checked by `pg_amcheck --schema=\(url.schema) --heapallindexed \(names[2])`"
             : "its indexes are sound"
         return CheckFinding(
             "database",
@@ -50,8 +49,8 @@ extension PostgreSQLStore {
     /// The indexes in which amcheck finds a fault (https://www.postgresql.org/docs/current/amcheck.html); nil if this
     /// database does not have it, or this role may not call it.
     func damagedIndexes() async throws(StoreError) -> [(index: String, fault: String)]? {
-        let function: String? = try await read { db in
-            try db.value(
+        let found: (function: String, indexes: [String])? = try await read { db in
+            let function: String? = try db.value(
                 """
                 SELECT name FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
                   CROSS JOIN quote_ident(nspname) AS schema CROSS JOIN concat(schema, '.bt_index_check') AS name
@@ -59,10 +58,8 @@ extension PostgreSQLStore {
                   AND has_function_privilege(name || '(regclass)', 'EXECUTE')
                 """
             )
-        }
-        guard let function else { return nil }
-        let indexes: [String] = try await read { db in
-            try db.column(
+            guard let function else { return nil }
+            let indexes: [String] = try db.column(
                 """
                 SELECT pg_class.oid::regclass::text FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid
                   JOIN pg_am ON pg_am.oid = relam
@@ -70,12 +67,14 @@ extension PostgreSQLStore {
                 ORDER BY relname
                 """
             )
+            return (function, indexes)
         }
+        guard let found else { return nil }
         var damaged: [(String, String)] = []
-        for index in indexes {
+        for index in found.indexes {
             let fault = try await read { db -> String? in
                 do {
-                    _ = try db.query("SELECT \(function)($1::regclass)", [index])
+                    _ = try db.query("SELECT \(found.function)($1::regclass)", [index])
                     return nil
                 } catch let error as DatabaseError where error.state.hasPrefix("XX") {
                     return error.message

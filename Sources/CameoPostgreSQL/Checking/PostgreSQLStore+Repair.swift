@@ -2,7 +2,6 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import Synchronization
 
 // DESIGN. A repair fixes only what the rows and bytes themselves prove to be wrong, without guessing, while workers go on.
 // A thumbnail whose bytes are gone is removed, so that the next request makes it again; a row that names missing bytes
@@ -66,26 +65,22 @@ extension PostgreSQLStore {
         if let failure = orphans.failure {
             fixed.append(CheckFinding("files", .error, "bytes that no row names stay: \(failure)"))
         }
-        note("counters", try await recount(under: lease), "counters corrected")
-        return fixed
-    }
-
-    /// In a transaction of its own: others append their changes of counts at their end.
-    private func recount(under lease: MaintenanceLease) async throws(StoreError) -> Int {
-        try await collector.hold { db -> Int? in
+        // In a transaction of its own: others append their changes of counts at their end.
+        let counters = try await hold { db -> Int? in
             try lease.renew(db)
             return try RowFaults.recount(db)
         } while: {
-        } finally: { _, _ in
-        } ?? 0
+        } finally: { _, count, _ in
+            count
+        }
+        note("counters", counters ?? 0, "counters corrected")
+        return fixed
     }
 
     /// Enters jobs without a place as arrivals, so that they are accepted.
     private static func requeue(_ db: PostgreSQLTransaction) throws -> Int {
         try db.execute("DELETE FROM accepted WHERE id IN (\(RowFaults.lost))")
-        let count = try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
-        if count > 0 { db.unwritten.wakesWorkers = true }
-        return count
+        return try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
     }
 
     /// Puts tasks into the lanes of their queues and keys, and lowers the heads of lanes.
@@ -99,31 +94,25 @@ extension PostgreSQLStore {
                 [try db.lane(queue: queue, key: key), queue, key]
             )
         }
-        let heads = try db.execute(
-            """
-            UPDATE lane SET head = least(lane.head, high.rank) FROM (\(RowFaults.highHeads)) AS high
-            WHERE high.id = lane.id
-            """
-        )
-        if count + heads > 0 { db.unwritten.wakesWorkers = true }
-        return count + heads
+        return try count
+            + db.execute(
+                """
+                UPDATE lane SET head = least(lane.head, high.rank) FROM (\(RowFaults.highHeads)) AS high
+                WHERE high.id = lane.id
+                """
+            )
     }
 
     func remove(damaged digest: BlobDigest) async throws(StoreError) -> (thumbnails: Int, isGone: Bool) {
-        // What the parts of the held transaction tell one another.
-        let verdict = Mutex((isDamaged: false, thumbnails: 0, isGone: false))
-        _ = try await collector.hold { db in
+        let none = (thumbnails: 0, isGone: false)
+        return try await hold { db in
             try db.value("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE", [digest.hex]) as Int?
         } while: {
             // The bytes may have been stored again since the survey.
-            let isWhole = try await self.isWhole(digest)
-            verdict.withLock { $0.isDamaged = !isWhole }
-        } finally: { db, _ in
-            guard verdict.withLock({ $0.isDamaged }) else { return }
-            let removed = try db.removeDamaged(digest)
-            verdict.withLock { $0 = (true, removed.thumbnails, removed.isGone) }
-        }
-        return verdict.withLock { ($0.thumbnails, $0.isGone) }
+            try await isWhole(digest)
+        } finally: { db, _, isWhole in
+            try isWhole ? none : db.removeDamaged(digest)
+        } ?? none
     }
 
     private func removeOrphans(
@@ -151,7 +140,7 @@ extension PostgreSQLStore {
     /// Removes bytes that no row names.
     func remove(orphan object: StoredObject, from storage: any ByteStorage) async throws(StoreError) -> Bool {
         let hex = object.digest.hex
-        let removed = try await collector.hold { db -> Bool? in
+        let removed: Void? = try await hold { db -> Bool? in
             if let row = try db.row("SELECT data IS NULL FROM blob WHERE digest = $1 FOR UPDATE", [hex]) {
                 return try row[0] ? nil : false
             }
@@ -162,7 +151,7 @@ extension PostgreSQLStore {
             return count == 1 ? true : nil
         } while: {
             try await storage.remove(object.digest)
-        } finally: { db, isStandIn in
+        } finally: { db, isStandIn, _ in
             if isStandIn { try db.execute("DELETE FROM blob WHERE digest = $1", [hex]) }
         }
         return removed != nil

@@ -50,46 +50,50 @@ final class CommitQueue: Sendable {
 
     private let state = Mutex(State())
     private let connections: ConnectionQueue
-    private let clock: ServerClock
-    private let watch: StoreIdentity
+    private let tables: StoreTables
 
-    init(_ connections: ConnectionQueue, clock: ServerClock, watch: StoreIdentity) {
-        self.connections = connections
-        self.clock = clock
-        self.watch = watch
+    init(_ tables: StoreTables, name: String) {
+        (connections, self.tables) = (ConnectionQueue(tables.url, name: name), tables)
     }
 
     /// Runs `body` in a transaction and returns its value once it is durable. The body may run more than once; only its
     /// last run is committed. The caller's cancellation does not affect it. `use` says what the body does with a claim, for
     /// ``PostgreSQLTransaction/task(of:)`` or ``PostgreSQLTransaction/complete(_:timings:)``. The result of `look` may be there too
-    /// (``PostgreSQLTransaction/takeLook()``).
+    /// (``PostgreSQLTransaction/look``). A body that settles a claim must not read the history or counts: those of the
+    /// whole group are written together, before it or after it.
     ///
-    /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version.
+    /// - Throws: ``StoreError/newerSchema(path:found:supported:)`` for new work on tables of a newer version;
+    ///   ``StoreError/readOnly(path:)`` if the store was opened for reading.
     func commit<Value: Sendable>(
         _ phase: WritePhase,
         using use: ClaimUse? = nil,
         after look: Connection.Statement? = nil,
         entering: [String] = [],
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let operation = Operation(
-                phase: phase,
-                use: use,
-                look: look,
-                entering: entering,
-                run: { db in
-                    let value = try body(db)
-                    return { continuation.resume(returning: value) }
-                },
-                fail: { continuation.resume(throwing: $0) }
-            )
-            let mustDrain = state.withLock { state in
-                state.waiting.append(operation)
-                defer { state.isDraining = true }
-                return !state.isDraining
+    ) async throws(StoreError) -> Value {
+        guard !tables.url.acceptsStandby else { throw .readOnly(path: tables.url.location) }
+        do {
+            return try await withCheckedThrowingContinuation { continuation in
+                let operation = Operation(
+                    phase: phase,
+                    use: use,
+                    look: look,
+                    entering: entering,
+                    run: { db in
+                        let value = try body(db)
+                        return { continuation.resume(returning: value) }
+                    },
+                    fail: { continuation.resume(throwing: $0) }
+                )
+                let mustDrain = state.withLock { state in
+                    state.waiting.append(operation)
+                    defer { state.isDraining = true }
+                    return !state.isDraining
+                }
+                if mustDrain { connections.async { self.commitWaiting() } }
             }
-            if mustDrain { connections.async { self.commitWaiting() } }
+        } catch {
+            throw StoreError(error, location: tables.url.location)
         }
     }
 
@@ -177,8 +181,8 @@ final class CommitQueue: Sendable {
     ) throws -> [@Sendable () -> Void]? {
         let (transaction, answers, closing): (Opening.Transaction?, [@Sendable () -> Void], [Connection.Statement])
         do {
-            let (db, opening, refusal) = try begin(group, inSavepoints: inSavepoints, connection)
-            transaction = opening.transaction
+            let (db, refusal) = try begin(group, inSavepoints: inSavepoints, connection)
+            transaction = db.opening.transaction
             answers = try group.map { operation in
                 if let refusal, operation.phase != .begun { return { operation.fail(refusal) } }
                 if operation.phase == .new {
@@ -189,7 +193,7 @@ final class CommitQueue: Sendable {
             if collisions > 0 { db.ledger.counters.add(collisions, to: .collisions, "") }
             closing = db.takeUnwritten() + db.closing()
         } catch {
-            rollBack(connection)
+            connections.rollBack(connection)
             throw error
         }
         return try isCommitted(transaction, after: closing, connection) ? answers : nil
@@ -202,12 +206,12 @@ final class CommitQueue: Sendable {
         _ group: [Operation],
         inSavepoints: Bool,
         _ connection: Connection
-    ) throws -> (PostgreSQLTransaction, Opening, refusal: StoreError?) {
+    ) throws -> (PostgreSQLTransaction, refusal: StoreError?) {
         let uses = group.compactMap(\.use)
         // Others must not fail with one that fails, so each completes its job in its own savepoint.
         let completions =
             inSavepoints ? [] : uses.compactMap { use in use.timings.map { (claim: use.claim, timings: $0()) } }
-        let completing = completions.isEmpty ? [] : [PostgreSQLTransaction.completing(completions, now: clock.supplied)]
+        let completing = PostgreSQLTransaction.completing(completions, now: tables.clock.supplied)
         let locking = PostgreSQLTransaction.locking(uses.filter { inSavepoints || $0.timings == nil }.map(\.claim))
         // One with several requests that is alone does so itself.
         let entering = group.flatMap(\.entering)
@@ -215,20 +219,14 @@ final class CommitQueue: Sendable {
         let joining = PostgreSQLTransaction.locking(waitingFor: isAlone ? [] : entering)
         // Others of the group look when it is their turn, because those before them may change the answer.
         let looking = group.first?.look.map { [$0] } ?? []
-        var (opening, found) = try Opening.begin(
-            connection,
-            connections.url,
-            isWriting: true,
-            clock: clock,
-            then: completing + locking + joining + looking
-        )
-        let db = PostgreSQLTransaction(connection, opening, look: looking.isEmpty ? nil : found.popLast())
+        let statements = completing + locking + joining + looking
+        var (db, found, refusal) = try tables.begin(connection, isWriting: true, then: statements)
+        if !looking.isEmpty { db.look = found.popLast() }
         found.removeLast(joining.count)
-        let refusal = watch.note(opening, connections.url)
         // What was completed must not be committed if that is refused.
         for tasks in found.prefix(completing.count) { try db.note(completed: tasks) }
         for tasks in found.dropFirst(completing.count) { try db.note(claimed: tasks) }
-        return (db, opening, refusal)
+        return (db, refusal)
     }
 
     /// Commits, and asks for the outcome if the connection is lost meanwhile.
@@ -250,7 +248,7 @@ final class CommitQueue: Sendable {
                 throw UnknownOutcome(reason: String(describing: error))
             }
         } catch {
-            rollBack(connection)
+            connections.rollBack(connection)
             throw error
         }
     }
@@ -297,12 +295,6 @@ final class CommitQueue: Sendable {
             return { operation.fail(error) }
         }
     }
-
-    private func rollBack(_ connection: Connection) {
-        guard connection.isUsable else { return connections.disconnect() }
-        // Whatever prevents a rollback, the end of the connection is one.
-        do { try connection.run("ROLLBACK") } catch { connections.disconnect() }
-    }
 }
 
 /// The connection was lost during a commit, and nobody could tell within the patience whether it was done.
@@ -313,56 +305,44 @@ struct UnknownOutcome: Error, CustomStringConvertible {
     var description: String { "the connection was lost during a commit that may have been done: \(reason)" }
 }
 
-/// Transactions that hold their locks while something outside of the database happens. Each has a connection of its own.
-final class HeldTransactions: Sendable {
-    private let url: DatabaseURL
-    private let clock: ServerClock
-    private let watch: StoreIdentity
-
-    init(_ url: DatabaseURL, clock: ServerClock, watch: StoreIdentity) {
-        self.url = url
-        self.clock = clock
-        self.watch = watch
-    }
-
-    /// Begins a transaction, and if `look` returns a value, runs `work` and then `end` before the commit. The
-    /// server ends a transaction whose work takes longer than half a minute; then this fails.
+extension PostgreSQLStore {
+    /// Begins a transaction on a connection of its own, which holds its locks while something outside of the database happens:
+    /// if `look` finds something, runs `work` and then `end` before the commit. The server ends a transaction whose work takes
+    /// longer than half a minute; then this fails.
     ///
-    /// - Returns: the value that `look` returned.
-    func hold<Value: Sendable>(
-        _ look: @escaping @Sendable (PostgreSQLTransaction) throws -> Value?,
-        while work: () async throws -> Void,
-        finally end: @escaping @Sendable (PostgreSQLTransaction, Value) throws -> Void
+    /// - Returns: what `end` returned; nil if nothing was found.
+    func hold<Found: Sendable, Work: Sendable, Value: Sendable>(
+        _ look: @escaping @Sendable (PostgreSQLTransaction) throws -> Found?,
+        while work: () async throws -> Work,
+        finally end: @escaping @Sendable (PostgreSQLTransaction, Found, Work) throws -> Value
     ) async throws(StoreError) -> Value? {
-        let connections = ConnectionQueue(url, name: "holder")
-        let (clock, watch) = (clock, watch)
+        let (connections, tables) = (ConnectionQueue(url, name: "holder"), tables)
         do {
-            let found: (opening: Opening, value: Value)? = try await connections.perform {
+            let held: (opening: Opening, found: Found)? = try await connections.perform {
                 try connections.withConnection { connection in
-                    let (opening, _) = try Opening.begin(connection, connections.url, isWriting: true, clock: clock)
-                    if let refusal = watch.note(opening, connections.url) { throw refusal }
-                    let db = PostgreSQLTransaction(connection, opening)
-                    if let value = try look(db) {
+                    let (db, _, refusal) = try tables.begin(connection, isWriting: true)
+                    if let refusal { throw refusal }
+                    if let found = try look(db) {
                         try db.execute("SELECT set_config('idle_in_transaction_session_timeout', '30000', true)")
-                        return (opening, value)
+                        return (db.opening, found)
                     }
                     try connection.run("ROLLBACK")
                     return nil
                 }
             }
-            guard let found else { return nil }
-            try await work()
-            try await connections.perform {
+            guard let held else { return nil }
+            let result = try await work()
+            return try await connections.perform {
                 let connection = try connections.connect()
                 // Fails on another connection than the one that began, which has no transaction.
-                let db = PostgreSQLTransaction(connection, found.opening)
-                guard let id = found.opening.transaction?.id,
+                let db = PostgreSQLTransaction(connection, held.opening)
+                guard let id = held.opening.transaction?.id,
                     try db.value("SELECT pg_current_xact_id_if_assigned()::text = $1", [id]) == true
                 else { throw DatabaseError("the transaction was ended by the server") }
-                try end(db, found.value)
+                let value = try end(db, held.found, result)
                 try connection.run("COMMIT")
+                return value
             }
-            return found.value
         } catch {
             // The end of the connection is a rollback.
             try? await connections.perform { connections.disconnect() }

@@ -1,4 +1,5 @@
 internal import CPostgreSQL
+internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
 internal import Foundation
@@ -13,7 +14,7 @@ private struct Handle: ~Copyable {
 // DESIGN. The statements of a claim and of a settlement are prepared when they come again: parsing and planning them took
 // longer than running them. The server may keep a plan from when the tables were empty until the next ANALYZE. So only
 // statements are prepared whose plan does not depend on that: those that insert, call a function, or find each row by its
-// key, with sequential scans off (``Opening``). A pooler gives each transaction another process of the server, so nothing
+// key, with sequential scans off (``StoreTables``). A pooler gives each transaction another process of the server, so nothing
 // is prepared behind one, and the session has no other state between transactions. If a prepared statement has other
 // columns than before, or is not there, the connection counts as lost: on another one the same transaction runs.
 
@@ -79,9 +80,9 @@ final class Connection {
             "client_encoding": "UTF8",
         ]
         let started = ContinuousClock.now
-        func call<Result>(_ function: (CStrings, CStrings, CInt) -> Result) -> Result {
-            withCStrings(settings.map(\.key)) { keys in
-                withCStrings(settings.map(\.value)) { values in function(keys, values, 1) }
+        func call<Result>(_ function: (ConstantStrings, ConstantStrings, CInt) -> Result) -> Result {
+            CStrings.withPointers(to: settings.map(\.key)) { keys in
+                CStrings.withPointers(to: settings.map(\.value)) { function(constant(keys), constant($0), 1) }
             }
         }
         guard let pointer = call(PQconnectdbParams) else {
@@ -308,14 +309,11 @@ extension SQLValue {
     }
 }
 
-/// Calls a function with a list of C strings that ends with a null pointer.
-private typealias CStrings = UnsafePointer<UnsafePointer<CChar>?>?
+private typealias ConstantStrings = UnsafePointer<UnsafePointer<CChar>?>?
 
-private func withCStrings<Result>(_ texts: [String], _ body: (CStrings) -> Result) -> Result {
-    let copies = texts.map { strdup($0) }
-    defer { for copy in copies { free(copy) } }
-    let list = copies.map { $0.map { UnsafePointer($0) } } + [nil]
-    return list.withUnsafeBufferPointer { body($0.baseAddress) }
+/// C strings as libpq takes them.
+private func constant(_ strings: UnsafePointer<UnsafeMutablePointer<CChar>?>) -> ConstantStrings {
+    UnsafeRawPointer(strings).assumingMemoryBound(to: UnsafePointer<CChar>?.self)
 }
 
 /// The statements that one connection has sent and may prepare, and the names under which its server's process has prepared them.

@@ -9,8 +9,6 @@ struct Opening: Sendable {
     let now: Int64
     /// The version of the tables.
     let version: Int
-    /// Distinguishes this store from one that took its place.
-    let identity: String
     /// By which the server tells whether the transaction was committed, if its answer is lost; nil of a read.
     let transaction: Transaction?
     let isWriting: Bool
@@ -34,7 +32,7 @@ struct Opening: Sendable {
     /// its lease. And statements are not compiled: each compilation took a second, and saves nothing where a statement takes a
     /// millisecond. Nor does what a statement means, what is read, or whether a commit is durable depend on the settings of a
     /// role or a database.
-    private static let limits = """
+    fileprivate static let limits = """
         set_config('standard_conforming_strings', 'on', true), set_config('array_nulls', 'on', true),
           set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
           set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
@@ -46,52 +44,12 @@ struct Opening: Sendable {
             THEN set_config('transaction_timeout', '0', true) END
         """
     /// The server's clock and not its time of the transaction's start, which may have waited.
-    private static let serverTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+    fileprivate static let serverTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-    /// Begins a transaction, and runs more statements in the same round trip.
-    ///
-    /// - Returns: what the transaction is told, and the results of those statements.
-    /// - Throws: ``DatabaseError``; ``StoreError/missing(path:)`` if the tables were removed. The transaction may have begun.
-    static func begin(
-        _ connection: Connection,
-        _ url: DatabaseURL,
-        isWriting: Bool,
-        clock: ServerClock,
-        then more: [Connection.Statement] = []
-    ) throws -> (Opening, [QueryResult]) {
-        let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
-        let own =
-            isWriting
-            ? "pg_current_xact_id()::text, \(Transaction.eraNow), set_config('enable_seqscan', 'off', true)"
-            : "NULL, NULL, NULL"
-        let first: [Connection.Statement] = [
-            .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
-            .init(
-                """
-                SELECT \(serverTime), version, identity, \(own), \(limits),
-                  set_config('search_path', '\(url.quoted), pg_temp', true)
-                FROM \(url.quoted).schema_version
-                """,
-                prepared: true
-            ),
-        ]
-        let started = ContinuousClock.now
-        let results: [QueryResult]
-        do {
-            results = try connection.run(first + more)
-        } catch let error as DatabaseError where error.isMissingTable {
-            throw StoreError.missing(path: url.location)
-        }
-        guard let row = results[1].rows.first else { throw StoreError.notAStore(path: url.location) }
-        clock.note(server: try row[0], tookSince: started)
-        return (try Opening(row, clock, url, isWriting), Array(results.dropFirst(first.count)))
-    }
-
-    private init(_ row: Row, _ clock: ServerClock, _ url: DatabaseURL, _ isWriting: Bool) throws {
-        (schema, self.isWriting) = (url.schema, isWriting)
-        now = try clock.supplied ?? row[0]
+    fileprivate init(_ row: Row, of tables: StoreTables, isWriting: Bool) throws {
+        (schema, self.isWriting) = (tables.url.schema, isWriting)
+        now = try tables.clock.supplied ?? row[0]
         version = try row[1]
-        identity = try row[2]
         let (id, era): (String?, String?) = (try row[3], try row[4])
         transaction = id.flatMap { id in era.map { Transaction(id: id, era: $0) } }
     }
@@ -123,28 +81,64 @@ struct Rights: Sendable {
     }
 }
 
-/// What transactions learn of the store they are in.
-final class StoreIdentity: Sendable {
+/// A store's tables, as its transactions find them.
+final class StoreTables: Sendable {
+    let url: DatabaseURL
+    let clock: ServerClock
     private let identity: String
     private let state = Atomic(true)
 
-    init(_ identity: String) { self.identity = identity }
+    /// `identity` is that of the tables when the store was opened.
+    init(_ url: DatabaseURL, _ clock: ServerClock, identity: String) {
+        (self.url, self.clock, self.identity) = (url, clock, identity)
+    }
 
     /// Whether the schema still has the tables that it had when the store was opened.
     var isInPlace: Bool { state.load(ordering: .relaxed) }
 
-    /// Compares the tables with those of when the store was opened.
+    /// Begins a transaction, and runs more statements in the same round trip.
     ///
-    /// - Returns: why nothing more must be started: a newer program has migrated the tables, or they are another store's.
-    @discardableResult
-    func note(_ opening: Opening, _ url: DatabaseURL) -> StoreError? {
-        let isInPlace = opening.identity == identity
-        state.store(isInPlace, ordering: .relaxed)
-        guard isInPlace else {
-            let reason = "another store has taken its place, or its bytes have another"
-            return .cannotOpen(path: url.location, reason: reason)
+    /// - Returns: the transaction, the results of those statements, and why nothing more must be started: a newer program has
+    ///   migrated the tables, or they are another store's.
+    /// - Throws: ``DatabaseError``; ``StoreError/missing(path:)`` if the tables were removed. The transaction may have begun.
+    func begin(
+        _ connection: Connection,
+        isWriting: Bool,
+        then more: [Connection.Statement] = []
+    ) throws -> (PostgreSQLTransaction, [QueryResult], refusal: StoreError?) {
+        let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
+        let own =
+            isWriting
+            ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow), set_config('enable_seqscan', 'off', true)"
+            : "NULL, NULL, NULL"
+        let first: [Connection.Statement] = [
+            .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
+            .init(
+                """
+                SELECT \(Opening.serverTime), version, identity, \(own), \(Opening.limits),
+                  set_config('search_path', '\(url.quoted), pg_temp', true)
+                FROM \(url.quoted).schema_version
+                """,
+                prepared: true
+            ),
+        ]
+        let started = ContinuousClock.now
+        let results: [QueryResult]
+        do {
+            results = try connection.run(first + more)
+        } catch let error as DatabaseError where error.isMissingTable {
+            throw StoreError.missing(path: url.location)
         }
-        return Schema.refusal(of: opening.version, url)
+        guard let row = results[1].rows.first else { throw StoreError.notAStore(path: url.location) }
+        clock.note(server: try row[0], tookSince: started)
+        let opening = try Opening(row, of: self, isWriting: isWriting)
+        let isInPlace = try row[2] == identity
+        state.store(isInPlace, ordering: .relaxed)
+        let another = "another store has taken its place, or its bytes have another"
+        let refusal: StoreError? =
+            isInPlace
+            ? Schema.refusal(of: opening.version, url) : .cannotOpen(path: url.location, reason: another)
+        return (PostgreSQLTransaction(connection, opening), Array(results.dropFirst(first.count)), refusal)
     }
 }
 
@@ -200,8 +194,7 @@ enum AdvisoryLock {
     /// The arguments of `pg_advisory_xact_lock` and its like for the creation or migration of a schema's tables.
     static func tables(of schema: String) -> String {
         // FNV-1a
-        var hash: UInt32 = 2_166_136_261
-        for byte in "\(schema).schema".utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        let hash = "\(schema).schema".utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         return "\(family), \(Int32(bitPattern: hash))"
     }
 }

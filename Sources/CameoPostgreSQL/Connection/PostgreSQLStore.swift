@@ -8,24 +8,20 @@ internal import Synchronization
 /// of machines.
 package final class PostgreSQLStore: Sendable {
     package let url: DatabaseURL
-    let serverClock: ServerClock
-    let identity: StoreIdentity
+    let tables: StoreTables
     let rights: Rights
     package let caution: String?
-    /// nil if the store was opened read-only.
-    let writes: CommitQueue?
+    let writes: CommitQueue
     /// Claims have a connection of their own: those that wait for the turn of a limit hold up no settlement.
-    let claims: CommitQueue?
+    let claims: CommitQueue
     /// What must not share a transaction with calls that wait for each other's locks has a connection of its own.
-    let upkeep: CommitQueue?
+    let upkeep: CommitQueue
     let reads: ReaderPool
     let listener: Listener
     /// Where the bytes of large blobs are; nil: in their rows.
     let storage: (any ByteStorage)?
     /// Whose the bytes there are, if not this store's, and when that was seen; nil until it was looked at.
     let ownership = Mutex<(others: OthersBytes?, seen: ContinuousClock.Instant)?>(nil)
-    /// For the removal of blobs whose bytes are in the storage.
-    let collector: HeldTransactions
     /// The descriptions of this process's workers, by id.
     let registrations = Mutex<[String: WorkerDescription]>([:])
     package let acceptances = Acceptances()
@@ -66,8 +62,6 @@ package final class PostgreSQLStore: Sendable {
         var url = url
         url.acceptsStandby = access == .readOnly
         self.url = url
-        serverClock = ServerClock(clock)
-        let serverClock = serverClock
         let connection: Connection
         do {
             connection = try Self.connect(url)
@@ -81,23 +75,17 @@ package final class PostgreSQLStore: Sendable {
             }
             if access != .readOnly { try Schema.setUp(connection, url) }
             rights = try Rights(connection, url)
-            identity = StoreIdentity(rights.store)
             caution = try Schema.namesake(connection, url)
             storage = try place?.storage(connection, url, access, rights)
         } catch {
             throw StoreError(error, location: url.location)
         }
-        let identity = identity
-        func queue(_ name: String) -> CommitQueue? {
-            guard access != .readOnly else { return nil }
-            return CommitQueue(ConnectionQueue(url, name: name), clock: serverClock, watch: identity)
-        }
-        writes = queue("writer")
-        claims = queue("claimer")
-        upkeep = queue("upkeep")
-        reads = ReaderPool(url, connection, clock: serverClock, watch: identity)
+        tables = StoreTables(url, ServerClock(clock), identity: rights.store)
+        writes = CommitQueue(tables, name: "writer")
+        claims = CommitQueue(tables, name: "claimer")
+        upkeep = CommitQueue(tables, name: "upkeep")
+        reads = ReaderPool(tables, connection)
         listener = Listener(url)
-        collector = HeldTransactions(url, clock: serverClock, watch: identity)
     }
 
     /// Connects. A server that says that it is starting or stopping is waited for as by stores that are open.
@@ -118,9 +106,10 @@ package final class PostgreSQLStore: Sendable {
     package var location: String { url.location }
     package var folder: String? { storage.map(\.location).flatMap { $0.hasPrefix("/") ? $0 : nil } }
     package var lease: Duration { .milliseconds(Lease.betweenMachines) }
-    package var clock: StoreClock { serverClock.storeClock }
-    package var isReadOnly: Bool { writes == nil }
-    package var isInPlace: Bool { identity.isInPlace }
+    package var clock: StoreClock { tables.clock.storeClock }
+    /// Only then a standby will do.
+    package var isReadOnly: Bool { url.acceptsStandby }
+    package var isInPlace: Bool { tables.isInPlace }
 
     // MARK: - Reads and writes for extensions
 
@@ -129,11 +118,7 @@ package final class PostgreSQLStore: Sendable {
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        do {
-            return try await reads.read(body)
-        } catch {
-            throw StoreError(error, location: location)
-        }
+        try await reads.read(body)
     }
 
     package func commit<Value: Sendable>(
@@ -142,14 +127,14 @@ package final class PostgreSQLStore: Sendable {
     ) async throws(StoreError) -> Value {
         switch write {
         case .new, .claim, .begun:
-            return try await submit(to: writes, write.phase, nil) { db in
+            return try await writes.commit(write.phase) { db in
                 try db.flush(lanes: false)
                 return try body(db)
             }
         case .entering(let new):
             // Without a flush before it: that locks lanes, for which others may wait that have entered a request of the group.
-            return try await submit(to: writes, .new, nil, entering: new.map(\.key.text), body)
-        case .holding(let claim): return try await submit(to: writes, .begun, ClaimUse(claim: claim), body)
+            return try await writes.commit(.new, entering: new.map(\.key.text), body)
+        case .holding(let claim): return try await writes.commit(.begun, using: ClaimUse(claim: claim), body)
         case .upkeep(let turn):
             let lease = try MaintenanceLease.of(turn)
             return try await transaction { db in
@@ -168,27 +153,9 @@ package final class PostgreSQLStore: Sendable {
     func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await submit(to: upkeep, .begun, nil) { db in
+        try await upkeep.commit(.begun) { db in
             try db.flush()
             return try body(db)
-        }
-    }
-
-    /// Commits a write. If it settles a claim (`use`), it must not read the history or counts: those of the whole group are
-    /// written together, before it or after it. ``PostgreSQLTransaction/task(of:)`` has the task of a held claim.
-    func submit<Value: Sendable>(
-        to queue: CommitQueue?,
-        _ phase: WritePhase,
-        _ use: ClaimUse?,
-        after look: Connection.Statement? = nil,
-        entering: [String] = [],
-        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
-    ) async throws(StoreError) -> Value {
-        guard let queue else { throw .readOnly(path: location) }
-        do {
-            return try await queue.commit(phase, using: use, after: look, entering: entering, body)
-        } catch {
-            throw StoreError(error, location: location)
         }
     }
 }
@@ -236,13 +203,7 @@ extension PostgreSQLStore {
         return stream
     }
 
-    package func version() async throws(StoreError) -> Int {
-        do {
-            return Int(try await reads.value(versionStatement))
-        } catch {
-            throw StoreError(error, location: location)
-        }
-    }
+    package func version() async throws(StoreError) -> Int { Int(try await reads.value(versionStatement)) }
 
     /// The numbered changes and those without a number only grow together; so does every other term. Whoever cannot number
     /// changes sees one once it has its number, which is news then.
@@ -260,12 +221,12 @@ extension PostgreSQLStore {
     package func finish() async {
         await recordReadings()
         await errands.finish()
-        await writes?.finish()
-        await claims?.finish()
+        await writes.finish()
+        await claims.finish()
     }
 
     package func close() {
-        writes?.drain()
-        claims?.drain()
+        writes.drain()
+        claims.drain()
     }
 }

@@ -7,28 +7,17 @@ package final class PostgreSQLTransaction: QueueTransaction {
     package static let dialect = Dialect.postgreSQL
     /// The time of the transaction in milliseconds since 1970: the server's, or that of the clock that the store was
     /// given.
-    package let now: Int64
-    let isWriting: Bool
-    let version: Int
-    let schema: String
+    package var now: Int64 { opening.now }
+    let opening: Opening
     package var ledger = Ledger()
     var unwritten = Unwritten()
-    /// What the first operation of the transaction looked up beforehand.
-    private var look: QueryResult?
+    /// What the first operation of the transaction looked up beforehand, which takes it.
+    var look: QueryResult?
     private let connection: Connection
     private var savepoints = 0
 
-    init(_ connection: Connection, _ opening: Opening, look: QueryResult? = nil) {
-        self.connection = connection
-        self.look = look
-        (schema, isWriting) = (opening.schema, opening.isWriting)
-        (now, version) = (opening.now, opening.version)
-    }
-
-    /// The result of the operation's look if that was taken beforehand; nil if the operation has to look.
-    func takeLook() -> QueryResult? {
-        defer { look = nil }
-        return look
+    init(_ connection: Connection, _ opening: Opening) {
+        (self.connection, self.opening) = (connection, opening)
     }
 
     /// Runs a statement; its parameters are `$1`, `$2`, …, or `?1`, `?2`, … of a rule of the queue.

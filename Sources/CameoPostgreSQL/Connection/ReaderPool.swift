@@ -7,58 +7,52 @@ internal import Synchronization
 /// The connections that read: two, so that one long read does not hold up the others.
 final class ReaderPool: Sendable {
     private let connections: [ConnectionQueue]
-    private let clock: ServerClock
-    private let watch: StoreIdentity
+    private let tables: StoreTables
 
     /// `connection` becomes the first, so that most commands need no other to read.
-    init(_ url: DatabaseURL, _ connection: Connection, clock: ServerClock, watch: StoreIdentity) {
-        connections = [
-            ConnectionQueue(url, name: "reader-1", adopting: connection), ConnectionQueue(url, name: "reader-2"),
-        ]
-        self.clock = clock
-        self.watch = watch
-    }
-
-    /// The connection with the fewest calls.
-    private func next() -> ConnectionQueue {
-        connections.dropFirst().reduce(connections[0]) { $1.load < $0.load ? $1 : $0 }
+    init(_ tables: StoreTables, _ connection: Connection) {
+        let first = ConnectionQueue(tables.url, name: "reader-1", adopting: connection)
+        (connections, self.tables) = ([first, ConnectionQueue(tables.url, name: "reader-2")], tables)
     }
 
     /// Runs a read in a snapshot. If the connection is lost, it runs again on another.
-    func read<Value: Sendable>(_ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value) async throws
-        -> Value
-    {
-        let connections = next()
-        return try await connections.perform { [clock, watch] in
-            try connections.withConnection { connection in
-                let opening: Opening
-                do {
-                    (opening, _) = try Opening.begin(connection, connections.url, isWriting: false, clock: clock)
-                    watch.note(opening, connections.url)
-                } catch {
-                    connections.disconnect()
-                    throw error
-                }
-                let result = Result { try body(PostgreSQLTransaction(connection, opening)) }
-                if connection.isUsable {
-                    // The end of a read can fail only with its connection, and the rows have been read.
-                    do { try connection.run("ROLLBACK", prepared: true) } catch { connections.disconnect() }
-                }
-                return try result.get()
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let tables = tables
+        return try await perform { connections, connection in
+            let db: PostgreSQLTransaction
+            do {
+                db = try tables.begin(connection, isWriting: false).0
+            } catch {
+                connections.disconnect()
+                throw error
             }
+            // The end of a read can fail only with its connection, and the rows have been read.
+            defer { connections.rollBack(connection) }
+            return try body(db)
         }
     }
 
     /// Runs one statement outside a transaction. Its names have to be qualified.
-    func value(_ sql: String) async throws -> Int64 {
-        let connections = next()
-        return try await connections.perform {
-            try connections.withConnection { connection in
-                guard let row = try connection.run(sql).rows.first else {
-                    throw StoreError.failed("a statement returned no row")
-                }
-                return try row[0]
+    func value(_ sql: String) async throws(StoreError) -> Int64 {
+        try await perform { _, connection in
+            guard let row = try connection.run(sql).rows.first else {
+                throw StoreError.failed("a statement returned no row")
             }
+            return try row[0]
+        }
+    }
+
+    private func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (ConnectionQueue, Connection) throws -> Value
+    ) async throws(StoreError) -> Value {
+        // The connection with the fewest calls.
+        let least = connections.dropFirst().reduce(connections[0]) { $1.load < $0.load ? $1 : $0 }
+        do {
+            return try await least.perform { try least.withConnection { try body(least, $0) } }
+        } catch {
+            throw StoreError(error, location: tables.url.location)
         }
     }
 }
@@ -150,6 +144,12 @@ final class ConnectionQueue: @unchecked Sendable {
         let made = try Connection(url, mayPrepare: mayPrepare, within: limit)
         (connection, hasConnected) = (made, true)
         return made
+    }
+
+    /// Ends a transaction without a commit. Whatever prevents a rollback, the end of the connection is one.
+    func rollBack(_ connection: Connection) {
+        guard connection.isUsable else { return disconnect() }
+        do { try connection.run("ROLLBACK", prepared: true) } catch { disconnect() }
     }
 
     /// Drops a connection whose state is unknown; the server rolls its transaction back.

@@ -111,17 +111,11 @@ package struct Row: QueueRow {
 struct SQLArray: SQLBindable {
     let sqlValue: SQLValue
 
-    init(_ numbers: some Sequence<Int64>) {
-        self.init(numbers.map(Optional.some))
-    }
+    init<Number: BinaryInteger>(_ numbers: some Sequence<Number>) { self.init(numbers.map(Optional.some)) }
 
-    init(_ numbers: some Sequence<Int64?>) {
+    init<Number: BinaryInteger>(_ numbers: some Sequence<Number?>) {
         self.init(items: numbers) { number, list in list += String(number).utf8 }
     }
-
-    init(_ numbers: some Sequence<Int>) { self.init(numbers.map(Int64.init)) }
-
-    init(_ numbers: some Sequence<Int?>) { self.init(numbers.map { $0.map(Int64.init) }) }
 
     init(_ texts: some Sequence<String?>) {
         let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))

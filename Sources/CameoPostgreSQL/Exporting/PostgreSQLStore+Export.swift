@@ -131,31 +131,25 @@ extension PostgreSQLTransaction {
             "SELECT digest, data FROM blob WHERE digest = ANY($1::text[]) AND data IS NOT NULL",
             [SQLArray(try blobs.map { try $0.digest.hex })]
         )
-        let known: [String: Data] = try Dictionary(
-            inRows.map { try ($0[0], $0[1]) },
-            uniquingKeysWith: { $1 }
-        )
-        var found = blobs
-        for index in found.indices { found[index].bytes = known[try found[index].digest.hex] }
-        let outside = found.indices.filter { found[$0].bytes == nil }
-        guard !outside.isEmpty else { return found }
-        guard let storage else { throw StoreError.damagedBlob(digest: try found[outside[0]].digest.description) }
-        let wanted = try outside.map { index -> (Int, BlobDigest, Int) in
-            guard case .integer(let size) = found[index].values[1] else {
-                throw StoreError.failed("a blob has no size")
-            }
-            return (index, try found[index].digest, Int(size))
+        var bytes: [String: Data] = try inRows.reduce(into: [:]) { try $0[$1[0]] = $1[1] }
+        let others = try blobs.filter { try bytes[$0.digest.hex] == nil }
+        let outside = try others.map { blob -> (digest: BlobDigest, size: Int) in
+            guard case .integer(let size) = blob.values[1] else { throw StoreError.failed("a blob has no size") }
+            return (try blob.digest, Int(size))
         }
-        // This thread belongs to the connection and may block; the transfers run beside it.
-        let read = try blocking {
-            try await withThrowingTaskGroup(of: (Int, Data).self) { group in
-                for (index, digest, size) in wanted {
-                    group.addTask { (index, try await storage.data(of: digest, size: size)) }
+        if let first = outside.first {
+            guard let storage else { throw StoreError.damagedBlob(digest: first.digest.description) }
+            // This thread belongs to the connection and may block; the transfers run beside it.
+            let read: [String: Data] = try blocking {
+                try await withThrowingTaskGroup(of: (String, Data).self) { group in
+                    for (digest, size) in outside {
+                        group.addTask { (digest.hex, try await storage.data(of: digest, size: size)) }
+                    }
+                    return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
                 }
-                return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
+            bytes.merge(read) { $1 }
         }
-        for (index, data) in read { found[index].bytes = data }
-        return found
+        return try blobs.map { StoreRecord(values: $0.values, bytes: bytes[try $0.digest.hex]) }
     }
 }

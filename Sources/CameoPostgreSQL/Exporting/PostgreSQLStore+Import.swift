@@ -27,8 +27,15 @@ extension PostgreSQLStore: ExportableStore {
                 """
             let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
             let tables = [("queue", "id"), ("key", "id"), ("lane", "id"), ("batch", "id"), ("delivery", "seq")]
-            let numberings = tables.map { table, column in Self.numbering(table, column) }
-            try db.execute([db.correctionOfCounts, heads, feed].map { Connection.Statement($0) } + numberings)
+            // Lets the numbers of new rows follow those that are there.
+            let numberings = tables.map { table, column in
+                """
+                SELECT setval(pg_get_serial_sequence('\(table)', '\(column)'), coalesce(max(\(column)), 1),
+                  max(\(column)) IS NOT NULL) FROM \(table)
+                """
+            }
+            let statements = [db.correctionOfCounts, heads, feed] + numberings
+            try db.execute(statements.map { Connection.Statement($0) })
             // Those that nobody had accepted.
             try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
             try db.forgetImport(of: mark)
@@ -42,14 +49,12 @@ extension PostgreSQLStore: ExportableStore {
     private func place(_ blobs: [StoreRecord]) async throws(StoreError) -> [StoreRecord] {
         var new = try await read { db in try db.unknown(blobs) }
         guard let storage, try await ownsBytes() else { return new }
-        let blobs = new
-        var rest = blobs.indices.filter { blobs[$0].bytes?.count ?? 0 > Self.inlineLimit }[...]
-        while !rest.isEmpty {
-            let part = rest.prefix(Self.transfers)
-            rest = rest.dropFirst(part.count)
+        let large = new.indices.filter { new[$0].bytes?.count ?? 0 > Self.inlineLimit }
+        let blobs = large.map { new[$0] }
+        for start in stride(from: 0, to: blobs.count, by: Self.transfers) {
             do {
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for blob in part.map({ blobs[$0] }) {
+                    for blob in blobs[start...].prefix(Self.transfers) {
                         group.addTask {
                             guard let bytes = blob.bytes else { return }
                             _ = try await storage.put(
@@ -65,8 +70,8 @@ extension PostgreSQLStore: ExportableStore {
             } catch {
                 throw StoreError(error, location: storage.location)
             }
-            for index in part { new[index].bytes = nil }
         }
+        for index in large { new[index].bytes = nil }
         return new
     }
 
@@ -78,16 +83,6 @@ extension PostgreSQLStore: ExportableStore {
             try db.execute("SELECT set_config('statement_timeout', '0', true)")
             return try body(db)
         }
-    }
-
-    /// Lets the numbers of new rows follow those that are there.
-    private static func numbering(_ table: String, _ column: String) -> Connection.Statement {
-        .init(
-            """
-            SELECT setval(pg_get_serial_sequence('\(table)', '\(column)'), coalesce(max(\(column)), 1),
-              max(\(column)) IS NOT NULL) FROM \(table)
-            """
-        )
     }
 }
 
@@ -103,35 +98,33 @@ extension PostgreSQLTransaction {
         case .number: try execute(try records.map(RecordKind.raising))
         case .upload:
             try execute("ALTER TABLE upload DISABLE TRIGGER upload_enqueues")
-            try execute(try records.map { try kind.insertion(of: $0) })
+            try execute(try kind.insertions(of: records))
             try execute("ALTER TABLE upload ENABLE TRIGGER upload_enqueues")
         case .job:
-            try execute([try kind.insertion(of: records)])
+            try execute(try kind.insertions(of: records))
             // What becomes of them comes with later records. Those of which nothing does arrive at the end.
             try execute("DELETE FROM arrival WHERE id = ANY($1::bigint[])", [SQLArray(integers("id"))])
         case .outcome, .attempt:
             let times = integers(kind == .outcome ? "finalized_at" : "finished_at")
             try Partitions.make(for: times, of: kind.table, self)
-            try execute([try kind.insertion(of: records)])
-        case _ where kind.isInsertedOneByOne: try execute(try records.map { try kind.insertion(of: $0) })
-        default: try execute([try kind.insertion(of: records)])
+            try execute(try kind.insertions(of: records))
+        default: try execute(try kind.insertions(of: records))
         }
     }
 }
 
 extension RecordKind {
-    /// Whether a record has a value that no array takes.
-    fileprivate var isInsertedOneByOne: Bool {
-        self == .blob || fields.contains { [.real, .bytes].contains($0.kind) }
-    }
-
-    /// Inserts many records with one statement.
-    fileprivate func insertion(of records: [StoreRecord]) throws -> Connection.Statement {
-        let types = fields.enumerated().map { index, field in
-            switch field.kind {
-            case .integer: "$\(index + 1)::bigint[]"
-            case .truth: "$\(index + 1)::boolean[]"
-            default: "$\(index + 1)::text[]"
+    /// Inserts records: with one statement, unless they have a value that no array takes.
+    fileprivate func insertions(of records: [StoreRecord]) throws -> [Connection.Statement] {
+        guard self != .blob, !fields.contains(where: { [.real, .bytes].contains($0.kind) }) else {
+            return try records.map { try insertion(of: $0) }
+        }
+        let lists = try fields.enumerated().map { index, field -> (String, SQLArray) in
+            let values = try records.map { try $0.values[index].parameter(of: field, .postgreSQL) }
+            return switch field.kind {
+            case .integer: ("$\(index + 1)::bigint[]", SQLArray(values.map { $0 as? Int64 }))
+            case .truth: ("$\(index + 1)::boolean[]", SQLArray(values.map { $0 as? Bool ?? false }))
+            default: ("$\(index + 1)::text[]", SQLArray(values.map { $0 as? String }))
             }
         }
         let names = fields.map(\.name).joined(separator: ", ")
@@ -140,18 +133,20 @@ extension RecordKind {
             self == .change
             ? "seq, ARRAY[job_id], ARRAY[state]::smallint[], at"
             : fields.map { $0.kind == .json ? "\($0.name)::json" : $0.name }.joined(separator: ", ")
-        return .init(
-            """
-            INSERT INTO \(table)(\(columns)) OVERRIDING SYSTEM VALUE
-            SELECT \(values) FROM unnest(\(types.joined(separator: ", "))) AS record(\(names))
-            \(self == .task ? Self.unlessEnded : "") \(replacement)
-            """,
-            try fields.indices.map { index in try array(records.map { $0.values[index] }, fields[index]) }
-        )
+        return [
+            .init(
+                """
+                INSERT INTO \(table)(\(columns)) OVERRIDING SYSTEM VALUE
+                SELECT \(values) FROM unnest(\(lists.map { $0.0 }.joined(separator: ", "))) AS record(\(names))
+                \(self == .task ? Self.unlessEnded : "") \(replacement)
+                """,
+                lists.map { $0.1 }
+            )
+        ]
     }
 
     /// Inserts one record.
-    fileprivate func insertion(of record: StoreRecord) throws -> Connection.Statement {
+    private func insertion(of record: StoreRecord) throws -> Connection.Statement {
         var names = fields.map(\.name)
         var values: [(any SQLBindable)?] = try zip(fields, record.values).map { field, value in
             try value.parameter(of: field, .postgreSQL)
@@ -185,13 +180,5 @@ extension RecordKind {
             """,
             [value]
         )
-    }
-
-    private func array(_ values: [StoreValue], _ field: RecordField) throws -> SQLArray {
-        switch field.kind {
-        case .integer: SQLArray(try values.map { value in try value.parameter(of: field, .postgreSQL) as? Int64 })
-        case .truth: SQLArray(values.map { $0 == .integer(1) })
-        default: SQLArray(try values.map { value in try value.parameter(of: field, .postgreSQL) as? String })
-        }
     }
 }

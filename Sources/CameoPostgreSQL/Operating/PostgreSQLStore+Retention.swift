@@ -14,7 +14,8 @@ extension PostgreSQLStore {
         }
         for change in try await read({ db in try Partitions.changes(now: now, db) }) {
             try await steps.take { db in
-                try Partitions.perform(change, db)
+                // If its lock is not to be had, the next maintenance tries again.
+                _ = try db.withShortWaits { try db.execute(change.sql, change.values) }
                 return PruneStep(isLast: true)
             }
         }
@@ -23,11 +24,18 @@ extension PostgreSQLStore {
 
 extension PostgreSQLTransaction {
     package func lockNames() throws -> Bool {
+        // Whoever looks up a name meanwhile waits behind this, and this behind an import: the next maintenance tries again.
+        try withShortWaits { try execute("LOCK TABLE maintenance IN EXCLUSIVE MODE") }
+    }
+
+    /// Runs a body that waits for each lock half a second.
+    ///
+    /// - Returns: whether it got its locks; if not, it has changed nothing.
+    fileprivate func withShortWaits(_ body: () throws -> Void) throws -> Bool {
         do {
-            // Whoever looks up a name meanwhile waits behind this, and this behind an import: the next maintenance tries again.
             try inSavepoint {
                 try execute("SELECT set_config('lock_timeout', '500', true)")
-                try execute("LOCK TABLE maintenance IN EXCLUSIVE MODE")
+                try body()
                 try execute("SELECT set_config('lock_timeout', '30000', true)")
             }
             return true
@@ -40,17 +48,17 @@ extension PostgreSQLTransaction {
 extension PostgreSQLStore {
     package func maintenanceTurn() async throws(StoreError) -> MaintenanceTurn? {
         let holder = UUID().uuidString
-        guard try await transaction({ db in try MaintenanceLease.take(as: holder, db) }) else { return nil }
-        return MaintenanceTurn(MaintenanceLease(of: self, holder: holder))
-    }
-
-    /// Gives the right back, soon after the call. If that fails, its lease runs out.
-    func release(_ holder: String) {
-        errands.start { [self] in
-            _ = try? await transaction { db in
-                try db.execute("UPDATE maintenance SET holder = NULL WHERE holder = $1", [holder])
-            }
+        let taken = try await transaction { db in
+            // The row is passed over while another process changes it.
+            try db.execute(
+                """
+                UPDATE maintenance SET holder = $1, lease_until = $2
+                WHERE one IN (SELECT one FROM maintenance WHERE holder IS NULL OR lease_until < $3 FOR UPDATE SKIP LOCKED)
+                """,
+                [holder, db.now + MaintenanceLease.milliseconds, db.now]
+            )
         }
+        return taken == 1 ? MaintenanceTurn(MaintenanceLease(of: self, holder: holder)) : nil
     }
 }
 
@@ -70,8 +78,13 @@ final class MaintenanceLease: Sendable {
         (self.store, self.holder) = (store, holder)
     }
 
+    /// Gives the right back, soon after. If that fails, its lease runs out.
     deinit {
-        store.release(holder)
+        store.errands.start { [store, holder] in
+            _ = try? await store.transaction { db in
+                try db.execute("UPDATE maintenance SET holder = NULL WHERE holder = $1", [holder])
+            }
+        }
     }
 
     static func of(_ turn: MaintenanceTurn) throws(StoreError) -> MaintenanceLease {
@@ -79,18 +92,6 @@ final class MaintenanceLease: Sendable {
             throw .failed("the maintenance lock is not one of this store")
         }
         return lease
-    }
-
-    /// Takes the right if nobody has it.
-    static func take(as holder: String, _ db: PostgreSQLTransaction) throws -> Bool {
-        // The row is passed over while another process changes it.
-        return try db.execute(
-            """
-            UPDATE maintenance SET holder = $1, lease_until = $2
-            WHERE one IN (SELECT one FROM maintenance WHERE holder IS NULL OR lease_until < $3 FOR UPDATE SKIP LOCKED)
-            """,
-            [holder, db.now + milliseconds, db.now]
-        ) == 1
     }
 
     /// Renews the lease. The transaction keeps others from taking the right until it ends.
@@ -143,8 +144,6 @@ enum Partitions {
     private static let weeksOfAMove: Int64 = 53
     /// The tables with partitions.
     static let tables = ["outcome", "earlier_attempt"]
-    /// How long the change of a table waits for its lock.
-    private static let patience = "500ms"
 
     /// The statements that make or drop partitions: this week and the next ones need them, past ones only while they have
     /// rows. Each is for a transaction of its own, so that none holds the locks of another.
@@ -164,22 +163,11 @@ enum Partitions {
         }
     }
 
-    /// Makes a change, unless its lock is not to be had: then the next maintenance tries again.
-    static func perform(_ change: Connection.Statement, _ db: PostgreSQLTransaction) throws {
-        do {
-            try db.inSavepoint {
-                try db.execute("SELECT set_config('lock_timeout', '\(patience)', true)")
-                try db.execute(change.sql, change.values)
-            }
-        } catch let error as DatabaseError where error.isUnavailableLock {}
-    }
-
     /// Makes the partitions of times that are not more than a year away, for rows that come from another store.
     static func make(for times: [Int64], of table: String, _ db: PostgreSQLTransaction) throws {
         let current = db.now / week
         for number in Set(times.map { $0 / week }).sorted() where abs(number - current) <= weeksOfAMove {
-            let partition = "\"\(db.schema)\".\(table)_w\(number)"
-            guard try db.value("SELECT to_regclass($1) IS NULL", [partition]) == true else { continue }
+            guard try db.value("SELECT to_regclass($1) IS NULL", ["\(table)_w\(number)"]) == true else { continue }
             try db.execute("SELECT make_partition($1, $2)", [table, number])
         }
     }

@@ -68,28 +68,20 @@ extension PostgreSQLTransaction {
         // The ledger is part of the savepoint.
         try flush()
     }
-
 }
 
 extension Arrival {
     /// Reads and parses the first ones, in the order of their ids.
     static func page(_ db: PostgreSQLTransaction, atMost limit: Int = page.rows) throws -> [Arrival] {
-        let sizes = try db.query(
-            """
-            SELECT id, octet_length(request::text) FROM (SELECT id FROM arrival ORDER BY id LIMIT $1) AS first
-              JOIN job USING (id) ORDER BY id
-            """,
-            [limit]
-        )
-        guard !sizes.isEmpty else { return [] }
-        var (ids, bytes) = ([Int64](), 0)
-        for row in sizes where bytes < page.bytes {
-            ids.append(try row[0])
-            bytes += try row[1] as Int
-        }
         let rows = try db.query(
-            "SELECT id, created_at, request::text FROM job WHERE id = ANY($1::bigint[]) ORDER BY id",
-            [SQLArray(ids)]
+            """
+            SELECT id, created_at, request::text FROM (
+              SELECT id, created_at, request,
+                sum(octet_length(request::text)) OVER (ORDER BY id) - octet_length(request::text) AS bytes_before
+              FROM (SELECT id FROM arrival ORDER BY id LIMIT $1) AS first JOIN job USING (id)) AS page
+            WHERE bytes_before < $2 ORDER BY id
+            """,
+            [limit, page.bytes]
         )
         return try rows.map { try Arrival(id: $0[0], createdAt: $0[1], request: ($0[2] as String).utf8) }
     }

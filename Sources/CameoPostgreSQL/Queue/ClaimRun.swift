@@ -9,15 +9,11 @@ internal import Foundation
 // The lanes and keys that it locks itself are skipped if others have them: those are enqueuers and settlements, whose
 // commits wake workers.
 struct ClaimRun {
-    /// The most lanes of keys of each queue that are looked at together.
-    private static let lanesOfKeys = 64
-
-    /// How many lanes of keys of each queue a claim looks at first. One more than can be needed: what comes after the
-    /// others is bounded by it.
-    static func lanesOfKeys(for limit: Int) -> Int { min(limit, lanesOfKeys) + 1 }
+    /// The most lanes of keys of each queue that are looked at together, beside the one that bounds what comes after them.
+    static let lanesOfKeys = 64
 
     /// The maximum number of scheduled and retryable jobs made available by one claim.
-    private static let promotions = 1_000
+    static let promotions = 1_000
 
     private let db: PostgreSQLTransaction
     /// What is left to claim.
@@ -88,7 +84,6 @@ struct ClaimRun {
             let room = try room(of: lane)
             guard room > 0 else { continue }
             let taken = try take(room, from: lane, upTo: bound)
-            try note(taken, of: lane)
             let look = "SELECT min(rank) FROM task WHERE lane = $1 AND state = 1 AND crash_count < 3 AND rank > $2"
             guard bound < .max, taken < room, let head: Int64 = try db.value(look, [lane.lane, bound]) else { continue }
             (lane.head, lane.beyond) = (head, bound)
@@ -128,6 +123,7 @@ struct ClaimRun {
         return 0
     }
 
+    /// - Returns: how many jobs were claimed.
     private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
         let token = Self.newToken()
         let rows = try db.query(
@@ -137,16 +133,13 @@ struct ClaimRun {
         )
         let before = jobs.count
         try add(rows, of: token, from: (lane.queue, lane.queueName, lane.isBackground, lane.key))
-        return jobs.count - before
-    }
-
-    private mutating func note(_ taken: Int, of lane: OpenLane) throws {
+        let taken = jobs.count - before
         left.limit -= taken
         if lane.isBackground { left.background -= taken }
         if let room = rooms[lane.queue] { rooms[lane.queue] = room - taken }
         hasProgressed = hasProgressed || taken > 0
         if lane.hasRate, taken > 0 { try db.spend(taken, .queue, lane.queue) }
-        guard lane.key != 0 else { return }
+        guard lane.key != 0 else { return taken }
         if taken > 0 { try db.spend(taken, .key, lane.key) }
         // Raises the lane's head to its first job. The lane is locked by an earlier statement, so that this one sees all jobs
         // that ever lowered it.
@@ -159,14 +152,7 @@ struct ClaimRun {
             [lane.lane]
         )?[0]
         if head ?? .max > lane.head { hasProgressed = true }
-    }
-
-    /// Makes jobs available whose time has come.
-    static func promoteDueJobs(_ db: PostgreSQLTransaction) throws {
-        let promotion = "SELECT \(TaskRow.columns), before FROM promote_due($1, $2) AS task"
-        for row in try db.query(promotion, [db.now, promotions]) {
-            db.move(try TaskRow(row), from: try JobState(code: try row[20]), to: .available)
-        }
+        return taken
     }
 
     // MARK: - Poison jobs

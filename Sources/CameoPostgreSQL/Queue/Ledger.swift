@@ -103,10 +103,11 @@ extension PostgreSQLTransaction {
 
     /// The statements of a flush, after which they count as run.
     func takeUnwritten(lanes: Bool = true) -> [Connection.Statement] {
-        let ends = takeEnds()
+        // It takes the attempts that ended jobs.
+        let history = takeHistory()
         let statements =
-            [completion, deletion].compactMap { $0 } + pictures
-            + [history(ends), earlierAttempts, lanes ? heads : nil].compactMap { $0 }
+            Self.completing(unwritten.completions, now: now) + [deletion].compactMap { $0 } + pictures
+            + [history, earlierAttempts, lanes ? heads : nil].compactMap { $0 }
         (unwritten.completions, unwritten.ended, unwritten.attempts) = ([], [], [])
         if lanes { ledger.heads = [:] }
         (unwritten.blobs, unwritten.thumbnails, unwritten.named) = ([:], [:], [])
@@ -122,13 +123,10 @@ extension PostgreSQLTransaction {
         if let entries { statements.append(entries) }
         if !unwritten.used.isEmpty { statements.append(uses) }
         if unwritten.wakesWorkers {
-            statements.append(.init("SELECT pg_notify('\(Listener.channel(schema: schema))', '')", prepared: true))
+            let channel = Listener.channel(schema: opening.schema)
+            statements.append(.init("SELECT pg_notify('\(channel)', '')", prepared: true))
         }
         return statements
-    }
-
-    private var completion: Connection.Statement? {
-        unwritten.completions.isEmpty ? nil : Self.completing(unwritten.completions, now: now)
     }
 
     /// What stores pictures: first their blobs, then themselves, each in one order. The trigger on changed thumbnails notes
@@ -176,21 +174,17 @@ extension PostgreSQLTransaction {
     }
 
     /// Takes the outcomes, each with the attempt that ended as its job did. The other attempts remain.
-    private func takeEnds() -> [(outcome: Unwritten.Outcome, attempt: Unwritten.Attempt?)] {
-        let ends = unwritten.outcomes.map { outcome in
-            let last = unwritten.attempts.firstIndex {
+    private func takeHistory() -> Connection.Statement? {
+        let outcomes = unwritten.outcomes
+        guard !outcomes.isEmpty else { return nil }
+        unwritten.outcomes = []
+        let attempts = outcomes.map { outcome in
+            unwritten.attempts.firstIndex {
                 $0.task.id == outcome.task.id && $0.outcome.rawValue == outcome.end.state.rawValue
                     && $0.failure == outcome.failure
             }
-            return (outcome: outcome, attempt: last.map { unwritten.attempts.remove(at: $0) })
+            .map { unwritten.attempts.remove(at: $0) }
         }
-        unwritten.outcomes = []
-        return ends
-    }
-
-    private func history(_ ends: [(outcome: Unwritten.Outcome, attempt: Unwritten.Attempt?)]) -> Connection.Statement? {
-        guard !ends.isEmpty else { return nil }
-        let (outcomes, attempts) = (ends.map(\.outcome), ends.map(\.attempt))
         return .init(
             """
             INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
@@ -236,7 +230,7 @@ extension PostgreSQLTransaction {
         )
     }
 
-    private static let times = AttemptTimings.columnNames
+    private static let times = Schema.timings
 
     private var heads: Connection.Statement? {
         guard !ledger.heads.isEmpty else { return nil }

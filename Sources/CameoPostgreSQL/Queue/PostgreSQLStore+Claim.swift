@@ -13,7 +13,7 @@ extension PostgreSQLStore {
             var page: [Arrival] = []
             var hasArrivals = false
             let looks = !lastClaimFoundJobs.load(ordering: .relaxed)
-            let look = ClaimOutlook.looking(for: request, now: serverClock.supplied)
+            let look = ClaimOutlook.looking(for: request, now: tables.clock.supplied)
             if looks {
                 let wasIdle = isIdle
                 (page, hasArrivals, isIdle) = try await read { db in
@@ -35,12 +35,12 @@ extension PostgreSQLStore {
             }
             let arrivals = page
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
-            let claimed = try await submit(to: claims, .claim, nil, after: arrivals.isEmpty ? look : nil) {
+            let claimed = try await claims.commit(.claim, after: arrivals.isEmpty ? look : nil) {
                 db -> (count: Int, refused: [LostJob], jobs: [ClaimedJob])? in
                 let accepted = try acceptances.measuring(arrivals.count) { try db.accept(arrivals) }
                 // What was accepted is in its lane.
                 try db.flush()
-                let outlook = try ClaimOutlook(db.takeLook()?.rows ?? db.query(look.sql, look.values, prepared: true))
+                let outlook = try ClaimOutlook(db.look.take()?.rows ?? db.query(look.sql, look.values, prepared: true))
                 // Rows that SQL inserted may come before those that wait.
                 if !looks, outlook.hasArrivals, !acceptances.isResting { return nil }
                 let (jobs, lost) = try db.claim(request, outlook)
@@ -69,7 +69,10 @@ extension PostgreSQLTransaction {
         guard !outlook.isStopping else { return ([], []) }
         var lanes: [OpenLane]? = outlook.lanes
         if outlook.hasDue {
-            try ClaimRun.promoteDueJobs(self)
+            let promotion = "SELECT \(TaskRow.columns), before FROM promote_due($1, $2) AS task"
+            for row in try query(promotion, [now, ClaimRun.promotions]) {
+                move(try TaskRow(row), from: try JobState(code: try row[20]), to: .available)
+            }
             // Rows that another transaction has locked are left to it.
             for table in ["queue", "key"] {
                 try execute(
@@ -113,7 +116,8 @@ struct ClaimOutlook {
     /// The statement that looks at the lanes for a claim. `now` is the time in milliseconds since 1970; nil: the server's.
     static func looking(for request: ClaimRequest, now: Int64?) -> Connection.Statement {
         let (queues, hasRoom) = (request.queues.map { SQLArray($0) }, request.background > 0)
-        let keys = ClaimRun.lanesOfKeys(for: request.limit)
+        // One more than can be needed: what comes after the others is bounded by it.
+        let keys = min(request.limit, ClaimRun.lanesOfKeys) + 1
         return .init(look, [queues, hasRoom, keys, request.worker, now], prepared: true)
     }
 
@@ -135,10 +139,7 @@ struct ClaimUse: Sendable {
 }
 
 extension AttemptTimings {
-    /// The columns of an attempt's times and sizes.
-    static let columnNames = "wait_ms, fetch_ms, queue_ms, render_ms, store_ms, source_bytes, output_bytes"
-
-    /// The values of ``columnNames``, each a list with one for each attempt.
+    /// The values of ``Schema/timings``, each a list with one for each attempt.
     static func columns(_ timings: [AttemptTimings?]) -> [(any SQLBindable)?] {
         func list(_ value: (AttemptTimings) -> Int?) -> SQLArray { SQLArray(timings.map { $0.flatMap(value) }) }
         return [

@@ -15,10 +15,10 @@ extension PostgreSQLStore {
         let use = ClaimUse(claim: claim, timings: storage == nil ? timings : nil)
         while true {
             let known = checked
-            let unknown = try await submit(to: writes, .begun, use) { db -> [BlobDigest] in
+            let unknown = try await writes.commit(.begun, using: use) { db -> [BlobDigest] in
                 // Of two jobs of a group for the same thumbnail, the first one's stands.
                 if db.isStoring(thumbnails.map(\.thumbnail.id)) { try db.flush() }
-                let same = try SameThumbnails(thumbnails.map(\.thumbnail), provenance, known, db)
+                let same = try db.same(as: thumbnails.map(\.thumbnail), provenance, known)
                 if let first = same.unknown.first {
                     // Without a storage, the job has been completed beforehand, and this throws.
                     _ = try self.bytesStorage(for: first)
@@ -38,19 +38,23 @@ extension PostgreSQLStore {
 // are valid (invariant I1), and writes their history out of what the tasks have. Nothing is looked up before, and only
 // what the rest of the transaction needs is returned.
 extension PostgreSQLTransaction {
-    /// The statement that completes jobs. `now` is the time in milliseconds since 1970; nil: the server's.
+    /// The statement that completes jobs; none if there are no jobs. `now` is the time in milliseconds since 1970; nil: the
+    /// server's.
     static func completing(
         _ completions: [(claim: Claim, timings: AttemptTimings)],
         now: Int64?
-    ) -> Connection.Statement {
+    ) -> [Connection.Statement] {
+        guard !completions.isEmpty else { return [] }
         // In the same order in every transaction: each locks the rows until its end.
         let sorted = completions.sorted { $0.claim.jobID < $1.claim.jobID }
-        return .init(
-            "SELECT * FROM complete_jobs(\((1...10).map { "$\($0)" }.joined(separator: ", ")))",
-            [SQLArray(sorted.map(\.claim.jobID)), SQLArray(sorted.map(\.claim.token)), now]
-                + AttemptTimings.columns(sorted.map(\.timings)),
-            prepared: true
-        )
+        return [
+            .init(
+                "SELECT * FROM complete_jobs(\((1...10).map { "$\($0)" }.joined(separator: ", ")))",
+                [SQLArray(sorted.map(\.claim.jobID)), SQLArray(sorted.map(\.claim.token)), now]
+                    + AttemptTimings.columns(sorted.map(\.timings)),
+                prepared: true
+            )
+        ]
     }
 
     /// Records the ends of the jobs that the statement has completed, for ``complete(_:timings:)``.
@@ -88,10 +92,7 @@ extension PostgreSQLTransaction {
             """,
             [SQLArray(try failed.map { try $0["id"] as Int64 }), SQLArray(try failed.map { try $0["failed"] as Int? })]
         )
-        return try Dictionary(
-            rows.compactMap { row in try JobFailure.from(stored: try row[1]).map { (try row[0], $0) } },
-            uniquingKeysWith: { $1 }
-        )
+        return try rows.reduce(into: [:]) { try $0[$1[0]] = JobFailure.from(stored: $1[1]) }
     }
 
     /// The sizes of uploads, and the blobs that were made from them, by upload.
@@ -102,11 +103,9 @@ extension PostgreSQLTransaction {
             "SELECT id, octet_length(data), digest FROM upload WHERE id = ANY($1::bigint[])",
             [SQLArray(uploads)]
         )
-        return try Dictionary(
-            rows.map { row in
-                (try row[0], (bytes: try row[1], blob: (try row[2] as String?).flatMap(BlobDigest.init(hex:))))
-            },
-            uniquingKeysWith: { $1 }
-        )
+        return try rows.reduce(into: [:]) { found, row in
+            let hex: String? = try row[2]
+            found[try row[0]] = (bytes: try row[1], blob: hex.flatMap(BlobDigest.init(hex:)))
+        }
     }
 }

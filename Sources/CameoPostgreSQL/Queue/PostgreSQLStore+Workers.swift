@@ -54,7 +54,7 @@ extension PostgreSQLStore {
         let (sweep, hasOldChanges) = try await read { db in
             let sweep = WorkerSweep(
                 stop: try db.stopRequest(for: worker),
-                refusal: Schema.refusal(of: db.version, url),
+                refusal: Schema.refusal(of: db.opening.version, url),
                 claims: try db.claims(of: worker),
                 due: try db.nextDueTime().map(Date.init(milliseconds:)),
                 hasLostWorkers: try !db.lostWorkers(except: worker).isEmpty
@@ -120,7 +120,7 @@ extension PostgreSQLTransaction {
             WHERE \(end) < $1 AND id IS DISTINCT FROM $2 AND (\(end) < $3
               OR EXISTS (SELECT 1 FROM task WHERE task.state = 2 AND task.worker = worker.id)
               OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id))
-            ORDER BY id \(isWriting ? "FOR UPDATE SKIP LOCKED" : "")
+            ORDER BY id \(opening.isWriting ? "FOR UPDATE SKIP LOCKED" : "")
             """,
             [now, own, now - Lease.betweenMachines, Lease.betweenMachines]
         )

@@ -40,8 +40,8 @@ extension PostgreSQLTransaction {
     package var runningLease: (condition: String, values: [(any SQLBindable)?]) { ("lease_until >= ?4", [now]) }
 
     package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
-        try query("SELECT \(TaskRow.columns) FROM task \(rest)\(isWriting ? " FOR UPDATE OF task" : "")", values)
-            .map { try TaskRow($0) }
+        let locking = opening.isWriting ? "FOR UPDATE OF task" : ""
+        return try query("SELECT \(TaskRow.columns) FROM task \(rest) \(locking)", values).map { try TaskRow($0) }
     }
 
     package func rename(_ claim: Claim, to key: String?) throws {

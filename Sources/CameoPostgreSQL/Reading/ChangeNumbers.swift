@@ -19,7 +19,7 @@ internal import Synchronization
 // no scan passes over them, `feed.low` follows: no row up to it will ever be seen again. When changes are numbered, the
 // last `entry` issued is noted (`next_low`) and then the first transaction that had not begun (`next_xid`), whose entries
 // can only be higher. Once all transactions before that one have ended, and what they entered is numbered, `low` moves
-// there. A transaction of this engine has its number before it enters anything (``Opening``).
+// there. A transaction of this engine has its number before it enters anything (``StoreTables``).
 
 /// The numbers of the changes of jobs' states.
 enum ChangeNumbers {
@@ -41,19 +41,13 @@ enum ChangeNumbers {
         ) ?? false
     }
 
-    /// How a transaction waits for another that numbers changes.
-    enum Patience: String {
-        case waits = ""
-        /// The other will number them, or a later one.
-        case leavesItToOthers = "SKIP LOCKED"
-    }
-
-    /// Numbers a page of the committed changes that have no number. The transaction must be a short one of its own.
+    /// Numbers a page of the committed changes that have no number. The transaction must be a short one of its own. With the
+    /// lock `FOR UPDATE SKIP LOCKED` it leaves them to another that is numbering changes.
     ///
     /// - Returns: whether there may be more.
-    static func number(_ patience: Patience, _ db: PostgreSQLTransaction) throws -> Bool {
+    static func number(_ db: PostgreSQLTransaction, lock: String = "FOR UPDATE") throws -> Bool {
         // The next statements see everything that was committed when this one had the lock.
-        guard let feed = try db.row("SELECT low, last FROM feed FOR UPDATE \(patience.rawValue)") else { return false }
+        guard let feed = try db.row("SELECT low, last FROM feed \(lock)") else { return false }
         let (low, last): (Int64, Int64) = try (feed[0], feed[1])
         // Before the snapshot with which it is compared.
         let issued: Int64? = try db.value("SELECT last_value FROM new_change_entry_seq")
@@ -98,14 +92,14 @@ enum ChangeNumbers {
 
 extension PostgreSQLStore {
     /// Whether the store was opened for more than reading, by a role that may write what workers do.
-    var canNumberChanges: Bool { upkeep != nil && rights.works }
+    var canNumberChanges: Bool { !isReadOnly && rights.works }
 
     /// Numbers all changes that are committed, unless the store was opened for reading, by a role that may not, or is a
     /// standby: then the feed ends with what others have numbered.
     package func numberChanges() async throws(StoreError) {
         guard canNumberChanges else { return }
         guard try await read({ db in try ChangeNumbers.hasNewChanges(db) }) else { return }
-        while try await transaction({ db in try ChangeNumbers.number(.waits, db) }) {}
+        while try await transaction({ db in try ChangeNumbers.number(db) }) {}
     }
 
     /// Numbers changes that nobody has read for a while, after the return of the call, so that programs that only read
@@ -113,11 +107,9 @@ extension PostgreSQLStore {
     func numberChangesSoon() {
         guard isNumbering.exchange(true, ordering: .relaxed) == false else { return }
         errands.start { [self] in
-            do throws(StoreError) {
-                while try await transaction({ db in try ChangeNumbers.number(.leavesItToOthers, db) }) {}
-            } catch {
-                // Nobody waits for it, and the next sweep of any worker tries again.
-            }
+            let lock = "FOR UPDATE SKIP LOCKED"
+            // If it fails, the next sweep of any worker tries again: nobody waits for it.
+            while (try? await transaction { db in try ChangeNumbers.number(db, lock: lock) }) == true {}
             isNumbering.store(false, ordering: .relaxed)
         }
     }

@@ -11,7 +11,8 @@ extension PostgreSQLStore {
         seen: Revalidation?,
         timings: AttemptTimings
     ) async throws(StoreError) {
-        try await submit(to: writes, .begun, ClaimUse(claim: claim, timings: { timings })) { db in
+        let use = ClaimUse(claim: claim, timings: { timings })
+        try await writes.commit(.begun, using: use) { db in
             try db.complete(claim, timings: timings)
             guard !thumbnails.isEmpty else { return }
             if db.isStoring(thumbnails) { try db.flush() }

@@ -14,8 +14,7 @@ extension PostgreSQLTransaction {
         from provenance: Provenance,
         jobID: Int64
     ) throws {
-        for made in thumbnails {
-            let (thumbnail, blob) = (made.thumbnail, made.blob)
+        for (thumbnail, blob) in thumbnails {
             let id = thumbnail.id.text
             guard !same.contains(thumbnail.id) else {
                 let renewal = """
@@ -62,17 +61,8 @@ extension PostgreSQLTransaction {
         """
 
     private static let upsertion = numbered(RenderedThumbnail.upsertion)
-}
 
-/// Existing thumbnails of the same source and overlay bytes by the same renderer, whose blobs are kept if they are
-/// undamaged (invariant I4).
-struct SameThumbnails {
-    /// Those whose bytes match their digests.
-    private(set) var sound: Set<ThumbnailID> = []
-    /// Blobs whose bytes have to be read from their storage first.
-    private(set) var unknown: [BlobDigest] = []
-
-    static let look = """
+    static let lookForSame = """
         SELECT same.id, same.blob, (SELECT blob.data FROM blob WHERE blob.digest = same.blob)
         FROM unnest($1::text[], $2::text[]) AS made(id, overlay) CROSS JOIN LATERAL (
           SELECT thumbnail.id, thumbnail.blob FROM thumbnail
@@ -81,22 +71,21 @@ struct SameThumbnails {
           LIMIT 1) AS same
         """
 
-    /// `checked` tells whether blobs in the storage of large ones are sound, as far as it was found out.
-    init(
-        _ made: [RenderedThumbnail],
+    /// Existing thumbnails of the same source and overlay bytes by the same renderer, whose blobs are kept if they are
+    /// undamaged (invariant I4). `checked` tells whether blobs in the storage of large ones are sound, as far as it was found
+    /// out.
+    ///
+    /// - Returns: those whose bytes match their digests, and the blobs whose bytes have to be read from their storage first.
+    func same(
+        as made: [RenderedThumbnail],
         _ provenance: Provenance,
-        _ checked: [BlobDigest: Bool],
-        _ db: PostgreSQLTransaction
-    ) throws {
-        let rows = try db.query(
-            Self.look,
-            [
-                SQLArray(made.map(\.id.text)), SQLArray(made.map { $0.overlayDigest?.hex }),
-                provenance.sourceDigest.hex, provenance.rendererVersion,
-            ],
-            prepared: true
-        )
-        for row in rows {
+        _ checked: [BlobDigest: Bool]
+    ) throws -> (sound: Set<ThumbnailID>, unknown: [BlobDigest]) {
+        let ids = SQLArray(made.map(\.id.text))
+        let overlays = SQLArray(made.map { $0.overlayDigest?.hex })
+        let values: [(any SQLBindable)?] = [ids, overlays, provenance.sourceDigest.hex, provenance.rendererVersion]
+        var (sound, unknown) = (Set<ThumbnailID>(), [BlobDigest]())
+        for row in try query(Self.lookForSame, values, prepared: true) {
             let (name, hex): (String, String) = (try row[0], try row[1])
             guard let id = ThumbnailID(name), let digest = BlobDigest(hex: hex) else { continue }
             let data: Data? = try row[2]
@@ -106,5 +95,6 @@ struct SameThumbnails {
             case nil: unknown.append(digest)
             }
         }
+        return (sound, unknown)
     }
 }
