@@ -9,15 +9,9 @@ package import CameoStore
 
 /// The only place where a store's name selects its engine.
 package enum Engine {
-    /// Opens a store for writing.
-    ///
-    /// - Parameters:
-    ///   - name: a folder or, in a build for fleets, the URL of a database.
-    ///   - blobs: where a database keeps large bytes: `s3://bucket/prefix?…` or a folder that all machines share. The
-    ///     database remembers it; nil: as it remembers, else in its own rows.
-    ///   - creating: whether a store that does not exist is created.
-    /// - Returns: the store.
-    /// - Throws: ``StoreError``
+    /// Opens a store for writing: a folder or, in a build for fleets, the URL of a database. `blobs` is where a database keeps
+    /// large bytes: `s3://bucket/prefix?…` or a folder that all machines share. The database remembers it; nil: as it
+    /// remembers, else in its own rows.
     package static func open(
         _ name: String,
         blobs: String? = nil,

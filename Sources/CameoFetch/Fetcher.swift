@@ -1,5 +1,4 @@
 package import CameoModel
-internal import Foundation
 
 /// Fetches the bytes of a source. The entry point of this module.
 package final class Fetcher: Sendable {

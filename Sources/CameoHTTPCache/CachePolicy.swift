@@ -56,9 +56,7 @@ extension CachePolicy {
         guard !chain.isEmpty else { return .expired }
         return chain.lazy.map { reuse(of: $0, for: request, at: now) }.first { $0 != .fresh } ?? .fresh
     }
-}
 
-extension CachePolicy {
     /// The fields that describe the stored bytes, which a 304 must not change (section 3.2).
     private static let describingBytes: Set = ["content-encoding", "content-length", "content-range", "content-type"]
 

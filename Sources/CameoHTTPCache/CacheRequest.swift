@@ -195,7 +195,6 @@ package struct Route<Place: HTTPPlace>: Sendable {
     package var stop: Stop { stops[stops.count - 1] }
     package var place: Place { stop.place }
 
-    /// Follows a redirect.
     package mutating func follow(_ redirect: CacheableResponse) throws(RedirectRefusal) {
         guard let location = redirect.redirection else {
             throw .malformed(location: "", reason: "the response is no redirect")

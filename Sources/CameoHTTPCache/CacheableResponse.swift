@@ -44,9 +44,7 @@ extension CacheableResponse {
 
     /// The last line, if there are several.
     private var contentType: String? { fields.values(of: "Content-Type").last }
-}
 
-extension CacheableResponse {
     /// Whether the status allows storing without explicit permission (RFC 9110, section 15.1). 206 does too, but parts are
     /// never stored here.
     var isHeuristicallyCacheable: Bool {

@@ -25,7 +25,6 @@ package struct WebURL: Sendable {
     /// What follows the question mark, which may be nothing.
     package let query: String?
 
-    /// The path and the query.
     package var target: String { path + (query.map { "?" + $0 } ?? "") }
 
     /// The URL without user information and fragment.

@@ -21,10 +21,8 @@ package struct ControlGroups {
 
     private let groups: [(controllers: [Substring], folders: [String])]
 
-    /// - Parameters:
-    ///   - memberships: the lines of `/proc/self/cgroup`: `0::/system.slice/a.service`, or one for each hierarchy of version
-    ///     1. In a container they may name folders that only its host sees; the container's own is then at the root.
-    ///   - mount: where the control groups are mounted.
+    /// The memberships are the lines of `/proc/self/cgroup`: `0::/system.slice/a.service`, or one for each hierarchy of version
+    /// 1. In a container they may name folders that only its host sees; the container's own is then at the root of the mount.
     package init(_ memberships: String, under mount: String) {
         groups = memberships.lines.compactMap { line in
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

@@ -8,9 +8,7 @@ package final class OpenFile: Sendable {
     /// An object kept alive as long as the file.
     private let companion: (any Sendable)?
 
-    /// - Parameters:
-    ///   - descriptor: an open descriptor that nothing else closes.
-    ///   - companion: an object to keep alive as long as the file.
+    /// Adopts an open descriptor that nothing else closes.
     package init(adopting descriptor: Int32, keeping companion: (any Sendable)? = nil) {
         self.descriptor = descriptor
         self.companion = companion

@@ -11,7 +11,6 @@ package struct PresetFile: Hashable, Sendable {
         self.presets = Dictionary(presets.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// All presets, sorted by name.
     package var all: [Preset] { presets.values.sorted { $0.name < $1.name } }
 
     package subscript(name: String) -> Preset? { presets[name] }

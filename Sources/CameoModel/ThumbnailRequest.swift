@@ -295,10 +295,7 @@ package enum HeaderRules {
         "transfer-encoding", "upgrade",
     ]
 
-    /// - Parameters:
-    ///   - headers: values by name, in any case.
-    ///   - path: the prefix of the error's path.
-    /// - Throws: the first header that is malformed or forbidden, without its value, which may be secret.
+    /// - Throws: with a path below this one, the first header that is malformed or forbidden, without its value, which may be secret.
     package static func validate(_ headers: [String: String], at path: String) throws(InvalidRequest) {
         guard headers.count <= ThumbnailRequest.maximumHeaders else {
             let reason = "has \(headers.count) entries, more than \(ThumbnailRequest.maximumHeaders)"

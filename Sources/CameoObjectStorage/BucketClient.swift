@@ -234,9 +234,7 @@ enum BucketAnswer {
     /// The request was signed with a wrong time; the server's is this.
     case wrongTime(Date)
     case failed(StoreError)
-}
 
-extension BucketAnswer {
     /// How far the clocks may differ. Servers refuse from a quarter of an hour.
     private static let tolerance: TimeInterval = 240
     private static let passingStatuses: Set = [408, 409, 429, 500, 502, 503, 504]

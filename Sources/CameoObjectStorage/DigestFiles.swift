@@ -147,9 +147,7 @@ final class DigestFiles: Sendable {
         guard let status = file.status() else { throw Errno() }
         return Int(status.st_size)
     }
-}
 
-extension DigestFiles {
     /// A page of the files in the order of their digests. What else is in the folder is on the first page, and what else is
     /// in one of its folders stands between that folder's files. The cursor is a file's path within the folder, after which
     /// the page begins; empty for the first page.

@@ -116,9 +116,7 @@ package final class ObjectStorage: ByteStorage {
         }
         return mediaType.trimmingCharacters(in: .whitespaces)
     }
-}
 
-extension ObjectStorage {
     /// The maximum size of a page's text in bytes: a thousand keys of up to 1,024 characters, each perhaps encoded, with
     /// what else is said of them.
     private static let pageBytes = 8_388_608
@@ -205,9 +203,7 @@ extension ObjectStorage {
         let bytes = PercentEncoding.decoded(text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
         return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
-}
 
-extension ObjectStorage {
     package func data(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
         let answer = try await get(digest, into: BodyDestination(limit: size), size: size)
         guard answer.received == size, SHA256.digest(of: answer.body) == digest else {

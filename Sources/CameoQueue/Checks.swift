@@ -27,14 +27,23 @@ package struct BlobSurvey: Sendable {
 }
 
 extension QueueStore {
-    /// Reads and verifies every blob, some at a time: a bucket answers many requests in the time of one.
-    ///
-    /// - Parameters:
-    ///   - readers: how many are read at a time.
-    ///   - report: called with progress.
-    ///   - next: called before each page.
-    /// - Returns: what was found.
-    /// - Throws: ``StoreError``
+    package func checkWorkers() async throws(StoreError) -> CheckFinding {
+        let dead = try await status().workers.filter { !$0.isAlive }
+        return CheckFinding(
+            "workers",
+            dead.map { worker in
+                WorkerDescription.isID(worker.id)
+                    ? "worker \(worker.id) died or is silent beyond its lease, and has \(worker.running) running jobs"
+                    : "a row names the worker \(worker.id), which is not a valid worker id"
+            },
+            ok: "no dead worker holds jobs",
+            advice: "The next worker that starts rescues them at once",
+            severity: .warning
+        )
+    }
+
+    /// Reads and verifies every blob, `readers` at a time: a bucket answers many requests in the time of one. `next` is called
+    /// before each page.
     package func survey(
         readers: Int,
         _ report: @Sendable (ByteProgress) -> Void,
@@ -234,6 +243,26 @@ extension QueueTransaction {
         UNION ALL SELECT 'sources', count(*) FROM source WHERE NOT pinned
         UNION ALL SELECT 'source_bytes', CAST(coalesce(sum(size), 0) AS bigint) FROM source WHERE NOT pinned
         """
+    }
+
+    /// `numbers` are the sequences that are behind the highest number in use: `name`, `counted` and `actual`.
+    package func checkCounters(and numbers: [Row] = []) throws -> CheckFinding {
+        let jobs = try wrongCounts().map { wrong in
+            wrong.ever
+                ? "queue \(wrong.queue) has \(wrong.actual) \(wrong.state) jobs and counts \(wrong.counted) that ever ended so"
+                : "queue \(wrong.queue) counts \(wrong.counted) \(wrong.state) jobs and has \(wrong.actual)"
+        }
+        func text(_ row: Row, _ has: String, _ should: String) throws -> String {
+            try "\(row["name"] as String) \(has) \(row["counted"] as Int)\(should) \(row["actual"] as Int)"
+        }
+        let totals = try query(wrongTotals).map { try "the total of \(text($0, "is", " and should be"))" }
+        let behind = try numbers.map { try "the numbers of \(text($0, "have reached", ", and the highest in use is"))" }
+        return CheckFinding(
+            "counters",
+            jobs + totals + behind,
+            ok: "all counters agree with the rows",
+            advice: "Another program changed the tables; \(repairCommand) recounts"
+        )
     }
 
     /// Those that are wrong: `name`, `counted` and `actual`.

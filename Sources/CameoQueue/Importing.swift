@@ -47,7 +47,6 @@ extension QueueTransaction {
         return false
     }
 
-    /// Forgets an import.
     package func forgetImport(of mark: String) throws {
         try execute("DELETE FROM epoch WHERE name = ?1", ["import of \(mark)"])
     }

@@ -2,8 +2,7 @@ internal import CameoModel
 internal import CameoRenderMessages
 internal import Glibc
 
-/// The failures of a render and their messages. What the worker observed itself (its own kill, the wait status, the
-/// child's peak memory) takes precedence over what the child said.
+/// Failures for which no attempt is to blame.
 enum RenderFailure {
     /// The reason is already printable (``RendererSlot/backOff(after:)``), because it is also reported elsewhere.
     static func cannotStart(_ reason: String, source: String) -> JobFailure {
@@ -27,6 +26,8 @@ enum RenderFailure {
     }
 }
 
+// What the worker observed itself (its own kill, the wait status, the child's peak memory) takes precedence over what the
+// child said.
 extension RenderAttempt {
     /// The share of the memory limit above which any failure or death counts as memory exhaustion. Under an
     /// address-space limit libvips ends in a trap, a segmentation fault or a claim that the file is damaged.

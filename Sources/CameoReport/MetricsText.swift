@@ -128,9 +128,7 @@ package struct MetricsText: Sendable {
         let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
         return text.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
     }
-}
 
-extension MetricsText {
     /// The metrics of a store, as `program`, the name of a command, reports them.
     package init(of store: any ReaderStore & MetricsStore, by program: String) async throws(StoreError) {
         self.init()

@@ -24,10 +24,8 @@ package struct BackfillRules: Sendable {
     /// A library has few different renditions.
     private var meanings: [ExactText: Meaning?] = [:]
 
-    /// - Parameters:
-    ///   - wanted: the renditions that every source is to have.
-    ///   - listed: the renditions of all presets.
-    ///   - rendererVersion: the version that pictures are made with now; nil: any version will do.
+    /// Every source is to have the wanted renditions; those of all presets are listed. Pictures are made with this version of
+    /// the renderer; nil: any version will do.
     package init(wanted: [Rendition], listed: [Rendition], rendererVersion: String?) {
         self.wanted = wanted
         self.listed = Set((wanted + listed).map(Self.definition))

@@ -2,7 +2,6 @@ internal import CVideo
 internal import CameoChild
 package import CameoModel
 package import CameoRenderMessages
-internal import Foundation
 
 /// Serves frames of videos, one after another, until the worker hangs up. It says what a renderer says, and answers a job
 /// with one rendition: the frame as an uncompressed PNG, or those of a storyboard one below the other.

@@ -36,7 +36,8 @@ package enum Output {
 
     private static let unread = Mutex<UnreadOutput?>(nil)
 
-    /// From now on nothing waits for a reader of standard error. `dropped` says how many texts were lost meanwhile.
+    /// From now on nothing waits for a reader of standard error, unless no thread can be started. `dropped` says how many
+    /// texts were lost meanwhile.
     package static func neverWaitForReaders(dropped: @escaping @Sendable (Int) -> Void) {
         unread.withLock { unread in
             if unread == nil { unread = try? UnreadOutput(to: STDERR_FILENO, dropped: dropped) }

@@ -40,8 +40,10 @@ def arguments():
         default=f"{tempfile.gettempdir()}/fuzz-findings", help="the folder for findings (default: %(default)s)")
     add("--json", action="store_true", help="print the report as JSON")
     add("--allow-format", action="append", default=[], choices=["jxl", "pdf"], help="also test jxl or pdf")
-    add("--inputs", type=lambda text: lab.positive(text, int), metavar="N", help="stop after this many inputs")
+    add("--inputs", type=int, metavar="N", help="stop after this many inputs")
     options = parser.parse_args()
+    if options.inputs is not None and options.inputs < 1:
+        parser.error("--inputs: at least 1")
     try:
         options.keep.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -43,8 +43,8 @@ def add_bin(add):
     add("--bin", type=pathlib.Path, metavar="FOLDER", help="use the programs in this folder instead of building them")
 
 
-def positive(text, kind=float):
-    if not 0 < (number := kind(text)) < 10_000_000:
+def positive(text):
+    if not 0 < (number := float(text)) < 100_000:
         raise ValueError
     return number
 

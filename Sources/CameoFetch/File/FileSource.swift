@@ -1,6 +1,5 @@
 internal import CLinux
 internal import CameoModel
-internal import Foundation
 internal import Glibc
 
 /// `file:`: regular files below the allowed roots.

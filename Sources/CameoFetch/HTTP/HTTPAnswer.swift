@@ -70,9 +70,7 @@ struct HTTPAnswer: Sendable {
         return "\(subject) is in the private or reserved network \(range); start the worker with "
             + "--allow-host \(host) or --allow-network \(AddressRange(address)) to allow it"
     }
-}
 
-extension HTTPAnswer {
     /// The only interpretation of why a source's transfer failed. The text of libcurl is quoted, never parsed.
     private static func failure(
         _ reason: CurlError,
@@ -117,9 +115,7 @@ extension HTTPAnswer {
             return .fetch(.sourceUnreachable, "\(name) cannot be fetched: \(reason)", isRetryable: false)
         }
     }
-}
 
-extension HTTPAnswer {
     /// The failure for a final status that is neither 200 nor a followed redirect.
     private func failure(for code: Int, of route: HTTPRoute) -> JobFailure {
         let name = Self.phrases[code].map { "\(code) \($0)" } ?? "\(code)"

@@ -1,6 +1,5 @@
 internal import CameoHTTPTransfer
 internal import CameoModel
-internal import Foundation
 internal import Glibc
 internal import Synchronization
 

@@ -1,5 +1,4 @@
 internal import CameoModel
-internal import Glibc
 
 /// ThumbHash (https://evanw.github.io/thumbhash/): about 25 bytes from which a blurred picture with its shape, colours
 /// and alpha can be drawn.

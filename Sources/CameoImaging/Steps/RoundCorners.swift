@@ -1,6 +1,5 @@
 internal import CVips
 internal import CameoModel
-internal import Glibc
 
 /// Applies `cornerRadius` and `corners`: everything outside the rounded shape becomes transparent.
 enum RoundCorners: RenditionStep {

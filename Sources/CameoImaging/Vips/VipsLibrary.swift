@@ -1,7 +1,6 @@
 internal import CVips
 package import CameoModel
 internal import Foundation
-internal import Glibc
 
 /// The library as a whole, initialised once before anything else of this module is used.
 package enum VipsLibrary {

@@ -10,9 +10,7 @@ package struct BytesPlace {
     fileprivate let chosen: String?
     fileprivate let open: (String) throws(StoreError) -> any ByteStorage
 
-    /// - Parameters:
-    ///   - chosen: the name of a place; nil: the one that the database remembers.
-    ///   - open: opens the place of a name.
+    /// `open` opens the place of a name; nil is the one that the database remembers.
     package init(chosen: String?, open: @escaping (String) throws(StoreError) -> any ByteStorage) {
         self.chosen = chosen
         self.open = open

@@ -1,7 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
-internal import Foundation
 
 // DESIGN. A check compares Cameo's rows with one another, in one snapshot, and with the bytes that they name. Whether the
 // server's own files are sound is its business: its indexes are checked by its extension amcheck, where the database has it.
@@ -16,13 +15,13 @@ extension PostgreSQLStore {
         let rows = try await read { db in
             try db.execute("SELECT set_config('statement_timeout', '\(Self.patience)', true)")
             return [
-                try Self.references(db), try Self.counters(db), try Self.limits(db),
+                try Self.references(db), try db.checkCounters(), try Self.limits(db),
                 try Self.sequences(db), try Self.places(db),
                 try db.checkAttempts(), try db.checkHooks(),
                 try self.guests(db),
             ]
         }
-        return [try await server()] + rows + (try await checkBlobs(report)) + [try await deadWorkers()]
+        return [try await server()] + rows + (try await checkBlobs(report)) + [try await checkWorkers()]
     }
 
     private func server() async throws(StoreError) -> CheckFinding {
@@ -94,23 +93,6 @@ extension PostgreSQLStore {
         )
     }
 
-    private static func counters(_ db: PostgreSQLTransaction) throws -> CheckFinding {
-        let jobs = try db.wrongCounts().map { wrong in
-            let what =
-                wrong.ever ? "\(wrong.state) jobs that \(wrong.queue) ever had" : "\(wrong.queue)'s \(wrong.state) jobs"
-            return "the count of \(what) is \(wrong.counted) and should be \(wrong.actual)"
-        }
-        let totals = try db.query(db.wrongTotals).map { row in
-            try "the total of \(row[0] as String) is \(row[1] as Int) and should be \(row[2] as Int)"
-        }
-        return CheckFinding(
-            "counters",
-            jobs + totals,
-            ok: "all counters agree with the rows",
-            advice: "\(byAnother); \(repairCommand) recounts"
-        )
-    }
-
     private static func limits(_ db: PostgreSQLTransaction) throws -> CheckFinding {
         CheckFinding(
             "limits",
@@ -159,17 +141,6 @@ extension PostgreSQLStore {
             [caution].compactMap(\.self) + guests.map { "\($0) is another program's" },
             ok: "the schema has only Cameo's tables",
             advice: "`ALTER TABLE … SET SCHEMA` moves a table; dropping the schema would take it along",
-            severity: .warning
-        )
-    }
-
-    private func deadWorkers() async throws(StoreError) -> CheckFinding {
-        let dead = try await status().workers.filter { !$0.isAlive }
-        return CheckFinding(
-            "workers",
-            dead.map { "worker \($0.id) is silent beyond its lease and has \($0.running) running jobs" },
-            ok: "no silent worker holds jobs",
-            advice: "The next worker rescues them",
             severity: .warning
         )
     }

@@ -1,7 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
-internal import Foundation
 
 extension PostgreSQLStore {
     /// How many blobs are read at a time.

@@ -29,9 +29,7 @@ extension PostgreSQLStore {
         }
         // First, because a statement that uses a damaged index gives wrong answers.
         let indexes = try await damagedIndexes() ?? []
-        for (index, _) in indexes {
-            _ = try await take { db in try db.execute("REINDEX INDEX \(index)") }
-        }
+        for (index, _) in indexes { _ = try await take { try $0.execute("REINDEX INDEX \(index)") } }
         note("database", indexes.count, "indexes rebuilt from their tables")
         note("sequences", try await take(RowFaults.advanceSequences), "sequences set to what rows have reached")
         note(
@@ -41,12 +39,8 @@ extension PostgreSQLStore {
         )
         note("references", try await take(RowFaults.removeDangling), "dangling rows removed")
         note("jobs", try await take(Self.requeue), "jobs queued that were nowhere")
-        note(
-            "attempts",
-            try await take { db in try db.releaseUnknown() },
-            "jobs of unknown workers made available again"
-        )
-        note("hooks", try await take { db in try db.repairHooks() }, "jobs and deliveries of hooks corrected")
+        note("attempts", try await take { try $0.releaseUnknown() }, "jobs of unknown workers made available again")
+        note("hooks", try await take { try $0.repairHooks() }, "jobs and deliveries of hooks corrected")
         note("limits", try await take(Self.enterAgain), "jobs entered again that no claim would have found")
         let keepTurn = { () async throws(StoreError) in
             _ = try await self.commit(.begun) { db in try lease.renew(db) }

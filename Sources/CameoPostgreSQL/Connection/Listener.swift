@@ -1,6 +1,5 @@
 internal import CameoModel
 internal import CameoStore
-internal import Foundation
 internal import Synchronization
 
 // DESIGN. A commit that gives workers something to do says so by NOTIFY, once a group: it takes a lock of the whole

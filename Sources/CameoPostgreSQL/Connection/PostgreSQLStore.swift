@@ -43,13 +43,9 @@ package final class PostgreSQLStore: Sendable {
     }
 
     /// Connects and, unless the access is read-only, creates or migrates the tables. If they are there and current, that
-    /// needs no right to change them. Blocks.
+    /// needs no right to change them. Blocks. The bytes of large blobs are in `place`; nil: in their rows, even if the database
+    /// remembers a place. The clock counts instead of the server's, in tests.
     ///
-    /// - Parameters:
-    ///   - url: the store's name.
-    ///   - access: what the store is opened for.
-    ///   - place: where the bytes of large blobs are; nil: in their rows, even if the database remembers a place.
-    ///   - clock: counts instead of the server's, in tests.
     /// - Throws: ``StoreError/unreachable(location:reason:)``, also if the server refuses the connection;
     ///   ``StoreError/missing(path:)``, ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``,
     ///   ``StoreError/olderSchema(path:found:needed:)``, ``StoreError/denied(location:reason:)``

@@ -1,6 +1,5 @@
 package import CameoQueue
 internal import CameoStore
-internal import Foundation
 
 /// A transaction on one connection.
 package final class PostgreSQLTransaction: QueueTransaction {

@@ -1,7 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
-internal import Foundation
 
 // What a store in a database writes for an import.
 

@@ -1,7 +1,6 @@
 internal import CameoModel
 package import CameoQueue
 package import CameoStore
-internal import Foundation
 
 // DESIGN. A row inserted into `job` by SQL is only a request; a trigger notes it in `arrival`. The next Cameo process
 // accepts it: the row either gets a task or ends at once as `request.invalid`. A page of rows is read and parsed without a

@@ -157,7 +157,6 @@ struct ClaimRun {
 
     // MARK: - Poison jobs
 
-    /// Claims poison jobs.
     mutating func poison() throws -> [ClaimedJob] {
         try db.lock(.limitedClaim)
         // One by one, because each may fill its queue or key.

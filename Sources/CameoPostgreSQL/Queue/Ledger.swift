@@ -94,9 +94,7 @@ extension PostgreSQLTransaction {
     }
 
     package func loseClaim(of task: TaskRow) { if let token = task.token { unwritten.claimed[token] = nil } }
-}
 
-extension PostgreSQLTransaction {
     /// Writes what was recorded, except what only the end of the transaction writes: the change feed and counts. Without
     /// `lanes`, it leaves to the end what locks lanes, too, before others of the group enter requests.
     func flush(lanes: Bool = true) throws { try execute(takeUnwritten(lanes: lanes)) }

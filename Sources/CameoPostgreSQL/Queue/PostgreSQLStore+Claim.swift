@@ -1,8 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
-internal import Foundation
-internal import Synchronization
 
 extension PostgreSQLStore {
     package func claim(_ request: ClaimRequest) async throws(StoreError) -> [ClaimedJob] {

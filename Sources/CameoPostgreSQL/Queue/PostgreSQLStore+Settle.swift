@@ -1,7 +1,6 @@
 package import CameoModel
 package import CameoQueue
 package import CameoStore
-internal import Foundation
 
 extension PostgreSQLStore {
     package func complete(

@@ -1,7 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
-internal import Foundation
 
 extension PostgreSQLTransaction {
     package func schemaVersion() -> Int { Schema.currentVersion }

@@ -1,7 +1,6 @@
 package import CameoModel
 package import CameoQueue
 package import CameoStore
-internal import Foundation
 
 // Jobs that complete without rendering.
 extension PostgreSQLStore {
@@ -39,9 +38,7 @@ extension PostgreSQLStore {
             }
         }
     }
-}
 
-extension PostgreSQLStore {
     package func missing(_ blobs: Set<SourcePage.Blob>) async throws(StoreError) -> Set<BlobDigest> {
         var missing: Set<BlobDigest> = []
         guard let storage else { return missing }

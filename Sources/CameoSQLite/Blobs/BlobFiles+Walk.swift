@@ -1,4 +1,3 @@
-internal import CLinux
 internal import CameoModel
 internal import CameoStore
 internal import Foundation
@@ -18,7 +17,6 @@ extension LostBlobs {
     }
 }
 
-/// A folder of `blobs/`.
 struct BlobFolder: Sendable {
     /// The digests of its files, sorted.
     var digests: [BlobDigest] = []
@@ -45,7 +43,7 @@ extension BlobFiles {
             for entry in list(path, &folder.problems) {
                 let place = "\(path)/\(entry.name)"
                 let missed = entry.type == DT_REG ? lost[entry.name[...]].flatMap { holds(place, $0) ? $0 : nil } : nil
-                folder.misplaced[place] = missed
+                if let missed { folder.misplaced[place] = missed }
                 if entry.type == DT_REG, !name.isEmpty, let digest = BlobDigest(hex: name + entry.name) {
                     folder.digests.append(digest)
                 } else if !Self.isOwn(entry, in: name) {
@@ -138,13 +136,9 @@ final class MovedFiles: Sendable {
 }
 
 extension BlobFiles {
-    /// Moves a blob's file aside. Blocks. Call within a transaction, so that no other process can reference the blob.
+    /// Moves a blob's file aside. Blocks. Call within a transaction, so that no other process can reference the blob. Returns
+    /// false if the file was not made in these times (in milliseconds since 1970) or is another store's, and stays.
     ///
-    /// - Parameters:
-    ///   - digest: the blob's.
-    ///   - times: when the file may have been made, in milliseconds since 1970.
-    ///   - moved: notes the file.
-    /// - Returns: false if the file is too young or too old, or another store's, and stays.
     /// - Throws: `Errno`.
     func moveAside(_ digest: BlobDigest, madeIn times: ClosedRange<Int64>, noting moved: MovedFiles) throws -> Bool {
         guard others() == nil else { return false }

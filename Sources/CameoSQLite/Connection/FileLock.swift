@@ -63,8 +63,8 @@ final class ClaimTurn: Sendable {
     func note(found: Bool) { lastClaimWasInVain.store(!found, ordering: .relaxed) }
 
     /// Takes the turn if it is free, until the value is released. A lock that fails otherwise counts as taken, which costs
-    /// ``courtesy``.
-    func take() -> FileLock? { try? FileLock(path) }
+    /// ``courtesy``: without its file the store may be gone.
+    func take() -> FileLock? { try? FileLock(path, flags: O_RDWR) }
 }
 
 // DESIGN. SQLite before 3.51.3 can corrupt a database when two connections checkpoint and write at the same time (the

@@ -164,14 +164,9 @@ enum StoreAccess {
         return file
     }
 
-    /// Creates a folder in the store unless it exists, with the access that its parent implies.
-    ///
-    /// - Parameters:
-    ///   - path: the folder to create.
-    ///   - mode: the minimum mode of a shared folder. A service may be forbidden to set the set-group-ID bit
-    ///     (RestrictSUIDSGID of systemd). Only folders in which files are created need it, not those into which they
-    ///     are renamed.
-    /// - Throws: `Errno`
+    /// Creates a folder in the store unless it exists, with the access that its parent implies, and at least this mode if it is
+    /// shared. A service may be forbidden to set the set-group-ID bit (RestrictSUIDSGID of systemd). Only folders in which
+    /// files are created need it, not those into which they are renamed.
     static func makeFolder(_ path: String, sharedAs mode: mode_t = 0o2770) throws(Errno) {
         let isShared = isShared(URL(filePath: path).deletingLastPathComponent().path)
         guard mkdir(path, isShared ? 0o770 : 0o700) == 0 else {

@@ -1,7 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
-internal import Foundation
 
 // What only this engine knows of a status.
 extension SQLiteTransaction {

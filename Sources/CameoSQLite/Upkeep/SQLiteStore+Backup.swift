@@ -11,13 +11,9 @@ internal import GRDB
 // temporary names of both folder and database, and renamed last, after everything is synced, so that an interrupted
 // backup cannot be mistaken for a complete one.
 extension SQLiteStore {
-    /// Copies the store's current state into a new or empty folder.
+    /// Copies the store's current state into a new or empty folder. The turn prevents the removal of blobs meanwhile; `report`
+    /// is called with progress, from any thread. The result names the blobs that the copy lacks because the store does.
     ///
-    /// - Parameters:
-    ///   - path: the folder to create.
-    ///   - turn: prevents the removal of blobs meanwhile.
-    ///   - report: called with progress, from any thread.
-    /// - Returns: the content of the copy, and the blobs that it lacks because the store does.
     /// - Throws: ``StoreError/invalidBackupTarget(path:reason:)``; ``StoreError/full(path:)``.
     package func backUp(
         to path: String,

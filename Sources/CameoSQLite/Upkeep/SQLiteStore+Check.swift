@@ -22,14 +22,15 @@ extension SQLiteStore {
     private func content(_ report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding] {
         let rows = try await readApart { db in
             [
-                try Self.foreignKeys(db), try Self.counters(db), try Self.limits(db), try Self.places(db),
+                try Self.foreignKeys(db), try db.checkCounters(and: db.query(Counters.exhaustedNumbers)),
+                try Self.limits(db), try Self.places(db),
                 try Self.requests(db),
                 try db.checkAttempts(), try db.checkHooks(),
                 try Self.ownTables(db), try Self.guests(db),
             ]
         }
         let blobs = try await checkBlobs(report)
-        return rows + blobs + [try await checkAccess(), try await deadWorkers()].compactMap { $0 }
+        return rows + blobs + [try await checkAccess(), try await checkWorkers()].compactMap { $0 }
     }
 
     private static func sqliteVersion(_ db: SQLiteTransaction) throws -> CheckFinding {
@@ -63,44 +64,6 @@ extension SQLiteStore {
             try danglingRows(db).map { "a row of \($0.table) refers to a missing row of \($0.parent)" },
             ok: "every thumbnail and every cached original has its blob, and every attempt its job",
             advice: "\(repairCommand) removes such rows; what is missing is made again on request"
-        )
-    }
-
-    private static func counters(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let jobs = try db.wrongCounts().map { wrong in
-            wrong.ever
-                ? "queue \(wrong.queue) has \(wrong.actual) \(wrong.state) jobs and counts \(wrong.counted) that ever ended so"
-                : "queue \(wrong.queue) counts \(wrong.counted) \(wrong.state) jobs and has \(wrong.actual)"
-        }
-        let totals = try db.query(db.wrongTotals).map { row in
-            try
-                "the total of \(row["name"] as String) is \(row["counted"] as Int) and should be \(row["actual"] as Int)"
-        }
-        let numbers = try db.query(Counters.exhaustedNumbers).map { row in
-            try
-                "the numbers of \(row["name"] as String) have reached \(row["counted"] as Int), and the highest in use is "
-                + "\(row["actual"] as Int)"
-        }
-        return CheckFinding(
-            "counters",
-            jobs + totals + numbers,
-            ok: "all counters agree with the rows",
-            advice: "Another program changed the tables; \(repairCommand) recounts"
-        )
-    }
-
-    private func deadWorkers() async throws(StoreError) -> CheckFinding {
-        let dead = try await status().workers.filter { !$0.isAlive }
-        return CheckFinding(
-            "workers",
-            dead.map { worker in
-                WorkerDescription.isID(worker.id)
-                    ? "worker \(worker.id) died and left \(worker.running) running jobs"
-                    : "a row names the worker \(worker.id), which is not a valid worker id"
-            },
-            ok: "no dead worker holds jobs",
-            advice: "The next worker that starts rescues them at once",
-            severity: .warning
         )
     }
 

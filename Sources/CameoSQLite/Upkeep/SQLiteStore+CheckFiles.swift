@@ -1,7 +1,6 @@
 internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
-internal import Foundation
 
 // Checks the content of `blobs/` in one scan.
 extension SQLiteStore {

@@ -29,13 +29,9 @@ package struct RestoreReport: Codable, Sendable {
 }
 
 extension SQLiteStore {
-    /// Puts a backup in the place of a store that no program uses. The store is moved aside.
+    /// Puts a backup in the place of a store that no program uses, which is moved aside if it exists. The backup is a folder
+    /// that ``backUp(to:in:report:)`` has made, or a store that no program uses; it is only read.
     ///
-    /// - Parameters:
-    ///   - backup: a folder that ``backUp(to:in:report:)`` has made, or a store that no program uses; it is only read.
-    ///   - path: the store's folder; it need not exist.
-    ///   - report: called with progress, from any thread.
-    /// - Returns: what was restored, and where the store of before is.
     /// - Throws: ``StoreError/refused(reason:)`` if a program uses either; ``StoreError/damagedDatabase(path:)``.
     package static func restore(
         _ backup: String,

@@ -10,7 +10,6 @@ internal import Synchronization
 //
 // Jobs that run wait in the export, and their last attempt does not count: their worker is not part of it.
 
-/// The stream of an export.
 package enum ExportStream {
     static let version: Int64 = 1
     static let format = "cameo-export"
@@ -45,12 +44,7 @@ package struct StoreExport: Sendable {
 
     package init(of store: any ExportableStore) { self.store = store }
 
-    /// - Parameters:
-    ///   - now: the time to note.
-    ///   - output: takes the stream piece by piece.
-    ///   - report: called after each page.
-    /// - Returns: what was written.
-    /// - Throws: ``StoreError``
+    /// Passes the stream to `output` piece by piece, with `now` as its time. `report` is called after each page.
     package func write(
         at now: Date,
         to output: @escaping @Sendable (Data) throws -> Void,

@@ -7,9 +7,7 @@ package struct StoreImport: ~Copyable {
     private let store: any ExportableStore
     private var reader: StreamReader
 
-    /// - Parameters:
-    ///   - store: the store.
-    ///   - input: reads up to this many bytes; none at the end.
+    /// `input` reads up to `count` bytes; none at the end.
     package init(into store: any ExportableStore, from input: @escaping (_ count: Int) throws -> Data) {
         self.store = store
         reader = StreamReader(input: input)
@@ -24,12 +22,9 @@ package struct StoreImport: ~Copyable {
         package let differences: [RecordKind]
     }
 
-    /// Stores what is not there yet. What was stored when it is broken off stays, and is passed over the next time.
+    /// Stores what is not there yet, in a store that may have other records if `isAddition`. What was stored when it is broken
+    /// off stays, and is passed over the next time. `report` is called after each page.
     ///
-    /// - Parameters:
-    ///   - isAddition: whether the store may have other records.
-    ///   - report: called after each page.
-    /// - Returns: what the stream had, and whether the store has the same.
     /// - Throws: ``StoreError/refused(reason:)`` if the stream is not an export, was altered, or ends too early; other
     ///   ``StoreError``s of the store.
     package mutating func run(

@@ -16,7 +16,6 @@ package struct StoreRecord: Sendable {
     /// The number of bytes that it needs in memory, about.
     package var size: Int { values.reduce(bytes?.count ?? 0) { $0 + $1.size } }
 
-    /// The digest of a blob.
     package var digest: BlobDigest {
         get throws(StoreError) {
             guard case .text(let hex)? = values.first, let digest = BlobDigest(hex: hex) else {
@@ -70,23 +69,17 @@ package enum StoreValue: Hashable, Sendable {
 
 /// A store that can be exported and imported.
 package protocol ExportableStore: AnyStore {
-    /// Reads all records in the order of their kinds, in pages of one moment.
+    /// Reads all records in the order of their kinds, in pages of one moment. `emit` takes a page, on a thread that may block.
     ///
-    /// - Parameters:
-    ///   - includingBytes: whether blobs come with their bytes.
-    ///   - emit: takes a page, on a thread that may block.
-    /// - Throws: ``StoreError``; ``StoreError/damagedBlob(digest:isMissing:)`` if bytes are lost.
+    /// - Throws: ``StoreError/damagedBlob(digest:isMissing:)`` if bytes are lost.
     func export(
         includingBytes: Bool,
         _ emit: @escaping @Sendable (RecordKind, [StoreRecord]) throws -> Void
     ) async throws(StoreError)
-    /// Notes that an import has begun, so that it can go on if it is broken off.
+    /// Notes that an import has begun, so that it can go on if it is broken off. The mark is the same for all exports of one
+    /// store. Returns whether it was begun before.
     ///
-    /// - Parameters:
-    ///   - mark: the same for all exports of one store.
-    ///   - isAddition: whether the store may have records that are no part of it.
-    /// - Returns: whether this import was begun before.
-    /// - Throws: ``StoreError/cannotOpen(path:reason:)`` if the store has other records, or a living worker.
+    /// - Throws: ``StoreError/cannotOpen(path:reason:)`` if the store has a living worker, or other records unless `isAddition`.
     func beginImport(of mark: String, isAddition: Bool) async throws(StoreError) -> Bool
     /// Stores records that are not there, and the bytes of blobs before them, in one transaction.
     ///

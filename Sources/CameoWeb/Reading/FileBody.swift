@@ -1,6 +1,5 @@
 internal import CameoModel
 internal import CameoStore
-internal import Foundation
 internal import Hummingbird
 internal import NIOCore
 internal import Synchronization

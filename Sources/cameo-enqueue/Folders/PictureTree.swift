@@ -1,6 +1,5 @@
 internal import CameoModel
 internal import CommandSupport
-internal import Foundation
 
 /// The pictures in a folder, recognised by their first bytes rather than their names.
 ///
