@@ -12,9 +12,7 @@ package struct HTTPFields: Hashable, Sendable, Codable {
 
     package private(set) var lines: [Line]
 
-    package init(_ lines: [Line] = []) {
-        self.lines = lines
-    }
+    package init(_ lines: [Line] = []) { self.lines = lines }
 
     /// All lines of the name, joined by ", " (RFC 9110, section 5.3); nil if there are none.
     package subscript(name: String) -> String? {

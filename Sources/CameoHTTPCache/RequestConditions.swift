@@ -20,9 +20,7 @@ package struct RequestConditions {
     private let field: (_ name: String) -> String?
 
     /// - Parameter field: returns the value of a request header field; repeated fields are joined with commas.
-    package init(_ field: @escaping (_ name: String) -> String?) {
-        self.field = field
-    }
+    package init(_ field: @escaping (_ name: String) -> String?) { self.field = field }
 
     /// What the preconditions decide, in the order of section 13.2.2; nil if the representation is to be sent. Entity tags
     /// take precedence over dates.

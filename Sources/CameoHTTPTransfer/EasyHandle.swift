@@ -11,8 +11,7 @@ internal import Glibc
 /// The owner of a transfer, called on the thread that drives it.
 package protocol EasyHandleDelegate: AnyObject {
     func receive(_ bytes: UnsafeRawBufferPointer, from easy: EasyHandle) -> Reception
-    /// - Parameter address: a `sockaddr`.
-    /// - Returns: whether a socket may be opened for it.
+    /// Whether a socket may be opened for an address, a `sockaddr`.
     func mayConnect(toSocketAddress address: UnsafeRawBufferPointer) -> Bool
     func note(unopenedSocket error: Errno)
     /// Whether the transfer goes on; asked only during ``EasyHandle/perform(sending:)``.

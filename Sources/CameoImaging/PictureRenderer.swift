@@ -9,9 +9,7 @@ package struct PictureRenderer {
     /// Whether a truncated source is rendered as far as it goes.
     package var toleratesTruncation = false
 
-    package init(limits: RenderLimits) {
-        self.limits = limits
-    }
+    package init(limits: RenderLimits) { self.limits = limits }
 
     /// Makes all renditions or none, and reports the facts of the source.
     package func render(

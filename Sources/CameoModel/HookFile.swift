@@ -5,9 +5,7 @@ package struct HookFile: Hashable, Sendable {
     /// Sorted by name.
     package let hooks: [Hook]
 
-    package init(_ hooks: [Hook]) {
-        self.hooks = hooks.sorted { $0.name < $1.name }
-    }
+    package init(_ hooks: [Hook]) { self.hooks = hooks.sorted { $0.name < $1.name } }
 
     /// Parses a whole file as strictly as a request: an unknown field is refused by name.
     package init(parsing text: some Sequence<UInt8>) throws(InvalidRequest) {

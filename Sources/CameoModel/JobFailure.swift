@@ -223,10 +223,7 @@ package struct HostUnable: Error, Hashable, Sendable {
         (self.lack, self.source, self.ending) = (lack, source, ending)
     }
 
-    /// What becomes of the job, given what the others can do.
-    ///
-    /// - Parameter hosts: those of the live workers that take such jobs.
-    /// - Returns: the failure of a job that no host can do; nil if one can.
+    /// The failure of a job that no host of a live worker that takes such jobs can do; nil if one can.
     package func failure(on hosts: [(host: String, lacks: Bool)]) -> JobFailure? {
         guard hosts.allSatisfy(\.lacks) else { return nil }
         let names = Set(hosts.map(\.host)).sorted().joined(separator: ", ")

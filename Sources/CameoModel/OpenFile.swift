@@ -204,9 +204,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Int32
 
     /// - Parameter code: defaults to the current `errno`; capture it before another call can overwrite it.
-    package init(_ code: Int32 = errno) {
-        self.code = code
-    }
+    package init(_ code: Int32 = errno) { self.code = code }
 
     /// Whether this machine has run out of descriptors or memory.
     package var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }

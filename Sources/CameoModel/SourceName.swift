@@ -87,9 +87,7 @@ package struct FileURI: Hashable, Sendable {
     package let path: [UInt8]
 
     /// - Parameter path: a relative path is resolved against the working directory.
-    package init(path: [UInt8]) {
-        self.path = FilePaths.absolute(path)
-    }
+    package init(path: [UInt8]) { self.path = FilePaths.absolute(path) }
 
     /// - Throws: the reason why the URI names no local file, phrased to follow the URI in a sentence.
     package init(parsing source: String) throws(InvalidRequest) {

@@ -221,7 +221,7 @@ struct IdleUse {
     /// The processor time allowed while idle, more than any library's clean-up takes.
     private static let allowance = Duration.seconds(1)
 
-    /// - Parameter used: the child's total processor time when it went idle.
+    /// `used` is the child's total processor time when it went idle.
     init(_ used: Duration?) {
         start = used
         last = used

@@ -3,6 +3,7 @@ internal import CameoReport
 internal import CameoStore
 internal import CameoWorker
 internal import CommandSupport
+internal import Foundation
 internal import Synchronization
 
 /// Counts the outcomes of a drain, draws its progress, and prints a one-line summary.

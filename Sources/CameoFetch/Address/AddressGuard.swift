@@ -17,12 +17,9 @@ package struct AddressGuard: Sendable {
     private let exempt: [AddressRange]
 
     /// - Parameter exempt: private or reserved ranges that are allowed.
-    package init(exempt: [AddressRange]) {
-        self.exempt = exempt
-    }
+    package init(exempt: [AddressRange]) { self.exempt = exempt }
 
-    /// - Parameter bytes: a `sockaddr` of any family.
-    /// - Returns: `refused` for any family other than IPv4 and IPv6.
+    /// Refuses a `sockaddr` of any family other than IPv4 and IPv6.
     package func judge(socketAddress bytes: UnsafeRawBufferPointer) -> Verdict {
         guard let address = IPAddress(socketAddress: bytes) else { return .refused(address: nil, range: nil) }
         return judge(address)

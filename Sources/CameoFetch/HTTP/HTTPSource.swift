@@ -84,8 +84,7 @@ struct Download: ~Copyable {
     private var hash = SHA256()
     private var count = 0
 
-    /// - Parameter reservation: the reservation for the bytes, held as long as the file.
-    /// - Throws: the errno of memfd_create.
+    /// Holds the reservation for the bytes as long as the file.
     init(keeping reservation: ByteReservation? = nil) throws(Errno) {
         file = try OpenFile.memory(keeping: reservation)
         self.reservation = reservation

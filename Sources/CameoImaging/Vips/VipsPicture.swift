@@ -42,9 +42,7 @@ struct VipsPicture: ~Copyable {
         return VipsPicture(sole: image)
     }
 
-    private init(sole image: UnsafeMutablePointer<VipsImage>) {
-        self.image = image
-    }
+    private init(sole image: UnsafeMutablePointer<VipsImage>) { self.image = image }
 
     /// The same pixels with a header of their own, which `change` may change.
     func copied(_ change: (UnsafeMutablePointer<VipsImage>) -> Void) -> VipsPicture? {

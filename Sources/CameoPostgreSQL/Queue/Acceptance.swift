@@ -75,8 +75,8 @@ extension Arrival {
         let rows = try db.query(
             """
             SELECT id, created_at, request::text FROM (
-              SELECT id, created_at, request,
-                sum(octet_length(request::text)) OVER (ORDER BY id) - octet_length(request::text) AS bytes_before
+              SELECT id, created_at, request, coalesce(sum(octet_length(request::text)) OVER (
+                ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
               FROM (SELECT id FROM arrival ORDER BY id LIMIT $1) AS first JOIN job USING (id)) AS page
             WHERE bytes_before < $2 ORDER BY id
             """,

@@ -1,6 +1,7 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
+internal import Synchronization
 
 extension PostgreSQLStore {
     package func claim(_ request: ClaimRequest) async throws(StoreError) -> [ClaimedJob] {

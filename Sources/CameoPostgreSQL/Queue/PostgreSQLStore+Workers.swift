@@ -2,6 +2,7 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
+internal import Synchronization
 
 // DESIGN. A worker is alive while its lease lasts, by the server's clock. Whether one that is silent beyond it has died,
 // or was cut off or frozen, nobody can know. So its jobs are released at once and not blamed: a broken network must not

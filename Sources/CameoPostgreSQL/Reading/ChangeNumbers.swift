@@ -1,6 +1,7 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
+internal import Synchronization
 
 // DESIGN. The feed is in commit order, names every change once, and its numbers have no gaps: a reader that sees one knows
 // that something was pruned, and a status counts the changes of a period by subtraction. A sequence's numbers are taken

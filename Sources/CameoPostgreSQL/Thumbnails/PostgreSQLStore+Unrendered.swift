@@ -2,7 +2,7 @@ package import CameoModel
 package import CameoQueue
 package import CameoStore
 
-// Jobs that complete without rendering.
+// Jobs that complete without rendering, and blobs that a storage has lost.
 extension PostgreSQLStore {
     package func complete(
         _ claim: Claim,

@@ -3,6 +3,7 @@ internal import CameoQueue
 package import CameoStore
 internal import Foundation
 internal import GRDB
+internal import Synchronization
 
 // DESIGN. inotify reports when any process writes to the write-ahead log. The commit follows some milliseconds later,
 // after its sync, so a few checks of `PRAGMA data_version` follow at doubling intervals. After an event the watch pauses,

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import CameoModel
 internal import CameoStore
+internal import Foundation
 internal import Synchronization
 
 // DESIGN. The first to poll SQLite's free write lock gets it, and the process that has just released it polls first, so

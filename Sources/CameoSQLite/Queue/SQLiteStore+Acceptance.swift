@@ -28,8 +28,8 @@ extension SQLiteStore {
     func arrivals(atMost limit: Int = Arrival.page.rows) async throws(StoreError) -> Arrivals {
         // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
         let look = """
-            SELECT id, created_at, CAST(request AS BLOB), EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
-              OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
+            SELECT id, created_at, CASE WHEN NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
+              AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id) THEN CAST(request AS BLOB) END
             FROM job WHERE id > (SELECT value FROM sequence WHERE name = 'accepted') ORDER BY id LIMIT ?
             """
         return try await read { db -> Arrivals in
@@ -37,8 +37,7 @@ extension SQLiteStore {
             guard try db.hasArrivals() else { return page }
             try db.run(look, [limit]) { row in
                 page.last = try row.integer(0) ?? 0
-                if try row[3] { return true }
-                let request: Data = try row[2]
+                guard let request: Data = try row[2] else { return true }
                 bytes += request.count
                 page.rows.append(Arrival(id: page.last, createdAt: try row[1], request: request))
                 return bytes < Arrival.page.bytes

@@ -3,6 +3,7 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
+internal import Synchronization
 
 extension SQLiteStore {
     package func register(_ worker: WorkerDescription) async throws(StoreError) {

@@ -1,6 +1,7 @@
 internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
+internal import Foundation
 
 // Checks the content of `blobs/` in one scan.
 extension SQLiteStore {

@@ -45,9 +45,9 @@ extension SQLiteStore {
         try await read { db in try db.databaseSize() }
     }
 
-    /// Rewrites the database without its free pages. Other writers wait meanwhile; readers continue.
+    /// Rewrites the database without its free pages. Other writers wait meanwhile; readers continue. The turn prevents copying
+    /// and pruning.
     ///
-    /// - Parameter turn: prevents copying and pruning meanwhile.
     /// - Throws: ``StoreError/full(path:)`` unless the disk has room for two copies of the pages in use: the new
     ///   database and the log.
     package func vacuum(in turn: MaintenanceTurn) async throws(StoreError) {

@@ -67,12 +67,10 @@ package struct StoreCounters: Hashable, Sendable {
         package let count: Int
         package let milliseconds: Int
 
-        /// Estimates the duration that a share of all durations does not exceed, as Prometheus does: linearly within
-        /// the bucket (https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile). The last
-        /// bound stands for all that are longer.
-        ///
-        /// - Parameter share: Above 0, at most 1.
-        /// - Returns: Milliseconds; nil if there are no durations.
+        /// Estimates the duration in milliseconds that a share (above 0, at most 1) of all durations does not exceed, as
+        /// Prometheus does: linearly within the bucket
+        /// (https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile). The last bound stands for
+        /// all that are longer. Nil if there are no durations.
         package func quantile(_ share: Double) -> Double? {
             guard count > 0 else { return nil }
             let rank = share * Double(count)

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CameoModel
 internal import CameoReport
 internal import CommandSupport
+internal import Foundation
 
 /// The options for sources that are folders.
 struct FolderOptions: ParsableArguments {

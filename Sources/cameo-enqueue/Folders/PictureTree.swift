@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CommandSupport
+internal import Foundation
 
 /// The pictures in a folder, recognised by their first bytes rather than their names.
 ///
