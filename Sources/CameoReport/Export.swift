@@ -16,13 +16,13 @@ package struct Export {
 
     private let directory: OpenFile
     private var manifest: ExportManifest
-    private let store: any Store
+    private let store: any ReaderStore & BlobStore
 
     /// Opens the folder, and creates it if it is missing.
     ///
     /// - Throws: ``ExportError`` if the folder cannot be created or belongs to the store, or if its `manifest.json` is not one
     ///   of an export.
-    package init(to path: String, from store: any Store) throws {
+    package init(to path: String, from store: any ReaderStore & BlobStore) throws {
         self.store = store
         if let folder = store.folder, (FilePaths.absolute(path) + "/").hasPrefix(folder + "/") {
             throw ExportError(path: path, reason: "it belongs to the store")

@@ -8,7 +8,7 @@ package enum ReportFile {
     /// regular file. Inside the store, accepts only `.html` files at the top level, where `deploy/quickstart` puts its page.
     ///
     /// - Throws: ``ExportError``
-    package static func write(_ data: Data, to path: String, store: any Store) throws {
+    package static func write(_ data: Data, to path: String, store: any AnyStore) throws {
         try check(path, store: store)
         do throws(Errno) {
             let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
@@ -24,7 +24,7 @@ package enum ReportFile {
     /// ``write(_:to:store:)`` refuses.
     ///
     /// - Throws: ``ExportError``
-    package static func replace(_ path: String, with data: Data, store: any Store) throws {
+    package static func replace(_ path: String, with data: Data, store: any AnyStore) throws {
         try check(path, store: store)
         try replace(path, by: "\(path).\(getpid()).new", with: data)
     }
@@ -47,7 +47,7 @@ package enum ReportFile {
         }
     }
 
-    private static func check(_ path: String, store: any Store) throws(ExportError) {
+    private static func check(_ path: String, store: any AnyStore) throws(ExportError) {
         let absolute = FilePaths.absolute(path)
         if let folder = store.folder, absolute.hasPrefix(folder + "/"),
             case let inside = absolute.dropFirst(folder.count + 1), inside.contains("/") || !inside.hasSuffix(".html")

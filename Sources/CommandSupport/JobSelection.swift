@@ -28,7 +28,7 @@ package struct JobSelection: ParsableArguments {
     package init() {}
 
     /// Throws if the batch does not exist, which would otherwise look like an empty one.
-    package func expectBatch(in store: any Store) async throws {
+    package func expectBatch(in store: any ReaderStore) async throws {
         if let batch { _ = try await store.batch(batch) }
     }
 

@@ -21,11 +21,11 @@ package struct WaitOptions: ParsableArguments {
 
 /// Waits until jobs, or all of a batch, have ended, with a progress bar.
 package struct JobWait {
-    let store: any Store
+    let store: any ReaderStore
     /// The longest wait, or nil for no limit.
     let timeout: Duration?
 
-    package init(store: any Store, timeout: Duration?) {
+    package init(store: any ReaderStore, timeout: Duration?) {
         self.store = store
         self.timeout = timeout
     }
@@ -156,7 +156,7 @@ struct StandstillWatch {
     private(set) var reason = ""
 
     /// Looks into the store now and then. Without a progress bar, each reason is printed once.
-    mutating func look(at store: any Store) async throws {
+    mutating func look(at store: any ReaderStore) async throws {
         guard ContinuousClock.now >= next else { return }
         next = .now + Self.interval
         let reasons = try await store.standstills().prefix(Self.most).map { TerminalText.escaped($0.text) }

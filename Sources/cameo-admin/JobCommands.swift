@@ -49,7 +49,8 @@ struct ChosenJobs: ParsableArguments {
     }
 
     /// Changes all jobs of the selection. Matching none is no failure.
-    private func changeMany(in store: any Store, by change: BulkChange, done: String) async throws {
+    private func changeMany(in store: any OperatorStore & ReaderStore, by change: BulkChange, done: String) async throws
+    {
         let chosen = try selection.filter()
         var filter = try Result { () throws(BulkChange.Inapplicable) in try change.meant(by: chosen) }
             .mapError { CommandFailure("--state \($0.state.rawValue): such jobs cannot be \(done)", .usage) }.get()

@@ -49,7 +49,7 @@ struct PruneCommand: AsyncParsableCommand {
         }
     }
 
-    private func prune(_ store: any Store) async throws -> Pruned {
+    private func prune(_ store: any OperatorStore) async throws -> Pruned {
         let turn = try await MaintenanceTurn.ofCommand(in: store)
         let prunable = try await store.prunable(options.retention)
         let total = prunable.jobs + prunable.thumbnails
@@ -181,7 +181,7 @@ struct VacuumCommand: AsyncParsableCommand {
         let store = try storeOptions.openEmbedded(
             instead: "PostgreSQL's autovacuum frees space by itself, and its VACUUM (FULL) returns it to the system"
         )
-        let live = try await (store as any Store).status().workers.filter(\.isAlive)
+        let live = try await (store as any ReaderStore).status().workers.filter(\.isAlive)
         guard live.isEmpty || whileWorkersWait else {
             throw CommandFailure(
                 "\(AmountText.count(live.count, "worker")) would have to wait (\(live.map(\.id).joined(separator: " "))); stop them "
@@ -203,7 +203,7 @@ struct VacuumCommand: AsyncParsableCommand {
 }
 
 extension MaintenanceTurn {
-    static func ofCommand(in store: any Store) async throws -> MaintenanceTurn {
+    static func ofCommand(in store: any OperatorStore) async throws -> MaintenanceTurn {
         guard let turn = try await store.maintenanceTurn(within: patience) else {
             throw CommandFailure("another process prunes or copies the store; try again", .failed)
         }

@@ -106,7 +106,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
         try Output.answer(worker, asJSON: json, ["worker \(worker.id) \(ending)"])
     }
 
-    private func untilEnded(_ ids: [String], in store: any Store) async throws {
+    private func untilEnded(_ ids: [String], in store: any ReaderStore) async throws {
         let started = ContinuousClock.now
         while true {
             let live = Set(try await store.status().workers.filter(\.isAlive).map(\.id))

@@ -167,7 +167,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     }
 
     /// Prints accepted jobs at once, so that if a later chunk is refused, only the rest has to be enqueued again.
-    private func enqueue(_ requests: [ThumbnailRequest], in store: any Store) async throws -> [EnqueueReceipt] {
+    private func enqueue(_ requests: [ThumbnailRequest], in store: any ProducerStore) async throws -> [EnqueueReceipt] {
         var receipts: [EnqueueReceipt] = []
         var prepared = try await CheckedRequest.all(requests.prefix(StoreLimits.enqueueChunk))
         for end in stride(from: 0, to: requests.count, by: StoreLimits.enqueueChunk).dropFirst() + [requests.count] {
@@ -195,7 +195,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         )
     }
 
-    private func finish(_ receipts: [EnqueueReceipt], in store: any Store) async throws {
+    private func finish(_ receipts: [EnqueueReceipt], in store: any ReaderStore) async throws {
         let wait = JobWait(store: store, timeout: waiting.waitTimeout)
         // Several requests may have joined the same job.
         let ids = Set(receipts.compactMap(\.id)).sorted()
@@ -217,7 +217,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     }
 
     /// The job, unless it was removed since it ended.
-    private static func kept(_ id: Int64, in store: any Store) async throws(StoreError) -> Job? {
+    private static func kept(_ id: Int64, in store: any ReaderStore) async throws(StoreError) -> Job? {
         do throws(StoreError) {
             return try await store.jobInPlace(of: id)
         } catch .noSuchJob {

@@ -59,7 +59,7 @@ struct EventsCommand: AsyncParsableCommand {
         }
     }
 
-    private func start(in store: any Store) async throws -> Int64 {
+    private func start(in store: any ReaderStore) async throws -> Int64 {
         guard let since else { return follow ? try await store.lastChange() : 0 }
         // Numbers have no gaps; history loses its oldest ones.
         if since > 0, let first = try await store.changes(since: since, limit: 1).first, first.cursor > since + 1 {

@@ -14,11 +14,11 @@ struct StatusWatch {
     private static let share = 0.02
     private static let bars = 500
 
-    private let store: any Store
+    private let store: any ReaderStore
     private var history = History()
     private var report: StatusReport?
 
-    init(store: any Store) {
+    init(store: any ReaderStore) {
         self.store = store
     }
 

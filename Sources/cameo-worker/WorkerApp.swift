@@ -144,7 +144,7 @@ struct WorkerApp {
         }
     }
 
-    private func makeFetcher(_ store: any Store, _ logger: Logger) throws -> Fetcher {
+    private func makeFetcher(_ store: any SourceStore & BlobStore, _ logger: Logger) throws -> Fetcher {
         do {
             var configuration = try command.sources.configuration(deniedFolder: store.folder, budget: budget)
             try command.http.configure(&configuration)
@@ -228,7 +228,7 @@ struct WorkerApp {
         }
     }
 
-    private func logStart(_ worker: Worker, _ store: any Store, _ logger: Logger) {
+    private func logStart(_ worker: Worker, _ store: any AnyStore, _ logger: Logger) {
         if let caution = store.caution { logger.warning("\(caution)") }
         let metadata: Logger.Metadata = [
             "worker": "\(worker.id)", "store": "\(store.location)",
@@ -274,7 +274,7 @@ struct WorkerApp {
     }
 
     /// Warns of queues that do not exist: with a mistyped name, the worker would never have anything to do.
-    func warnOfUnknownQueues(_ store: any Store) async throws {
+    func warnOfUnknownQueues(_ store: any ReaderStore) async throws {
         guard let chosen = command.work.chosenQueues else { return }
         let known = Set(try await store.queues().map(\.name))
         for name in chosen where !known.contains(name) {
@@ -283,14 +283,14 @@ struct WorkerApp {
     }
 
     /// Warns of paused queues with jobs, which a drain leaves behind.
-    func warnOfPausedQueues(_ store: any Store) async throws {
+    func warnOfPausedQueues(_ store: any ReaderStore) async throws {
         for queue in try await store.queues() where queue.paused && isChosen(queue.name) {
             warn(of: queue, "is paused", JobState.allCases.filter { !$0.isFinal })
         }
     }
 
     /// Warns of background queues whose jobs a drain leaves to the quiet hours.
-    func warnOfQuietQueues(_ store: any Store) async throws {
+    func warnOfQuietQueues(_ store: any ReaderStore) async throws {
         guard let hours = command.work.quietHours, !hours.contains(.now) else { return }
         for queue in try await store.queues() where queue.isBackground && !queue.paused && isChosen(queue.name) {
             warn(of: queue, "is open from \(hours.text)", [.available, .retryable])

@@ -111,6 +111,7 @@ private final class RefusingStore: HookStore {
     }
     var isInPlace: Bool { store.isInPlace }
     func version() async throws(StoreError) -> Int { try await store.version() }
+    func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> { store.wakeUps(pause: pause) }
     func finish() async { await store.finish() }
     func close() { store.close() }
 

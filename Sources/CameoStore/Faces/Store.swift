@@ -25,6 +25,9 @@ package protocol AnyStore: Sendable {
     var caution: String? { get }
     /// A number that changes whenever any process commits. Reading it takes microseconds.
     func version() async throws(StoreError) -> Int
+    /// Yields once at the start and whenever any process may have changed something, after which it pauses: a busy
+    /// store costs one wake-up in each `pause`. Ends only when its task is cancelled.
+    func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void>
     /// Completes work that calls left for after their return. For a program that is about to exit.
     func finish() async
     /// Like ``finish()``, but blocks. For a program that exits at once.
@@ -172,9 +175,6 @@ package protocol WorkerStore: AnyStore {
     func deregister(_ worker: String, adding counted: StoreCounters) async throws(StoreError)
     /// The information that a worker polls several times a second.
     func sweep(for worker: String) async throws(StoreError) -> WorkerSweep
-    /// Yields once at the start and whenever any process may have changed something, after which it pauses: a busy
-    /// store costs one wake-up in each `pause`. Ends only when its task is cancelled.
-    func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void>
 
     /// Claims jobs, lowest rank first, and counts an attempt for each (invariant I1). Returns none if nothing is due, no
     /// queue or concurrency key has room, or the worker was asked to stop. Never claims from paused queues. Background

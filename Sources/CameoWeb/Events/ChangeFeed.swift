@@ -34,13 +34,13 @@ final class ChangeFeed: Sendable {
     /// The longest pause between two looks, as the store may miss the signal of a commit.
     private static let patience = Duration.seconds(1)
 
-    private let store: any Store
+    private let store: any ReaderStore
     /// The longest time without a signal.
     private let beat: Duration
     private let state = Mutex(State())
     private let (demand, demands) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    init(store: any Store, beat: Duration) {
+    init(store: any ReaderStore, beat: Duration) {
         self.store = store
         self.beat = beat
     }

@@ -9,7 +9,7 @@ internal import NIOCore
 
 /// The thumbnails of a batch as a ZIP file, the newest job first.
 struct BatchArchive: Sendable {
-    let store: any Store
+    let store: any ReaderStore & BlobStore
     let batch: String
     let channel: any Channel
 

@@ -116,7 +116,7 @@ final class MakingJobs: Sendable {
     }
 
     /// The job that is making the thumbnail, or that recently failed to; nil if a new job is needed.
-    func job(of thumbnail: ThumbnailID, in store: any Store) async throws(StoreError) -> Int64? {
+    func job(of thumbnail: ThumbnailID, in store: any ReaderStore) async throws(StoreError) -> Int64? {
         guard let id = jobs.withLock({ $0[thumbnail] }) else { return nil }
         do throws(StoreError) {
             let job = try await store.jobInPlace(of: id)
