@@ -361,6 +361,10 @@ if isForFleets {
             dependencies: ["CameoModel", "CameoStore", "CameoObjectStorage", "TestSupport"]
         ),
     ]
+    // So that a change of the store does not break them unseen.
+    for tests in package.targets where tests.name == "EndToEndTests" {
+        tests.dependencies += ["cameo-queue-bench", "cameo-library-bench", "cameo-render-bench"]
+    }
 }
 
 // Building Hummingbird takes as long as all the rest, so whoever tests only the default build does without.

@@ -103,15 +103,10 @@ extension QueueBench {
     // MARK: - Following
 
     func follow() async throws {
+        let request = ClaimRequest(limit: 32, background: 32, kind: .usual, queues: nil, for: worker)
         try await besideUpkeep {
             for await _ in store.wakeUps(pause: { .milliseconds(2) }) {
-                while case let jobs = try await store.claim(
-                    limit: 32,
-                    background: 32,
-                    kind: .usual,
-                    queues: nil,
-                    for: worker
-                ), !jobs.isEmpty {
+                while case let jobs = try await store.claim(request), !jobs.isEmpty {
                     for job in jobs { say("\(job.claim.jobID)") }
                     try await complete(jobs)
                 }
