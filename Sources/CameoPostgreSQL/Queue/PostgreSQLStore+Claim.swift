@@ -56,7 +56,6 @@ extension PostgreSQLStore {
             if hasArrivals { isIdle = true }
         }
     }
-
 }
 
 extension PostgreSQLTransaction {
