@@ -89,7 +89,7 @@ extension EndToEnd {
         }
 
         /// Whatever a program prints, logs or passes on.
-        @Test(arguments: ["cameo:SEC%3FRET@", "cameo:SEC%2FRET@", "cameo:SEC%40RET@"])
+        @Test(arguments: ["cameo:Sesame%3FMohn@", "cameo:Sesame%2FMohn@", "cameo:Sesame%40Mohn@"])
         func noProgramShowsThePassword(user: String) async throws {
             let fleet = try await Fleet()
             let store = fleet.store.replacing(/\/\/[^@]*@/, with: "//\(user)", maxReplacements: 1)
@@ -115,7 +115,9 @@ extension EndToEnd {
             shown += try await run("ps", ["-eo", "args"]).outputText
             try await note("cameo-status", "--json")
             shown += String(decoding: worker.standardError, as: UTF8.self)
-            #expect(shown.contains("cameo-worker") && !shown.contains("SEC") && !shown.contains("RET@"))
+            #expect(shown.contains("cameo-worker"))
+            let told = shown.split(separator: "\n").filter { $0.contains("Sesame") || $0.contains("Mohn@") }
+            #expect(told.isEmpty, "\(told)")
         }
 
         /// It makes no more for a bucket that is gone, and that is no picture's fault.
