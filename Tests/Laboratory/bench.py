@@ -24,6 +24,7 @@ EXAMPLES = """examples:
   deploy/bench                            everything, in half an hour or more; the report is in .build/bench/report
   deploy/bench --quick                    everything, with fewer pictures and rounds, in 5 minutes
   deploy/bench all --photos ~/Pictures --output /tmp/report
+  deploy/bench --baseline last.json       what has become slower since that run's report.json
   deploy/bench all --only jobs latency    some parts:
 {parts}
   deploy/bench all --only 640-256-jpeg    one of the jobs:
@@ -67,6 +68,8 @@ def arguments():
         add("--quick", action="store_true", help="fewer pictures, processes, rounds and jobs: 5 minutes")
         add("--output", type=pathlib.Path, metavar="FOLDER",
             help=f"where the report goes (default: .build/bench/{where})")
+        add("--baseline", type=lab.report, metavar="FILE",
+            help="the .json of an earlier run; what has become slower by more than the noise of both is a table")
         add("--only", nargs="+", default=[], metavar="NAME", choices=known,
             help="only these parts or jobs: " + ", ".join(known))
     options_of["all"]("--photos", type=pathlib.Path, metavar="FOLDER", help="your photographs (JPEG), not Debian's")

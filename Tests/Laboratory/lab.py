@@ -1,6 +1,7 @@
 """What the laboratory shares: programs and their costs, stores and servers, figures, tables and progress."""
 import argparse
 import contextlib
+import json
 import math
 import os
 import pathlib
@@ -47,6 +48,15 @@ def positive(text):
     if not 0 < (number := float(text)) < 100_000:
         raise ValueError
     return number
+
+
+def report(path):
+    """A report of figures that an earlier run wrote."""
+    try:
+        found = json.loads(pathlib.Path(path).read_text())
+        return found | {"date": found["date"], "commit": found["commit"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise argparse.ArgumentTypeError(f"{path} is no report: {error}") from error
 
 
 def built(options, script, *programs):

@@ -29,6 +29,7 @@ class Place:
     def __init__(self, options):
         self.folder, self.quick = ROOT / ".build" / "bench", options.quick
         self.photos, self.rounds = getattr(options, "photos", None), options.rounds
+        self.baseline = options.baseline
         self.bin, self.failed, self.left_out = None, json.loads(os.environ.get("BENCH_FAILED", "[]")), []
         self.work, self.python = self.folder / "work", self.folder / "venv" / "bin" / "python"
         self.work.mkdir(parents=True, exist_ok=True)

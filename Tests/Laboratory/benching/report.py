@@ -1,12 +1,15 @@
 """A report: a file of JSON with every figure, and a page of tables in Markdown."""
 import json
 import shutil
+import statistics
 import time
 
 import lab
 
 QUICK = "In a quick run, the starts of vipsthumbnail's and ImageMagick's processes are a large share of their time.\n"
 RATIOS = "Figures are medians of interleaved rounds; a ratio (of a round's own) says how many times as fast Cameo is.\n"
+# Of a figure that was measured once or twice.
+UNKNOWN_NOISE = 0.15
 
 
 class Report:
@@ -36,6 +39,8 @@ class Report:
 
     def close(self):
         shutil.rmtree(self.place.work, ignore_errors=True)
+        if self.place.baseline:
+            self.found["slower"] = slower(self.place.baseline, self.found)
         print(self.write())
         lab.progress(f"The report is in {self.folder}")
 
@@ -53,6 +58,8 @@ class Report:
         for name, words in SECTIONS[self.name].items():
             if found := self.found.get(name):
                 parts += section(found, *words)
+        if compared := self.found.get("slower"):
+            parts += section(compared, *SLOWER)
         for title, entries in (("Failed", self.place.failed), ("Left out", self.place.left_out)):
             if entries:
                 parts += [f"## {title}\n", "".join(f"- {entry['what']}: {entry['reason']}\n" for entry in entries)]
@@ -73,6 +80,44 @@ def cell(row, key):
     for name in path.split("."):
         row = row.get(name) if row else None
     return row if isinstance(row, str) else lab.number(row, int(digits or 0))
+
+
+def figures(found):
+    """What is compared with another run: {what: a value of each round}, the larger the better. Where something ran
+    beside Cameo it is the ratio to that, which the machine's own speed changes least."""
+    known = {}
+    for job in found.get("jobs", []):
+        ours = job["makers"].get("cameo", {"rounds": []})["rounds"]
+        for name, other in job["makers"].items():
+            if name != "cameo":
+                ratios = [their / our for their, our in zip(other["rounds"], ours)]
+                known[f"{job['title']}, to {other['label']}"] = ratios
+    for cell in found.get("rates", []):
+        for name in ("mark", "move"):
+            ratios = [our / their for our, their in zip(cell["cameo"]["rounds"], cell[name]["rounds"])]
+            known[f"{cell['processes']} processes, {cell['batch']} at a time, to a loop that {name}s"] = ratios
+    for point in found.get("workers", {}).get("processes", []) + found.get("workers", {}).get("renderers", []):
+        known["jobs a second of {workers} x {renderers}".format(**point)] = [point["jobsPerSecond"]]
+    for row in latencies(found["latency"]) if "claimed" in found.get("latency", {}).get("idle", {}) else []:
+        known[row["what"]] = [1 / row["p50"]]
+    for name, part in found.get("memory", {}).items():
+        known[f"memory of a worker, {name}"] = [1 / part["workerPeak"]]
+    return {what: values for what, values in known.items() if values}
+
+
+def slower(baseline, found):
+    """What is slower than in the report `baseline`, by more than the rounds of both lie apart together."""
+    def noise(values):
+        return (max(values) - min(values)) / statistics.median(values) if len(values) > 2 else UNKNOWN_NOISE
+
+    before, now, rows = figures(baseline), figures(found), []
+    for what in before.keys() & now.keys():
+        change = statistics.median(now[what]) / statistics.median(before[what]) - 1
+        apart = noise(before[what]) + noise(now[what])
+        if change < -apart:
+            rows.append({"what": what, "change": change * 100, "noise": apart * 100})
+    return {"than": f"{baseline['date']}, commit {baseline['commit']}", "compared": len(before.keys() & now.keys()),
+            "slower": len(rows), "rows": sorted(rows, key=lambda row: row["change"])}
 
 
 def latencies(found):
@@ -138,6 +183,9 @@ SIZES = ("Bytes a row", "", "table = name | rows = rows | bytes in the table = h
          lambda found: [{**row, "heap": row["heap"] / row["rows"], "indexes": row["indexes"] / row["rows"]}
                         for row in named(found)])
 
+SLOWER = ("Slower than the baseline", """{slower} of {compared} figures that the run of {than} has too are worse by more
+than the noise of both.
+""", "figure = what | change in % = change:1 | noise of both in % = noise:1", lambda found: found["rows"])
 TITLES = {"report": "Cameo's benchmark", "fleet": "The queue of a fleet"}
 SECTIONS = {
     "report": {"jobs": PICTURES, "latency": LATENCY, "workers": WORKERS, "memory": MEMORY},
