@@ -179,13 +179,14 @@ struct DeskState {
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { isShuttingDown || fetched[id]?.isCancelled == true }
 
-    /// The next ticket for a slot that is ready, background tickets last; without one the slot counts as idle.
+    /// The ticket of the lowest rank for a slot that is ready, of equal ones the first; without one the slot counts as idle.
     mutating func next(for slot: Int) -> RenderTicket? {
         guard !isShuttingDown, !waiting.isEmpty else {
             slots[slot] = .idle
             return nil
         }
-        let ticket = waiting.remove(at: waiting.firstIndex { !$0.request.isBackground } ?? 0)
+        func rank(_ index: Int) -> Int64 { waiting[index].request.rank ?? .max }
+        let ticket = waiting.remove(at: waiting.indices.min { rank($0) < rank($1) } ?? 0)
         fetched[ticket.id] = (slot, false)
         slots[slot] = .rendering(ticket.id)
         return ticket

@@ -128,8 +128,8 @@ package struct RenderRequest: Sendable {
     /// The scopes of the credentials that opened the source and the overlays. A renderer that has seen a picture of one
     /// scope never serves another.
     package var scopes: Set<RequestScope> = []
-    /// Whether pictures that are not of the background go first.
-    package var isBackground = false
+    /// Pictures of a lower rank go first, and before those without one.
+    package var rank: Int64?
     /// The wall-clock limit from the time a renderer takes the picture; nil for the configuration's.
     package var timeout: Duration?
 

@@ -111,7 +111,7 @@ struct JobRunner: Sendable {
             return .kept(ids, seen)
         }
         let picture = try await progress.timedRendering {
-            try await render(request, fetched, isBackground: job.isBackground, progress.clock)
+            try await render(request, fetched, for: job, progress.clock)
         }
         // Parts of a video are loaded on the way.
         progress.timings.sourceBytes = fetched.bytes
@@ -139,13 +139,16 @@ struct JobRunner: Sendable {
     private func render(
         _ request: ThumbnailRequest,
         _ fetched: FetchedPictures,
-        isBackground: Bool,
+        for job: ClaimedJob,
         _ clock: WorkClock
     ) async throws -> RenderedPicture {
         let (source, name) = (fetched.source, SourceName.of(request.source))
         var wanted = RenderRequest(request.renditions, of: source.file, named: name)
         (wanted.kind, wanted.overlays) = (source.kind, fetched.overlays.map(\.forRenderer))
-        (wanted.scopes, wanted.isBackground) = (Self.scopes(of: request), isBackground)
+        wanted.scopes = Self.scopes(of: request)
+        // The order of claims holds among the jobs that a worker has, too.
+        let due = job.availableAt.milliseconds
+        wanted.rank = job.isBackground ? nil : Rank.of(job.claim.jobID, due: due, priority: request.priority)
         return try await renderer.render(wanted, frames: frames, loading: source.parts, clock: clock)
     }
 

@@ -6,20 +6,20 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct DeskTests {
-    @Test func ticketsOfTheBackgroundAreTakenLast() async throws {
+    @Test func theTicketOfTheLowestRankIsNext() async throws {
         let desk = JobDesk(doorbells: [try Doorbell()])
         let source = try OpenFile.memory(containing: Data("picture".utf8))
         let (submitted, submission) = AsyncStream<Void>.makeStream()
         var submissions = submitted.makeAsyncIterator()
         try await withThrowingTaskGroup(of: Void.self) { group in
             var ids: [RenderTicket.ID] = []
-            for isBackground in [true, false, true, false] {
+            for rank in [nil, 7, nil, 3, 7] as [Int64?] {
                 let id = desk.newID()
                 ids.append(id)
                 group.addTask {
                     _ = try? await withCheckedThrowingContinuation { continuation in
                         var request = RenderRequest([], of: source, named: "picture")
-                        request.isBackground = isBackground
+                        request.rank = rank
                         desk.submit(
                             RenderTicket(id: id, request: request, clock: WorkClock(), continuation: continuation)
                         )
@@ -33,7 +33,7 @@ struct DeskTests {
                 taken.append(ticket.id)
                 desk.finish(ticket, in: 0, .failure(CancellationError()))
             }
-            #expect(taken == [1, 3, 0, 2].map { ids[$0] })
+            #expect(taken == [3, 1, 4, 0, 2].map { ids[$0] })
             try await group.waitForAll()
         }
     }
