@@ -8,21 +8,22 @@ package import Foundation
 package struct SourceArgument: Sendable {
     /// The URI or base64 text.
     package let source: String
-    private let typed: String
+    /// What was typed; nil: the source.
+    private let typed: String?
     /// The position in a list.
-    private let place: (unit: String, number: Int)?
+    private let place: (separator: ListSeparator, number: Int32)?
 
     /// The text as typed, with its position in a list, for messages.
     package var name: String {
-        let text = InlinePicture.isIn(source) ? SourceName.of(source) : typed
-        return place.map { "\($0.unit) \($0.number) of the list, \(text)" } ?? text
+        let text = InlinePicture.isIn(source) ? SourceName.of(source) : typed ?? source
+        return place.map { "\($0.separator.unit) \($0.number) of the list, \(text)" } ?? text
     }
 
     /// A source as it is typed, or a file by its absolute path; patterns and lists are not expanded.
-    package init(_ bytes: [UInt8], at place: (unit: String, number: Int)? = nil) {
+    package init(_ bytes: [UInt8], at place: (separator: ListSeparator, number: Int32)? = nil) {
         self.place = place
         if let text = String(validating: bytes, as: UTF8.self), Self.isSource(text, bytes) {
-            (typed, source) = (text, text)
+            (typed, source) = (nil, text)
         } else {
             (typed, source) = (FilePaths.readable(bytes), FileURI(path: bytes).text)
         }
@@ -53,11 +54,13 @@ package struct SourceArgument: Sendable {
         let data = try CommandFailure.naming("the list on standard input cannot be read") { () throws(Errno) in
             try InputFile.standardInput(atMost: 1 << 30)
         }
-        var sources: [SourceArgument] = []
-        for (index, entry) in data.split(separator: separator.byte, omittingEmptySubsequences: false).enumerated() {
+        var (sources, rest, number): ([SourceArgument], Data, Int32) = ([], data[...], 0)
+        while !rest.isEmpty {
+            let entry = rest.prefix { $0 != separator.byte }
+            rest = rest[entry.endIndex...].dropFirst()
+            number += 1
             let bytes = separator == .newline && entry.last == UInt8(ascii: "\r") ? entry.dropLast() : entry
-            guard !bytes.isEmpty else { continue }
-            sources.append(SourceArgument(Array(bytes), at: (separator.unit, index + 1)))
+            if !bytes.isEmpty { sources.append(SourceArgument(Array(bytes), at: (separator, number))) }
         }
         return sources
     }

@@ -11,13 +11,18 @@ extension CameoEnqueue {
         return Array(path.utf8)
     }
 
-    func readRequests(_ named: [SourceArgument], _ made: [Rendition]) throws -> [ThumbnailRequest] {
-        guard request.isEmpty else { return try request.map(readRequest) }
+    func readRequests(_ named: [SourceArgument], _ made: [Rendition]) throws -> RequestList {
+        guard request.isEmpty else {
+            let read = try request.map(readRequest)
+            try check(read.lazy.flatMap(\.overlaySources), as: "overlay")
+            return RequestList(read)
+        }
         // The bytes of --data come later. A mistake in an option is a mistake for every source.
         let template = try prototype(source: "data:,", made)
         guard !data else {
             try job.expectUse(of: [template.source])
-            return [template]
+            try check(template.overlaySources, as: "overlay")
+            return RequestList([template])
         }
         // Of folders that are only watched nothing is there to enqueue.
         let sources = folders.watch && !folders.recursive ? [] : try folders.expanded(named, store: storePath)
@@ -26,13 +31,18 @@ extension CameoEnqueue {
         // Only these have headers.
         let isFetched = JobOptions.isFetched
         let fetched = sources.contains { isFetched($0.source) } ? try prototype(source: "http://host/", made) : template
-        return try sources.map { source in
-            do {
-                return try (isFetched(source.source) ? fetched : template).replacing(source: source.source)
-            } catch let error as InvalidRequest {
-                throw CommandFailure("\(source.name): \(error.reason)", .usage)
+        let requests = RequestList(count: sources.count) { range in
+            try sources[range].map { source in
+                do {
+                    return try (isFetched(source.source) ? fetched : template).replacing(source: source.source)
+                } catch let error as InvalidRequest {
+                    throw CommandFailure("\(source.name): \(error.reason)", .usage)
+                }
             }
         }
+        for number in sources.indices { _ = try requests.made(number..<number + 1) }
+        try check(template.overlaySources, as: "overlay")
+        return requests
     }
 
     private func readRequest(_ path: String) throws -> ThumbnailRequest {
@@ -90,4 +100,17 @@ extension CameoEnqueue {
         guard !data.isEmpty else { throw CommandFailure("--data: standard input is empty", .usage) }
         return data
     }
+}
+
+/// The requests of a command line. Those of a list of sources are made when they are enqueued: a list is long, and a
+/// request is ten times as large as its source.
+struct RequestList: Sendable {
+    let count: Int
+    let made: @Sendable (Range<Int>) throws -> [ThumbnailRequest]
+
+    init(count: Int, made: @escaping @Sendable (Range<Int>) throws -> [ThumbnailRequest]) {
+        (self.count, self.made) = (count, made)
+    }
+
+    init(_ requests: [ThumbnailRequest]) { self.init(count: requests.count) { Array(requests[$0]) } }
 }

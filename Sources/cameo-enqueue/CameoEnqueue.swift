@@ -139,24 +139,26 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         let watch =
             folders.watch ? try FolderWatch(folders.watched(sources), folders.depth, leavingOut: storePath) : nil
         let requests = try readRequests(sources, renditions)
-        try check(requests.lazy.flatMap(\.overlaySources), as: "overlay")
         let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
         let store = try storeOptions.open()
         try await store.finishing {
-            let receipts: [EnqueueReceipt]
+            let jobs: [Int64]
             if let bytes {
-                receipts = [try await store.enqueue(requests[0], data: bytes, cacheKey: key)]
-                try print(receipts)
+                let receipt = try await store.enqueue(requests.made(0..<1)[0], data: bytes, cacheKey: key)
+                jobs = [receipt].compactMap(\.id)
+                try print([receipt])
             } else {
-                receipts = try await enqueue(requests, in: store)
+                jobs = try await enqueue(requests, in: store)
             }
-            if waiting.wait { try await finish(receipts, in: store) }
+            // Several requests may have joined the same job.
+            if waiting.wait { try await finish(Set(jobs).sorted(), in: store) }
             if let watch {
                 Output.error("cameo-enqueue: watching \(AmountText.count(watch.folderCount, "folder"))")
                 for try await pictures in try watch.pictures() {
                     let sources = pictures.map { SourceArgument($0) }
-                    _ = try await enqueue(try sources.map { try prototype(source: $0.source, renditions) }, in: store)
+                    let made = try sources.map { try prototype(source: $0.source, renditions) }
+                    _ = try await enqueue(RequestList(made), in: store)
                 }
             }
         }
@@ -166,19 +168,22 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         await CommandMain.run(Self.self)
     }
 
-    /// Prints accepted jobs at once, so that if a later chunk is refused, only the rest has to be enqueued again.
-    private func enqueue(_ requests: [ThumbnailRequest], in store: any ProducerStore) async throws -> [EnqueueReceipt] {
-        var receipts: [EnqueueReceipt] = []
-        var prepared = try await CheckedRequest.all(requests.prefix(StoreLimits.enqueueChunk))
+    /// Prints accepted jobs at once, so that if a later chunk is refused, only the rest has to be enqueued again. Returns
+    /// the ids of the jobs.
+    private func enqueue(_ requests: RequestList, in store: any ProducerStore) async throws -> [Int64] {
+        @Sendable func prepared(from start: Int) async throws -> [CheckedRequest] {
+            try await CheckedRequest.all(requests.made(start..<min(start + StoreLimits.enqueueChunk, requests.count)))
+        }
+        var (jobs, chunk): ([Int64], [CheckedRequest]) = ([], try await prepared(from: 0))
         for end in stride(from: 0, to: requests.count, by: StoreLimits.enqueueChunk).dropFirst() + [requests.count] {
             // The next chunk is prepared while this one is written.
-            async let next = CheckedRequest.all(requests.dropFirst(end).prefix(StoreLimits.enqueueChunk))
-            let accepted = try await store.enqueue(prepared)
+            async let next = prepared(from: end)
+            let accepted = try await store.enqueue(chunk)
             try print(accepted)
-            receipts += accepted
-            prepared = try await next
+            jobs += accepted.compactMap(\.id)
+            chunk = try await next
         }
-        return receipts
+        return jobs
     }
 
     // MARK: - Answers
@@ -195,10 +200,8 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         )
     }
 
-    private func finish(_ receipts: [EnqueueReceipt], in store: any ReaderStore) async throws {
+    private func finish(_ ids: [Int64], in store: any ReaderStore) async throws {
         let wait = JobWait(store: store, timeout: waiting.waitTimeout)
-        // Several requests may have joined the same job.
-        let ids = Set(receipts.compactMap(\.id)).sorted()
         let states = try await wait.untilFinished(ids)
         if Output.outputIsTerminal, !json, let first = ids.first, let last = ids.last {
             let counts = JobState.ends.compactMap { state in states[state].map { "\($0) \(state.rawValue)" } }
