@@ -18,13 +18,18 @@ struct ListedOptions {
     }
 
     /// The parser hands out the list as it does help: by an error.
-    private static func dump(of type: (some ParsableCommand).Type) throws -> String {
+    private static func dump<Root: ParsableCommand>(of type: Root.Type) throws -> String {
         do {
-            _ = try type.parseAsRoot(["--experimental-dump-help"])
+            _ = try Parent<Root>.parseAsRoot(["--experimental-dump-help"])
         } catch {
             return type.fullMessage(for: error)
         }
         return ""
+    }
+
+    /// A command above another. A debug build of the parser refuses to parse one with asynchronous completions here.
+    private struct Parent<Root: ParsableCommand>: ParsableCommand {
+        static var configuration: CommandConfiguration { CommandConfiguration(subcommands: [Root.self]) }
     }
 
     func takesValue(_ word: String) -> Bool {
