@@ -98,34 +98,46 @@ package struct MetricsText: Sendable {
 
     /// The whole document.
     package func text(in format: Format) -> String {
-        var lines: [String] = []
+        var text = ""
         for family in families {
             let (name, kind) = (family.name, family.kind)
+            let start = name + kind.ending
             switch format {
             case .openMetrics:
-                lines.append("# TYPE \(name) \(kind.rawValue)")
-                if let unit = family.unit { lines.append("# UNIT \(name) \(unit)") }
-                lines.append("# HELP \(name) \(Self.escaped(family.help))")
+                text += "# TYPE \(name) \(kind.rawValue)\n"
+                if let unit = family.unit { text += "# UNIT \(name) \(unit)\n" }
+                text += "# HELP \(name) \(Self.escaped(family.help))\n"
             case .prometheus:
-                lines.append("# HELP \(name)\(kind.ending) \(family.help)")
-                lines.append("# TYPE \(name)\(kind.ending) \((kind == .info ? Kind.gauge : kind).rawValue)")
+                text += "# HELP \(start) \(family.help)\n"
+                text += "# TYPE \(start) \((kind == .info ? Kind.gauge : kind).rawValue)\n"
             }
+            // There are as many as queues, ten times over.
             for sample in family.samples {
-                let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-                let all = labels.isEmpty ? "" : "{\(labels)}"
-                lines.append("\(name)\(kind.ending)\(sample.ending)\(all) \(Self.text(of: sample.value))")
+                text += start
+                text += sample.ending
+                for (index, label) in sample.labels.enumerated() {
+                    text += index == 0 ? "{" : ","
+                    text += label.name
+                    text += "=\""
+                    text += Self.escaped(label.value)
+                    text += index == sample.labels.count - 1 ? "\"}" : "\""
+                }
+                text += " "
+                text += Self.text(of: sample.value)
+                text += "\n"
             }
         }
-        if format == .openMetrics { lines.append("# EOF") }
-        return lines.joined(separator: "\n") + "\n"
+        return format == .openMetrics ? text + "# EOF\n" : text
     }
 
     private static func text(of value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
     }
 
+    private static let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
+
     private static func escaped(_ text: String) -> String {
-        let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
+        guard text.unicodeScalars.contains(where: escapes.keys.contains) else { return text }
         return text.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
     }
 
