@@ -1,6 +1,8 @@
 import CameoModel
 import CameoStore
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 extension ConformanceCase {
@@ -68,6 +70,43 @@ extension ConformanceCase {
             let of = Dictionary(grouping: changes) { $0[0] }
             #expect(of.count == 200)
             #expect(of.values.allSatisfy { $0.map { $0[1] } == ["available", "running", "completed"] })
+        },
+        ConformanceCase("whoever waits for a job learns of its end, or of that of the job in its place") { fixture in
+            try await fixture.enqueue()
+            let job = try #require(try await fixture.claim().first)
+            let (store, changes) = (fixture.store, StoreChanges(store: fixture.store))
+            let looks = Mutex(0)
+            let wait = Task {
+                try await changes.first(of: 1, within: .seconds(300)) { () async throws -> JobPlace? in
+                    let place = try await store.places(of: [1])[1]
+                    looks.withLock { $0 += 1 }
+                    return place?.state.isFinal == true ? place : nil
+                }
+            }
+            // The second look is the last that nothing has caused.
+            try await eventually("it waits") { looks.withLock { $0 } > 1 }
+            try await fixture.enqueue(1, from: 0)
+            let retry = AttemptEnd.retry(Fixture.failure, at: fixture.clock.now)
+            #expect(try await store.settle(job.claim, as: retry, timings: AttemptTimings())?.supersededBy == 2)
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            #expect(try await wait.value == JobPlace(job: 2, state: .completed))
+        },
+        ConformanceCase("a wait ends with its time and with its task") { fixture in
+            try await fixture.enqueue()
+            let changes = StoreChanges(store: fixture.store)
+            for job in [1, nil] as [Int64?] {
+                #expect(try await changes.first(of: job, within: .milliseconds(50)) { nil as Bool? } == nil)
+                let looked = Mutex(false)
+                let wait = Task {
+                    try await changes.first(of: job, within: .seconds(300)) { () -> Bool? in
+                        looked.withLock { $0 = true }
+                        return nil
+                    }
+                }
+                try await eventually("it waits") { looked.withLock { $0 } }
+                wait.cancel()
+                await #expect(throws: CancellationError.self) { try await wait.value }
+            }
         },
     ]
 }

@@ -17,7 +17,7 @@ extension WebExchange {
             "by": "\(name)", "job": .stringConvertible(receipt.id ?? 0), "outcome": "\(receipt.outcome.rawValue)",
         ]
         site.logger.info("enqueued", metadata: metadata)
-        var response = Response(json: try ServedMessage.receipt(receipt, site), status: .created)
+        var response = try Response(message: ServedMessage(receipt, site), status: .created)
         if let id = receipt.id { response.headers[.location] = "\(site.configuration.basePath)/jobs/\(id)" }
         return response
     }

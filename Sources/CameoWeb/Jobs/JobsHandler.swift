@@ -43,16 +43,14 @@ extension WebExchange {
     private func job(_ id: Int64) async throws -> Response {
         try admit(.read, ["wait"])
         let patience = try target.query.wait()
-        let store = site.store
-        let ended = try? await cancelWhenGracefulShutdown { [changes = site.changes] in
-            try await changes.first(within: patience) { () async throws(StoreError) -> Job? in
-                let job = try await store.jobInPlace(of: id)
-                return job.state.isFinal ? job : nil
+        if patience > .zero {
+            _ = try? await cancelWhenGracefulShutdown { [site] in
+                try await site.changes.first(of: id, within: patience) { () async throws(StoreError) -> Bool? in
+                    try await site.store.places(of: [id])[id]?.state.isFinal == false ? nil : true
+                }
             }
         }
-        let job: Job
-        if let found = ended ?? nil { job = found } else { job = try await store.jobInPlace(of: id) }
-        return Response(json: try ServedMessage.job(job, site))
+        return try Response(message: ServedMessage(try await site.store.jobInPlace(of: id), site))
     }
 
     private func listJobs() async throws -> Response {
@@ -61,10 +59,14 @@ extension WebExchange {
         filter.before = try target.query.integer("cursor", in: 1...Int64.max)
         filter.limit = Int(try target.query.integer("limit", in: Self.jobsRange) ?? 50)
         let jobs = try await site.store.jobs(filter)
-        let isFull = jobs.count == filter.limit
-        let cursor = isFull ? jobs.last.map { JSONValue.integer($0.id) } : nil
-        let served = try jobs.map { try ServedMessage.job($0, site) }
-        return Response(json: ["jobs": .array(served), "cursor": cursor ?? .null])
+        let cursor = jobs.count == filter.limit ? jobs.last.map { JSONValue.integer($0.id) } : nil
+        return try Response(message: Page(jobs: jobs.map { ServedMessage($0, site) }, cursor: cursor ?? .null))
+    }
+
+    private struct Page: Encodable {
+        let jobs: [ServedMessage]
+        /// What leads to the next page; null if this is the last.
+        let cursor: JSONValue
     }
 
     private static let filters = ["state", "queue", "batch", "code", "source", "since"]
@@ -93,11 +95,21 @@ extension WebExchange {
             counts[failure.code, default: (0, job)].count += 1
         }
         let sorted = counts.sorted { ($1.value.count, $0.key.rawValue) < ($0.value.count, $1.key.rawValue) }
-        let codes = try sorted.map { code, entry -> JSONValue in
-            let example = try ServedMessage.job(entry.newest, site)
-            return ["code": .string(code.rawValue), "count": .integer(Int64(entry.count)), "example": example]
+        let codes = sorted.map { code, entry in
+            Failures.Code(code: code, count: entry.count, example: ServedMessage(entry.newest, site))
         }
-        return Response(json: ["newest": .integer(Int64(jobs.count)), "codes": .array(codes)])
+        return try Response(message: Failures(newest: jobs.count, codes: codes))
+    }
+
+    private struct Failures: Encodable {
+        struct Code: Encodable {
+            let code: JobFailure.Code
+            let count: Int
+            let example: ServedMessage
+        }
+
+        let newest: Int
+        let codes: [Code]
     }
 
     // MARK: - Writing
@@ -117,7 +129,7 @@ extension WebExchange {
         guard site.configuration.tokens.allow(.read, to: request) else {
             return Response(json: ["id": .integer(job.id), "state": .string(job.state.rawValue)])
         }
-        return Response(json: try ServedMessage.job(job, site))
+        return try Response(message: ServedMessage(job, site))
     }
 
     /// Changes all jobs that match the query's filter.
@@ -151,44 +163,60 @@ extension WebExchange {
     }
 }
 
-/// Messages as served over HTTP: the wire format, with this server's paths added to each thumbnail.
-enum ServedMessage {
+/// A message as served over HTTP: the wire format, with this server's paths added to each thumbnail.
+struct ServedMessage: Encodable {
+    private enum Field: String, CodingKey {
+        case thumbnails
+    }
+
+    private let message: any Encodable & Sendable
+    private let thumbnails: [ServedThumbnail]
+
     /// A job without secrets.
-    static func job(_ job: Job, _ site: Site) throws -> JSONValue {
-        try message(job.withoutSecrets, job.thumbnails, of: job.id, site)
+    init(_ job: Job, _ site: Site) {
+        message = job.withoutSecrets
+        thumbnails = job.thumbnails.map { ServedThumbnail($0, of: job.id, site) }
     }
 
-    static func receipt(_ receipt: EnqueueReceipt, _ site: Site) throws -> JSONValue {
-        try message(receipt, receipt.thumbnails, of: receipt.id, site)
+    init(_ receipt: EnqueueReceipt, _ site: Site) {
+        message = receipt
+        thumbnails = receipt.thumbnails.map { ServedThumbnail($0, of: receipt.id, site) }
     }
 
-    private static func message(
-        _ message: some Encodable,
-        _ thumbnails: [RequestedThumbnail],
-        of job: Int64?,
-        _ site: Site
-    ) throws -> JSONValue {
-        var members = try members(of: message)
-        members["thumbnails"] = .array(try thumbnails.map { try thumbnail($0, of: job, site) })
-        return .object(members)
+    func encode(to encoder: any Encoder) throws {
+        try message.encode(to: encoder)
+        var members = encoder.container(keyedBy: Field.self)
+        try members.encode(thumbnails, forKey: .thumbnails)
+    }
+}
+
+/// A thumbnail with this server's paths. The `url` of one not made yet names its job, so that it can report a failure.
+private struct ServedThumbnail: Encodable {
+    private struct Paths: Encodable {
+        let url: String
+        let blobURL, placeholderURL: String?
     }
 
-    static func members(of message: some Encodable) throws -> [String: JSONValue] {
-        guard case .object(let members) = try JSONValue(parsing: try WireFormat.encode(message)) else { return [:] }
-        return members
-    }
+    private let thumbnail: RequestedThumbnail
+    private let paths: Paths
 
-    /// Adds this server's paths. The `url` of a thumbnail not made yet names its job, so that it can report a failure.
-    private static func thumbnail(_ thumbnail: RequestedThumbnail, of job: Int64?, _ site: Site) throws -> JSONValue {
-        var members = try members(of: thumbnail)
-        let isPending = thumbnail.blob == nil
-        let query = isPending ? job.map { "?job=\($0)" } ?? "" : ""
-        members["url"] = .string(site.path(to: thumbnail.uri) + query)
-        if let blob = thumbnail.blob { members["blobURL"] = .string(site.path(to: blob)) }
+    init(_ thumbnail: RequestedThumbnail, of job: Int64?, _ site: Site) {
+        self.thumbnail = thumbnail
+        let query = thumbnail.blob == nil ? job.map { "?job=\($0)" } ?? "" : ""
+        var placeholder: String?
         if thumbnail.thumbHash != nil, case .thumbnail(let id) = thumbnail.uri {
-            members["placeholderURL"] = .string("\(site.configuration.basePath)/placeholder/\(id)")
+            placeholder = "\(site.configuration.basePath)/placeholder/\(id)"
         }
-        return .object(members)
+        paths = Paths(
+            url: site.path(to: thumbnail.uri) + query,
+            blobURL: thumbnail.blob.map(site.path(to:)),
+            placeholderURL: placeholder
+        )
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try thumbnail.encode(to: encoder)
+        try paths.encode(to: encoder)
     }
 }
 
@@ -219,10 +247,11 @@ extension WebExchange {
         let limit = try target.query.integer("limit", in: Self.batchesRange) ?? 20
         let cursor = try target.query.integer("cursor", in: 1...Int64.max)
         let page = try await site.store.batches(before: cursor, limit: Int(limit))
-        var members: [String: JSONValue] = [
-            "batches": .array(try page.batches.map { .object(try ServedMessage.members(of: $0)) })
-        ]
-        if let next = page.next { members["next"] = .integer(next) }
-        return Response(json: .object(members))
+        return try Response(message: Batches(batches: page.batches, next: page.next))
+    }
+
+    private struct Batches: Encodable {
+        let batches: [BatchReport]
+        let next: Int64?
     }
 }

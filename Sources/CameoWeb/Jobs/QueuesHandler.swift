@@ -18,8 +18,7 @@ extension WebExchange {
         guard let rest = target.firstSegment.rest else {
             try check(allows: .get, .head)
             try admit(.read)
-            let queues = try await site.store.queues()
-            return Response(json: ["queues": .array(try queues.map { .object(try ServedMessage.members(of: $0)) })])
+            return try Response(message: ["queues": try await site.store.queues()])
         }
         let (name, verb) = RequestTarget.split(rest)
         guard let verb, let change = Change(rawValue: String(verb)) else { throw Self.nothing }

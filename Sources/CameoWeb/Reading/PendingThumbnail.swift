@@ -54,7 +54,7 @@ struct PendingThumbnail: Sendable {
     func wait(_ patience: Duration, on site: Site) async throws -> Fate {
         guard patience > .zero else { return try await fate(on: site) }
         let end = try? await cancelWhenGracefulShutdown {
-            try await site.changes.first(within: patience) { () async throws -> Fate? in
+            try await site.changes.first(of: job, within: patience) { () async throws -> Fate? in
                 let fate = try await fate(on: site)
                 if case .missing(hasEnded: false) = fate { return nil }
                 return fate
