@@ -41,10 +41,7 @@ extension Client {
         data: Data,
         cacheKey: String? = nil
     ) async throws(CameoError) -> EnqueueReceipt {
-        try await asking {
-            let key = try cacheKey.map { try CacheKey($0) }
-            return try await store.enqueue(request, data: data, cacheKey: key)
-        }
+        try await asking { try await store.enqueue(request, data: data, cacheKey: cacheKey.map { try CacheKey($0) }) }
     }
 
     /// The current status of a job.

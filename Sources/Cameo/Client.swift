@@ -63,8 +63,7 @@ public final class Client: Sendable {
         if let mediaType, !MediaType.isWellFormed(mediaType) {
             throw .invalidRequest(field: "mediaType", reason: "\"\(mediaType)\" is not a media type such as text/plain")
         }
-        let digest = try await asking { try await store.store(data, mediaType: mediaType) }
-        return .blob(digest)
+        return .blob(try await asking { try await store.store(data, mediaType: mediaType) })
     }
 
     /// The bytes that currently have this name, verified against their digest.

@@ -47,9 +47,7 @@ package final class ByteBudget: Sendable {
 
     let state: Mutex<State>
 
-    package init(limit: Int = .max) {
-        state = Mutex(State(limit: limit, used: 0))
-    }
+    package init(limit: Int = .max) { state = Mutex(State(limit: limit, used: 0)) }
 
     /// Reserves bytes as soon as there is room. The wait is reported to `clock`.
     ///
@@ -96,8 +94,7 @@ package final class ByteBudget: Sendable {
         } onCancel: {
             change { state in
                 guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return }
-                let waiter = state.waiters.remove(at: index)
-                waiter.continuation.resume(returning: false)
+                state.waiters.remove(at: index).continuation.resume(returning: false)
             }
         }
     }
@@ -164,7 +161,7 @@ package final class ByteReservation: Sendable {
             let more = bytes - held
             let isIn = budget.state.withLock { state in
                 let isBegun = state.growing.contains(download)
-                let isNext = isBegun ? state.growing.first == download : false
+                let isNext = state.growing.first == download
                 guard mayExceed || isNext || (state.hasRoom(more) && (isBegun || state.waiters.isEmpty)) else {
                     state.hasRefused = true
                     return false

@@ -26,13 +26,7 @@ package struct PartialResponse: Codable, Hashable, Sendable {
 extension PartialResponse {
     /// Nil if the rest cannot be requested, or if too little has arrived. `head` is as it arrived; `count`, `digest` and
     /// `peers` are of the bytes.
-    package init?(
-        _ head: CacheableResponse,
-        from url: String,
-        count: Int,
-        digest: BlobDigest,
-        peers: [Peer]
-    ) {
+    package init?(_ head: CacheableResponse, from url: String, count: Int, digest: BlobDigest, peers: [Peer]) {
         guard head.status == 200, head.rangeValidator != nil, head.isUnencoded,
             head.fields["Accept-Ranges"]?.asciiLowercased != "none",
             let total = head.contentLength, count >= Self.leastBytes, count < total
@@ -98,10 +92,7 @@ extension CacheableResponse {
     /// The validator for `If-Range`: a strong entity tag or, without any tag, a strong date (RFC 9110, sections 8.8.2.2 and
     /// 13.1.5). A date is strong if the response is a minute younger, so that it cannot have changed twice in its second.
     var rangeValidator: String? {
-        if fields["ETag"] != nil {
-            guard let tag = entityTag, !tag.isWeak else { return nil }
-            return tag.text
-        }
+        if fields["ETag"] != nil { return entityTag.flatMap { $0.isWeak ? nil : $0.text } }
         guard fields["Date"] != nil, let lastModified, date.duration(since: lastModified) >= .seconds(60) else {
             return nil
         }
@@ -116,10 +107,7 @@ extension CacheableResponse {
     }
 
     /// Whether the body has no content coding.
-    var isUnencoded: Bool {
-        let coding = fields["Content-Encoding"]?.asciiLowercased ?? "identity"
-        return coding == "identity"
-    }
+    var isUnencoded: Bool { (fields["Content-Encoding"]?.asciiLowercased ?? "identity") == "identity" }
 
     /// Whether the body has a content coding that HTTP clients do not know. Stores of objects name character sets and their
     /// own framing there; browsers pass such a body on as it is.

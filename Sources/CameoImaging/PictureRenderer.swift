@@ -79,15 +79,10 @@ package struct PictureRenderer {
         }
         guard group.page < facts.pages else {
             let pages = "\(facts.pages) \(facts.pages == 1 ? "page" : "pages")"
-            let predicate = "has \(pages), so there is no page \(group.page) (pages count from 0)"
-            throw ImagingError(.noSuchPage, predicate)
+            throw ImagingError(.noSuchPage, "has \(pages), so there is no page \(group.page) (pages count from 0)")
         }
-        let header: VipsPicture
-        if group.page == 0, let opened = firstPage.take() {
-            header = opened
-        } else {
-            header = try reader.header(page: group.page)
-        }
+        let header =
+            if group.page == 0, let opened = firstPage.take() { opened } else { try reader.header(page: group.page) }
         let shape = reader.shape(header)
         // The frame of a video may have been made smaller already.
         let made = PictureFacts(header, format: reader.format).size
@@ -97,8 +92,7 @@ package struct PictureRenderer {
             return isSmaller ? PixelSize(min(size.width, made.width), min(size.height, made.height)) : size
         }
         func decoded(_ header: consuming VipsPicture, at size: PixelSize) throws(ImagingError) -> SharedPicture {
-            let isTurned = header.isTurnedSideways
-            let kept = EarlyCut.kept(for: renditions, of: shape, at: size, isTurnedSideways: isTurned)
+            let kept = EarlyCut.kept(for: renditions, of: shape, at: size, isTurnedSideways: header.isTurnedSideways)
             return try SourceDecoder(reader: reader, shape: shape)
                 .page(group.page, header: header, at: size, keeping: kept, keepsProfile: keepsProfile)
         }
@@ -113,10 +107,7 @@ package struct PictureRenderer {
         return (try decoded(try reader.header(page: group.page), at: needed), trimmed)
     }
 
-    private func trim(
-        _ renditions: [Rendition],
-        _ shared: SharedPicture
-    ) throws(ImagingError) -> [Int: TrimmedArea] {
+    private func trim(_ renditions: [Rendition], _ shared: SharedPicture) throws(ImagingError) -> [Int: TrimmedArea] {
         var areas: [Int: TrimmedArea] = [:]
         for threshold in Set(renditions.compactMap(\.trim)) {
             let frame = try shared.frame(0, inSourceProfile: false)

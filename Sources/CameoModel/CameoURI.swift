@@ -138,8 +138,7 @@ package enum SourceScheme: String, CaseIterable, Sendable {
 
     /// Nil if the text has another scheme, or none.
     package init?(of source: String) {
-        guard let scheme = URIScheme.of(source) else { return nil }
-        self.init(rawValue: scheme)
+        self.init(rawValue: URIScheme.of(source) ?? "")
     }
 
     package var isWeb: Bool { self == .http || self == .https }

@@ -19,6 +19,19 @@ public enum JSONValue: Hashable, Sendable {
         case .object: "an object"
         }
     }
+
+    /// Parses a complete JSON document of at most `limit` bytes; what to do with a longer one, `instead` says.
+    package init(reading text: some Sequence<UInt8>, atMost limit: Int, instead: String = "") throws(InvalidRequest) {
+        let text = Array(text)
+        guard text.count <= limit else {
+            throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(limit)\(instead)")
+        }
+        do throws(JSONSyntaxError) {
+            self = try JSONValue(parsing: text)
+        } catch {
+            throw InvalidRequest(path: "", reason: "malformed JSON: \(error)")
+        }
+    }
 }
 
 extension JSONValue: Codable {
@@ -76,20 +89,5 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     /// An object; if a key is repeated, the last value wins.
     public init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(Dictionary(members, uniquingKeysWith: { _, last in last }))
-    }
-}
-
-extension JSONValue {
-    /// Parses a complete JSON document of at most `limit` bytes; what to do with a longer one, `instead` says.
-    package init(reading text: some Sequence<UInt8>, atMost limit: Int, instead: String = "") throws(InvalidRequest) {
-        let text = Array(text)
-        guard text.count <= limit else {
-            throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(limit)\(instead)")
-        }
-        do throws(JSONSyntaxError) {
-            self = try JSONValue(parsing: text)
-        } catch {
-            throw InvalidRequest(path: "", reason: "malformed JSON: \(error)")
-        }
     }
 }

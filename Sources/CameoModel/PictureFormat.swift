@@ -36,33 +36,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
 
     /// Whether the pages are frames in time.
     package var isAnimatable: Bool { self == .gif || self == .webp || self == .video }
-}
 
-extension Rendition.Format {
-    /// The format to write for a source; never `auto` or `source`.
-    package func written(for source: PictureFormat) -> Rendition.Format {
-        switch self {
-        case .auto: return .webp
-        case .source:
-            switch source {
-            case .jpeg, .video: return .jpeg
-            case .png, .svg, .pdf, .initials, .tiff: return .png
-            case .gif: return .gif
-            case .webp, .jxl: return .webp
-            case .avif, .heif: return .avif
-            }
-        case .jpeg, .png, .webp, .avif, .gif: return self
-        }
-    }
-
-    /// Whether a format that is written can hold several frames.
-    package var isAnimatable: Bool { self == .gif || self == .webp }
-
-    /// Whether transparent pixels can be written.
-    package var hasAlpha: Bool { self != .jpeg }
-}
-
-extension PictureFormat {
     /// Maps a media type, in lower case and without parameters; nil if it names none of these formats.
     package init?(mediaType: String) {
         switch mediaType {
@@ -143,6 +117,44 @@ extension PictureFormat {
         default: return nil
         }
     }
+}
+
+extension Rendition.Format {
+    /// The media type of the format; nil for `auto` and `source`, which do not name one.
+    package var mediaType: String? {
+        PictureFormat(rawValue: rawValue)?.mediaType
+    }
+
+    /// The usual file name extension, without the dot.
+    package var fileExtension: String {
+        switch self {
+        case .auto, .source: "bin"
+        case .jpeg: "jpg"
+        case .png, .webp, .avif, .gif: rawValue
+        }
+    }
+
+    /// The format to write for a source; never `auto` or `source`.
+    package func written(for source: PictureFormat) -> Rendition.Format {
+        switch self {
+        case .auto: return .webp
+        case .source:
+            switch source {
+            case .jpeg, .video: return .jpeg
+            case .png, .svg, .pdf, .initials, .tiff: return .png
+            case .gif: return .gif
+            case .webp, .jxl: return .webp
+            case .avif, .heif: return .avif
+            }
+        case .jpeg, .png, .webp, .avif, .gif: return self
+        }
+    }
+
+    /// Whether a format that is written can hold several frames.
+    package var isAnimatable: Bool { self == .gif || self == .webp }
+
+    /// Whether transparent pixels can be written.
+    package var hasAlpha: Bool { self != .jpeg }
 }
 
 /// The syntax of media types, as used in `Content-Type`.

@@ -296,6 +296,12 @@ public struct StatusReport: Hashable, Codable, Sendable {
             self.since = since
         }
     }
+
+    /// Why due jobs are not worked on.
+    package var standstills: [Standstill] {
+        let waiting = queues.filter { ($0.jobs[.available] ?? 0) > 0 }
+        return Standstill.all(of: waiting.map { ($0.name, $0.paused) }, workers: workers)
+    }
 }
 
 /// Whether a store is being worked on as it should be. JSON form: `proto-json/health-report.schema.json`.
@@ -354,13 +360,5 @@ package enum Standstill: Hashable, Sendable {
                 let isTaken = !hasWorkers || workers.contains { $0.takesJobs(of: queue.name) }
                 return isTaken ? nil : .untaken(queue: queue.name)
             }
-    }
-}
-
-extension StatusReport {
-    /// Why due jobs are not worked on.
-    package var standstills: [Standstill] {
-        let waiting = queues.filter { ($0.jobs[.available] ?? 0) > 0 }
-        return Standstill.all(of: waiting.map { ($0.name, $0.paused) }, workers: workers)
     }
 }

@@ -41,22 +41,6 @@ package struct Thumbnail: Hashable, Sendable {
     }
 }
 
-extension Rendition.Format {
-    /// The media type of the format; nil for `auto` and `source`, which do not name one.
-    package var mediaType: String? {
-        PictureFormat(rawValue: rawValue)?.mediaType
-    }
-
-    /// The usual file name extension, without the dot.
-    package var fileExtension: String {
-        switch self {
-        case .auto, .source: "bin"
-        case .jpeg: "jpg"
-        case .png, .webp, .avif, .gif: rawValue
-        }
-    }
-}
-
 /// What is known about a thumbnail beyond its size and format, and about its source.
 package struct ThumbnailFacts: Hashable, Sendable {
     package let hasAlpha: Bool
@@ -74,11 +58,6 @@ package struct ThumbnailFacts: Hashable, Sendable {
         self.source = source
         self.isTruncated = isTruncated
     }
-}
-
-extension Placeholder {
-    /// The colour as `#rrggbb`; a dominant colour is always opaque.
-    package var dominantColorText: String { String(dominantColor.description.prefix(7)) }
 }
 
 /// A renderer's output for one rendition.
@@ -168,6 +147,9 @@ package struct Placeholder: Hashable, Sendable {
     /// BlurHash (https://blurha.sh), 4 × 3 components, or 3 × 4 for a portrait picture.
     package let blurHash: String
     package let dominantColor: Color
+
+    /// The colour as `#rrggbb`; a dominant colour is always opaque.
+    package var dominantColorText: String { String(dominantColor.description.prefix(7)) }
 
     package init(thumbHash: String, blurHash: String, dominantColor: Color) {
         self.thumbHash = thumbHash

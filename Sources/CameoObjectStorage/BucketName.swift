@@ -26,7 +26,8 @@ package struct BucketName: Hashable, Sendable {
     ///
     /// - Throws: ``StoreError/cannotOpen(path:reason:)``
     package init(_ text: String, environment: [String: String]) throws(StoreError) {
-        let shown = Self.shown(text)
+        // Any part of one with an `@`, and a query, may be a secret.
+        let shown = text.contains("@") ? "s3://…" : String(text.prefix { $0 != "?" })
         func wrong(_ reason: String) -> StoreError { .cannotOpen(path: shown, reason: reason) }
         guard text.utf8.count <= 2_000, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), text.hasPrefix("s3://"),
             !text.contains("#")
@@ -96,11 +97,6 @@ package struct BucketName: Hashable, Sendable {
         let path = prefix.isEmpty ? bucket : "\(bucket)/\(prefix)"
         let source = credentials.map { "&credentials=\($0.rawValue)" } ?? ""
         return "s3://\(path)?endpoint=\(endpoint.text)&region=\(region)&addressing=\(addressing.rawValue)\(source)"
-    }
-
-    /// The name for messages. Any part of one with an `@`, and a query, may be a secret.
-    private static func shown(_ text: String) -> String {
-        text.contains("@") ? "s3://…" : String(text.prefix { $0 != "?" })
     }
 
     private static func isRegion(_ text: String) -> Bool {

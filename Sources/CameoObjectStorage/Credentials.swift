@@ -101,11 +101,7 @@ actor CredentialCache {
 
     /// One fetch at a time serves all that wait.
     private func fetched() async throws(CredentialsUnavailable) -> Credentials {
-        let task =
-            fetch
-            ?? Task { [source, environment, threads] in
-                await Self.fetch(source, environment, threads)
-            }
+        let task = fetch ?? Task { [source, environment, threads] in await Self.fetch(source, environment, threads) }
         fetch = task
         let result = await task.value
         if fetch == task { fetch = nil }
@@ -168,8 +164,7 @@ enum CredentialsFile {
         for line in text.lines.map({ $0.trimmingCharacters(in: .whitespaces) }) {
             if line.hasPrefix("#") || line.hasPrefix(";") { continue }
             if line.hasPrefix("[") {
-                let name = line.dropFirst().prefix { $0 != "]" }.trimmingCharacters(in: .whitespaces)
-                isInside = name == profile
+                isInside = line.dropFirst().prefix { $0 != "]" }.trimmingCharacters(in: .whitespaces) == profile
             } else if isInside, let sign = line.firstIndex(of: "=") {
                 let name = line[..<sign].trimmingCharacters(in: .whitespaces).lowercased()
                 values[name] = line[line.index(after: sign)...].trimmingCharacters(in: .whitespaces)

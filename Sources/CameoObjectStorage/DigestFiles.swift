@@ -16,9 +16,7 @@ final class DigestFiles: Sendable {
     /// Folders whose entry is known to be durable.
     private let syncedFolders = Mutex<Set<String>>([])
 
-    init(folder: String) {
-        self.folder = folder
-    }
+    init(folder: String) { self.folder = folder }
 
     var unfinished: String { "\(folder)/tmp" }
     private func parent(of digest: BlobDigest) -> String { "\(folder)/\(digest.hex.prefix(2))" }
@@ -41,9 +39,7 @@ final class DigestFiles: Sendable {
         // Another host may be creating it too.
         let known: Set = [Self.mark, Self.owner, "tmp", "lost+found", ".snapshot"]
         guard try FilePaths.entries(in: folder).allSatisfy({ known.contains($0.name) || $0.name.hasPrefix(".nfs") })
-        else {
-            throw Errno(ENOTEMPTY)
-        }
+        else { throw Errno(ENOTEMPTY) }
         try makeFolder(unfinished)
         try write(Data(Self.marking.utf8), to: "\(folder)/\(Self.mark)")
         try FilePaths.sync(folder)

@@ -44,8 +44,7 @@ extension ObjectStorage {
             headers: [("content-type", Self.contentType(mediaType))],
             body: Data()
         )
-        let root = AnswerParser.root(of: try await client.send(request).body)
-        guard let id = root?["UploadId"], !id.isEmpty else {
+        guard let id = AnswerParser.root(of: try await client.send(request).body)?["UploadId"], !id.isEmpty else {
             throw .failed("\(location): the beginning of an upload has no id")
         }
         return id

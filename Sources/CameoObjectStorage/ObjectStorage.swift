@@ -132,7 +132,7 @@ package final class ObjectStorage: ByteStorage {
         var page = StoredObjectPage()
         var last: String?
         for element in root.children("Contents") {
-            guard let key = key(element, isEncoded: root["EncodingType"] == "url") else {
+            guard let key = Self.decoded(element["Key"], root["EncodingType"] == "url") else {
                 throw unreadable("a listing")
             }
             last = key
@@ -161,7 +161,7 @@ package final class ObjectStorage: ByteStorage {
             let root = try await page([("encoding-type", "url"), ("prefix", self.root), ("uploads", "")] + marker)
             let isEncoded = root["EncodingType"] == "url"
             for upload in root.children("Upload") {
-                guard let key = key(upload, isEncoded: isEncoded), let id = upload["UploadId"],
+                guard let key = Self.decoded(upload["Key"], isEncoded), let id = upload["UploadId"],
                     let begun = upload["Initiated"].flatMap(WireFormat.date(from:))
                 else { throw unreadable("a listing of uploads") }
                 guard begun < time, digest(ofKey: key) != nil else { continue }
@@ -194,8 +194,6 @@ package final class ObjectStorage: ByteStorage {
     }
 
     private func unreadable(_ what: String) -> StoreError { .failed("\(location): \(what) cannot be read") }
-
-    private func key(_ element: AnswerElement, isEncoded: Bool) -> String? { Self.decoded(element["Key"], isEncoded) }
 
     /// A form of encoding in which a space may be a plus sign.
     private static func decoded(_ text: String?, _ isEncoded: Bool) -> String? {

@@ -82,20 +82,18 @@ struct CanonicalRequest {
 
     /// The query as it stands in the URL: sorted, with all that is reserved encoded, and a `=` even without a value.
     var queryText: String {
-        query.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }.sorted().joined(
-            separator: "&"
-        )
+        query.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }.sorted()
+            .joined(separator: "&")
     }
 
     /// The names of the signed headers.
     var signedHeaders: String { headers.map(\.name).sorted().joined(separator: ";") }
 
-    private var text: String {
+    var digest: BlobDigest {
         let lines = headers.sorted { $0.name < $1.name }.map { "\($0.name):\($0.value)\n" }.joined()
-        return [method.rawValue, path, queryText, lines, signedHeaders, payload].joined(separator: "\n")
+        let text = [method.rawValue, path, queryText, lines, signedHeaders, payload].joined(separator: "\n")
+        return SHA256.digest(of: Data(text.utf8))
     }
-
-    var digest: BlobDigest { SHA256.digest(of: Data(text.utf8)) }
 }
 
 // DESIGN. A URL that is signed with the present time differs from the one of a second before, so that no cache finds its

@@ -69,9 +69,8 @@ extension QueueStore {
             }
         }
         // Checks again: the bytes of a row that was new or on its way out when it was listed may have come or gone.
-        let damaged = survey.damaged
-        survey.damaged = []
-        for digest in damaged where try await !isWhole(digest) { survey.damaged.append(digest) }
+        let damaged = try await damaged(survey.damaged)
+        survey.damaged.removeAll { !damaged.contains($0) }
         return survey
     }
 

@@ -53,12 +53,9 @@ extension QueueTransaction {
 
     /// Those of the blobs that the store does not have.
     package func unknown(_ blobs: [StoreRecord]) throws -> [StoreRecord] {
-        let known: [String] = try column(
-            "SELECT digest FROM blob WHERE digest \(dialect.isIn("?1", .texts))",
-            [try blobs.map { try $0.digest.hex }]
-        )
-        let set = Set(known)
-        return try blobs.filter { try !set.contains($0.digest.hex) }
+        let look = "SELECT digest FROM blob WHERE digest \(dialect.isIn("?1", .texts))"
+        let known: Set<String> = try Set(column(look, [try blobs.map { try $0.digest.hex }]))
+        return try blobs.filter { try !known.contains($0.digest.hex) }
     }
 }
 

@@ -27,8 +27,7 @@ struct JobSearch: Sendable {
             search.after = max(after, try Self.lastID(before: time.milliseconds, db))
         }
         // A queue is searched by its number, for whose frequency a planner may have statistics.
-        var queue: Int64?
-        if let name = filter.queue { queue = try db.value("SELECT id FROM queue WHERE name = ?1", [name]) ?? 0 }
+        let queue: Int64? = try filter.queue.map { try db.value("SELECT id FROM queue WHERE name = ?1", [$0]) ?? 0 }
         // A job that ended between two of these queries is in both.
         let ids = try Set(
             search.tasks(queue, order, db) + search.outcomes(queue, order, db) + search.arrivals(order, db)

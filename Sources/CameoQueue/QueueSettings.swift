@@ -44,6 +44,25 @@ extension QueueStore {
     package func limit(key: String, toRate rate: StartRate?) async throws(StoreError) {
         try await commit(.new) { db in try db.set(rate, .key, try db.key(key, limit: nil)) }
     }
+
+    package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
+        try await read { db in
+            try db.limits(
+                """
+                WHERE fixed OR \(db.dialect.runningOfKey) > 0 OR rate_count IS NOT NULL OR EXISTS (
+                  SELECT 1 FROM lane \(db.dialect.indexed(by: "lane_key"))
+                  WHERE lane.key = key.id AND lane.key <> 0 AND head IS NOT NULL)
+                ORDER BY name
+                """,
+                []
+            )
+        }
+    }
+
+    package func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit {
+        let limits = try await read { db in try db.limits("WHERE name = ?1", [key]) }
+        return limits.first ?? ConcurrencyLimit(key: key, maxRunning: 1, running: 0, isFixed: false)
+    }
 }
 
 extension QueueTransaction {
@@ -75,6 +94,21 @@ extension QueueTransaction {
         let id = try require(queue, unknown)
         let change = "UPDATE queue SET paused = ?2, paused_at = ?3 WHERE id = ?1 AND paused <> ?2"
         return try execute(change, [id, isPaused, isPaused ? now : nil]) == 1
+    }
+
+    fileprivate func limits(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [ConcurrencyLimit] {
+        let columns = "name, max_running, fixed, \(dialect.runningOfKey) AS running, rate_count, rate_period"
+        return try query("SELECT \(columns) FROM key \(rest)", values).map { row in
+            try ConcurrencyLimit(
+                key: row["name"],
+                maxRunning: row["max_running"],
+                running: row["running"],
+                isFixed: row["fixed"],
+                rate: (row["rate_count"] as Int?).map {
+                    try StartRate(count: $0, period: row["rate_period"]).description
+                }
+            )
+        }
     }
 }
 
@@ -112,12 +146,9 @@ extension QueueTransaction {
 
     /// Sets or removes the rate of a queue or key, with a full bucket.
     fileprivate func set(_ rate: StartRate?, _ table: LimitedTable, _ id: Int64) throws {
-        try execute(
-            """
-            UPDATE \(table.rawValue) SET rate_count = ?1, rate_period = ?2, rate_spent = 0, opens_at = 0 WHERE id = ?3
-            """,
-            [rate?.count, rate?.period, id]
-        )
+        let change =
+            "UPDATE \(table.rawValue) SET rate_count = ?1, rate_period = ?2, rate_spent = 0, opens_at = 0 WHERE id = ?3"
+        try execute(change, [rate?.count, rate?.period, id])
         try settle(table, id)
     }
 }
@@ -135,43 +166,5 @@ extension Dialect {
             return "EXISTS (SELECT 1 FROM \(table.rawValue) \(index) WHERE \(isOpeningDue(at: time)))"
         }
         .joined(separator: " OR ")
-    }
-}
-
-extension QueueStore {
-    package func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit] {
-        try await read { db in
-            try db.limits(
-                """
-                WHERE fixed OR \(db.dialect.runningOfKey) > 0 OR rate_count IS NOT NULL OR EXISTS (
-                  SELECT 1 FROM lane \(db.dialect.indexed(by: "lane_key"))
-                  WHERE lane.key = key.id AND lane.key <> 0 AND head IS NOT NULL)
-                ORDER BY name
-                """,
-                []
-            )
-        }
-    }
-
-    package func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit {
-        let limits = try await read { db in try db.limits("WHERE name = ?1", [key]) }
-        return limits.first ?? ConcurrencyLimit(key: key, maxRunning: 1, running: 0, isFixed: false)
-    }
-}
-
-extension QueueTransaction {
-    fileprivate func limits(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [ConcurrencyLimit] {
-        let columns = "name, max_running, fixed, \(dialect.runningOfKey) AS running, rate_count, rate_period"
-        return try query("SELECT \(columns) FROM key \(rest)", values).map { row in
-            try ConcurrencyLimit(
-                key: row["name"],
-                maxRunning: row["max_running"],
-                running: row["running"],
-                isFixed: row["fixed"],
-                rate: (row["rate_count"] as Int?).map {
-                    try StartRate(count: $0, period: row["rate_period"]).description
-                }
-            )
-        }
     }
 }

@@ -97,9 +97,12 @@ package protocol QueueStore: Store {
     func finishPruning(_ steps: inout PruneSteps<Self>, now: Int64) async throws
 }
 
-// MARK: - Reading
+/// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
+private let poisonPatience: Int64 = 60_000
 
 extension QueueStore {
+    // MARK: - Reading
+
     /// For an engine in which one long read does not hold up the others.
     package func readApart<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> Value
@@ -333,14 +336,9 @@ extension QueueStore {
         }
         return request
     }
-}
 
-/// The time in milliseconds after its last attempt from which a poison job no longer waits for all other jobs.
-private let poisonPatience: Int64 = 60_000
+    // MARK: - Requests
 
-// MARK: - Requests
-
-extension QueueStore {
     /// Enqueues as a program that accepts its requests itself.
     package func enqueueAccepted(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
         let made = try await madeThumbnails(of: new)
@@ -386,34 +384,9 @@ extension QueueStore {
             damaged: try await damaged(Set(found.flatMap(\.blobs)))
         )
     }
-}
 
-/// A request with the bytes of its picture, if it has some.
-package struct UploadedPicture: Sendable {
-    package let request: CheckedRequest
-    package let digest: BlobDigest?
+    // MARK: - Sources and blobs
 
-    /// - Throws: `InvalidRequest`, also for too many bytes.
-    package init(_ request: ThumbnailRequest, _ data: Data?, _ cacheKey: CacheKey?) throws(InvalidRequest) {
-        var request = request
-        if let data {
-            guard (1...StoreLimits.uploadBytes).contains(data.count) else {
-                let reason = "an uploaded picture must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
-                throw InvalidRequest(path: "data", reason: reason)
-            }
-            let digest = SHA256.digest(of: data)
-            request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
-            self.digest = digest
-        } else {
-            digest = nil
-        }
-        self.request = try CheckedRequest(request)
-    }
-}
-
-// MARK: - Sources and blobs
-
-extension QueueStore {
     package func nextSourceSeen() async throws(StoreError) -> Int64 {
         try await commit(.begun) { db in try db.nextSourceSeen() }
     }
@@ -526,5 +499,28 @@ extension QueueStore {
             default: throw error
             }
         }
+    }
+}
+
+/// A request with the bytes of its picture, if it has some.
+package struct UploadedPicture: Sendable {
+    package let request: CheckedRequest
+    package let digest: BlobDigest?
+
+    /// - Throws: `InvalidRequest`, also for too many bytes.
+    package init(_ request: ThumbnailRequest, _ data: Data?, _ cacheKey: CacheKey?) throws(InvalidRequest) {
+        var request = request
+        if let data {
+            guard (1...StoreLimits.uploadBytes).contains(data.count) else {
+                let reason = "an uploaded picture must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
+                throw InvalidRequest(path: "data", reason: reason)
+            }
+            let digest = SHA256.digest(of: data)
+            request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
+            self.digest = digest
+        } else {
+            digest = nil
+        }
+        self.request = try CheckedRequest(request)
     }
 }

@@ -72,8 +72,9 @@ extension QueueRow {
     }
 }
 
-extension Int64: SQLBindable, SQLReadable {
+extension Int64: SQLBindable, SQLListElement, SQLReadable {
     package var sqlValue: SQLValue { .integer(self) }
+    package static func value(of list: [Int64]) -> SQLValue { .integers(list) }
 
     /// What no count or time of Cameo exceeds. Nearer to the largest, sums and differences would trap.
     private static let bound: Int64 = 1 << 58
@@ -101,8 +102,9 @@ extension Bool: SQLBindable, SQLReadable {
     package static func read(_ column: Int, of row: some QueueRow) throws -> Bool? { try row.truth(column) }
 }
 
-extension String: SQLBindable, SQLReadable {
+extension String: SQLBindable, SQLListElement, SQLReadable {
     package var sqlValue: SQLValue { .text(self) }
+    package static func value(of list: [String]) -> SQLValue { .texts(list) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> String? { try row.text(column) }
 }
 
@@ -114,14 +116,6 @@ extension Data: SQLBindable, SQLReadable {
 /// What can be in a list that is a parameter.
 package protocol SQLListElement: Sendable {
     static func value(of list: [Self]) -> SQLValue
-}
-
-extension Int64: SQLListElement {
-    package static func value(of list: [Int64]) -> SQLValue { .integers(list) }
-}
-
-extension String: SQLListElement {
-    package static func value(of list: [String]) -> SQLValue { .texts(list) }
 }
 
 extension Array: SQLBindable where Element: SQLListElement {

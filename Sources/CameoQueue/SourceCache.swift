@@ -58,17 +58,12 @@ extension QueueTransaction {
             "DELETE FROM source_failure WHERE \(dialect.sourceOfKey) AND source_seen <= ?3",
             [source.key.uri, source.key.scopeText, source.sourceSeen]
         )
-        let excess: [String] = try column(
-            """
-            SELECT variant FROM source WHERE \(dialect.sourceOfKey) ORDER BY source_seen DESC LIMIT 1000 OFFSET ?3
-            """,
-            [source.key.uri, source.key.scopeText, variantsOfASource]
-        )
+        let look =
+            "SELECT variant FROM source WHERE \(dialect.sourceOfKey) ORDER BY source_seen DESC LIMIT 1000 OFFSET ?3"
+        let excess: [String] = try column(look, [source.key.uri, source.key.scopeText, variantsOfASource])
         for variant in excess {
-            try execute(
-                "DELETE FROM source WHERE \(dialect.oneSource)",
-                [source.key.uri, source.key.scopeText, variant]
-            )
+            let place = [source.key.uri, source.key.scopeText, variant]
+            try execute("DELETE FROM source WHERE \(dialect.oneSource)", place)
         }
         if let budget { _ = try evict(over: budget, atMost: evictionStep, sparing: source) }
         return .kept

@@ -41,11 +41,7 @@ extension QueueTransaction {
     /// The ids of those of these thumbnails that the store has.
     package func existing(_ ids: [ThumbnailID]) throws -> Set<String> {
         guard !ids.isEmpty else { return [] }
-        let known: [String] = try column(
-            "SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts))",
-            [ids.map(\.text)]
-        )
-        return Set(known)
+        return try Set(column("SELECT id FROM thumbnail WHERE id \(dialect.isIn("?1", .texts))", [ids.map(\.text)]))
     }
 
     /// The blobs of those of the thumbnails that were made from the same bytes by the same renderer.
@@ -144,6 +140,11 @@ extension QueueTransaction {
             guard !new.needsJob, new.job.wanted.allSatisfy({ known.contains($0.id.text) }) else { return nil }
             return try freshThumbnails(of: new.job).map { (index, $0.map(\.blob)) }
         }
+    }
+
+    /// Records stored bytes that turned out not to be needed. Triggers only see blobs that were referenced once.
+    package func noteOrphan(_ digest: BlobDigest) throws {
+        try execute("INSERT INTO orphan VALUES (?1, ?2) ON CONFLICT DO NOTHING", [digest.hex, now])
     }
 }
 
@@ -304,10 +305,3 @@ package struct PreparedBlob: Sendable {
 
 /// A thumbnail with the blob of its bytes.
 package typealias PreparedThumbnail = (thumbnail: RenderedThumbnail, blob: PreparedBlob)
-
-extension QueueTransaction {
-    /// Records stored bytes that turned out not to be needed. Triggers only see blobs that were referenced once.
-    package func noteOrphan(_ digest: BlobDigest) throws {
-        try execute("INSERT INTO orphan VALUES (?1, ?2) ON CONFLICT DO NOTHING", [digest.hex, now])
-    }
-}

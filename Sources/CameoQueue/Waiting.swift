@@ -76,12 +76,8 @@ extension QueueTransaction {
 
     /// Enters a job into batches.
     package func enter(_ batches: [String], _ id: Int64) throws {
-        for name in batches {
-            try execute(
-                "INSERT INTO batch_job(batch, job_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                [try batch(name), id]
-            )
-        }
+        let entry = "INSERT INTO batch_job(batch, job_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING"
+        for name in batches { try execute(entry, [try batch(name), id]) }
     }
 
     /// Makes a job wait in the state of its task, or ends it if another job with its key is waiting. `before` is its

@@ -124,10 +124,7 @@ struct RenderAttempt {
             || isExhausted(memory.peakBytes)
     }
 
-    func died(
-        _ child: inout RendererChild,
-        _ files: [FileState]
-    ) -> (Result<RenderedPicture, any Error>, Fate) {
+    func died(_ child: inout RendererChild, _ files: [FileState]) -> (Result<RenderedPicture, any Error>, Fate) {
         let end = child.reap()
         if end.isByOthers, desk.isEnding { return (.failure(CancellationError()), .died) }
         return (.failure(failure(of: child, end, hasSourceChanged: files.contains(where: \.hasChanged))), .died)
@@ -162,9 +159,7 @@ struct FileState {
 struct Deadline {
     private let end: SuspendingClock.Instant
 
-    init(after duration: Duration) {
-        end = SuspendingClock.now.advanced(by: duration)
-    }
+    init(after duration: Duration) { end = SuspendingClock.now.advanced(by: duration) }
 
     var hasPassed: Bool { SuspendingClock.now >= end }
 

@@ -183,9 +183,7 @@ struct ErrorTail {
     private var bytes: [UInt8] = []
 
     /// - Parameter pipe: the read end, non-blocking.
-    init(pipe: OpenFile) {
-        self.pipe = pipe
-    }
+    init(pipe: OpenFile) { self.pipe = pipe }
 
     /// Reads what is available, up to a bound that keeps the caller responsive: a child may write endlessly.
     mutating func drain() {

@@ -9,7 +9,6 @@ struct RendererSlot: ~Copyable {
     let index: Int
     let configuration: RendererConfiguration
     let desk: JobDesk
-    let doorbell: Doorbell
     var current: RendererChild?
     /// A child started in advance, so that the picture after a crash does not wait for a start.
     var spare: RendererChild?
@@ -26,12 +25,7 @@ struct RendererSlot: ~Copyable {
     /// The number of consecutive failed starts after which pictures fail for lack of a renderer.
     static let startsBeforeBroken = 3
 
-    init(index: Int, configuration: RendererConfiguration, desk: JobDesk) {
-        self.index = index
-        self.configuration = configuration
-        self.desk = desk
-        doorbell = desk.doorbells[index]
-    }
+    private var doorbell: Doorbell { desk.doorbells[index] }
 
     /// Returns when the pool shuts down; all children are reaped then.
     mutating func run() {
@@ -240,9 +234,7 @@ struct IdleUse {
 final class Doorbell: Sendable {
     private let file: OpenFile
 
-    init() throws(Errno) {
-        file = try OpenFile(opened: cameo_eventfd())
-    }
+    init() throws(Errno) { file = try OpenFile(opened: cameo_eventfd()) }
 
     /// The descriptor, readable from a ring until ``silence()``.
     var descriptor: Int32 { file.descriptor }

@@ -28,9 +28,7 @@ struct ReplyReader {
     private var filled = 0
     private var blobs: [Data] = []
 
-    init(expecting expectation: ReplyExpectation?) {
-        self.expectation = expectation
-    }
+    init(expecting expectation: ReplyExpectation?) { self.expectation = expectation }
 
     /// Reads without blocking until the message is complete or no more data is available.
     mutating func read(from socket: Int32) throws(MalformedMessage) -> Progress {

@@ -50,8 +50,7 @@ package struct JobList {
     package func csv(escape: (String) -> String = { $0 }) -> String {
         let names = [
             "id", "state", "queue", "batch", "attempt", "maxAttempts", "createdAt", "finalizedAt", "thumbnails",
-            "bytes",
-            "code", "message", "source",
+            "bytes", "code", "message", "source",
         ]
         let records = jobs.map { job in
             let made = job.thumbnails.compactMap(\.bytes)

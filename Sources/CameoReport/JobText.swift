@@ -22,20 +22,18 @@ package enum JobText {
                 "  failure     \(failure.code.rawValue) (\(failure.stage.rawValue)): \(escape(failure.message))"
             )
         }
-        for picture in pictures(of: job) { lines.append("  picture     \(escape(picture))") }
+        // Without repetition. There may be several: another job may have replaced some of the thumbnails with ones of a newer
+        // picture.
+        var seen: Set<String> = []
+        for picture in job.thumbnails.compactMap(PictureText.source) where seen.insert(picture).inserted {
+            lines.append("  picture     \(escape(picture))")
+        }
         for thumbnail in job.thumbnails {
             let made = PictureText.thumbnail(thumbnail).map { "  \(escape($0))" } ?? ""
             lines.append("  thumbnail   \(escape(thumbnail.name))  \(thumbnail.uri)\(made)")
         }
         for attempt in job.attempts ?? [] { lines.append(line(attempt, escape: escape)) }
         return lines
-    }
-
-    /// The pictures that the thumbnails were made of, without repetition. There may be several: another job may have replaced
-    /// some of the thumbnails with ones of a newer picture.
-    private static func pictures(of job: Job) -> [String] {
-        var seen: Set<String> = []
-        return job.thumbnails.compactMap(PictureText.source).filter { seen.insert($0).inserted }
     }
 
     private static func line(_ attempt: JobAttempt, escape: (String) -> String) -> String {

@@ -8,8 +8,7 @@ package import CameoRenderMessages
 package enum FrameService {
     /// Runs the whole program. The hook may answer for a source; tests misbehave through it.
     package static func main(hook: (OpenFile) -> RefusalMessage? = { _ in nil }) {
-        let startup = ChildStartup("cameo-frames")
-        let sandbox = startup.run {
+        let sandbox = ChildStartup("cameo-frames").run {
             cameo_video_start()
             return ChildNeeds()
         }

@@ -61,12 +61,7 @@ struct VideoFrame {
         made.png.map { Data(bytesNoCopy: $0, count: made.byte_count, deallocator: .free) } ?? Data()
     }
 
-    var codec: VideoFacts.Codec? {
-        switch codecName {
-        case "mpeg2video": .mpeg2
-        case let name: VideoFacts.Codec(rawValue: name)
-        }
-    }
+    var codec: VideoFacts.Codec? { codecName == "mpeg2video" ? .mpeg2 : VideoFacts.Codec(rawValue: codecName) }
 
     private var missing: [Int] {
         withUnsafeBytes(of: made.missing) {

@@ -33,8 +33,6 @@ package struct ByteCount: Comparable, Hashable, Sendable, ExpressibleByArgument,
         }
         return "\(bytes)"
     }
-
-    package var defaultValueDescription: String { description }
 }
 
 /// A duration on the command line, such as `250ms`, `30s`, `1.5h` or `7d`; a plain number means seconds.
@@ -51,9 +49,7 @@ extension Duration: @retroactive ExpressibleByArgument {
 
     /// The shortest text that is read as this duration.
     public var defaultValueDescription: String { argument }
-}
 
-extension Duration {
     /// The units in seconds, largest first. There is no month or year, which have no fixed length.
     private static let units: [(suffix: String, seconds: Double)] = [
         ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("ms", 0.001),

@@ -63,6 +63,41 @@ package struct JobWait {
 
     /// The number of changes read at once.
     private static let page = 5_000
+
+    /// - Returns: the first report with no unfinished jobs.
+    /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out; ``StoreError/noSuch(_:_:)``.
+    package func untilFinished(batch name: String) async throws -> BatchReport {
+        let started = ContinuousClock.now
+        let progress = ProgressBar()
+        defer { progress.finish() }
+        var standstill = StandstillWatch()
+        var (version, report): (Int?, BatchReport?)
+        while true {
+            // Read before the report, so that a commit in between is seen twice rather than missed.
+            let current = try await store.version()
+            let isNews = current != version
+            if isNews { (version, report) = (current, try await store.batch(name)) }
+            try await standstill.look(at: store)
+            if let report {
+                let note = Self.note(report.count(.discarded), standstill.reason)
+                progress.show(done: report.finished, of: report.total, left: report.secondsLeft, note: note)
+                if report.isFinished { return report }
+            }
+            // A large batch is counted less often, to leave the processor to the workers.
+            try await pause(since: started, for: .milliseconds(isNews && (report?.total ?? 0) > 1_000 ? 250 : 20))
+        }
+    }
+
+    fileprivate static func note(_ discarded: Int, _ standstill: String) -> String {
+        [discarded > 0 ? "\(discarded) discarded" : "", standstill].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
+    private func pause(since started: ContinuousClock.Instant, for interval: Duration) async throws {
+        if let timeout, started.duration(to: .now) >= timeout {
+            throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
+        }
+        try await Task.sleep(for: interval)
+    }
 }
 
 /// Jobs that somebody waits for, followed by the change feed: only changed jobs are queried.
@@ -106,43 +141,6 @@ private struct WatchedJobs {
 
     private mutating func end(_ id: Int64, _ state: JobState) {
         if waiting.remove(id) != nil { ended[state, default: 0] += 1 }
-    }
-}
-
-extension JobWait {
-    /// - Returns: the first report with no unfinished jobs.
-    /// - Throws: ``CommandFailure`` with ``ExitStatus/timedOut`` when time runs out; ``StoreError/noSuch(_:_:)``.
-    package func untilFinished(batch name: String) async throws -> BatchReport {
-        let started = ContinuousClock.now
-        let progress = ProgressBar()
-        defer { progress.finish() }
-        var standstill = StandstillWatch()
-        var (version, report): (Int?, BatchReport?)
-        while true {
-            // Read before the report, so that a commit in between is seen twice rather than missed.
-            let current = try await store.version()
-            let isNews = current != version
-            if isNews { (version, report) = (current, try await store.batch(name)) }
-            try await standstill.look(at: store)
-            if let report {
-                let note = Self.note(report.count(.discarded), standstill.reason)
-                progress.show(done: report.finished, of: report.total, left: report.secondsLeft, note: note)
-                if report.isFinished { return report }
-            }
-            // A large batch is counted less often, to leave the processor to the workers.
-            try await pause(since: started, for: .milliseconds(isNews && (report?.total ?? 0) > 1_000 ? 250 : 20))
-        }
-    }
-
-    fileprivate static func note(_ discarded: Int, _ standstill: String) -> String {
-        [discarded > 0 ? "\(discarded) discarded" : "", standstill].filter { !$0.isEmpty }.joined(separator: ", ")
-    }
-
-    private func pause(since started: ContinuousClock.Instant, for interval: Duration) async throws {
-        if let timeout, started.duration(to: .now) >= timeout {
-            throw CommandFailure("not finished within \(timeout.argument)", .timedOut)
-        }
-        try await Task.sleep(for: interval)
     }
 }
 

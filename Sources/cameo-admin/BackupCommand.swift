@@ -94,16 +94,12 @@ struct RestoreCommand: AsyncParsableCommand {
         let bar = ProgressBar()
         defer { bar.finish() }
         let report = try await SQLiteStore.restore(directory, to: storeOptions.path) { bar.show($0) }
-        if json {
-            try Output.message(report)
-        } else {
-            let note = report.note.map { ", taken of \($0.store) at \($0.takenAt.formatted(.iso8601))" } ?? ""
-            Output.line(
-                "\(AmountText.count(report.content.jobs, "job")), \(AmountText.count(report.content.blobs, "blob")) in "
-                    + "\(FilePaths.absolute(storeOptions.path))\(note)"
-            )
-            if let aside = report.aside { Output.line("the store of before is in \(aside)") }
-        }
+        let note = report.note.map { ", taken of \($0.store) at \($0.takenAt.formatted(.iso8601))" } ?? ""
+        let content =
+            "\(AmountText.count(report.content.jobs, "job")), \(AmountText.count(report.content.blobs, "blob")) in "
+            + "\(FilePaths.absolute(storeOptions.path))\(note)"
+        let aside = report.aside.map { "the store of before is in \($0)" }
+        try Output.answer(report, asJSON: json, [content, aside].compactMap { $0 })
         guard report.content.damaged.isEmpty else {
             throw CommandFailure(
                 "the backup lacks \(AmountText.count(report.content.damaged.count, "blob")), the first of them "

@@ -84,16 +84,14 @@ struct SummaryCommand: AsyncParsableCommand {
         let store = try storeOptions.openReading()
         if watch {
             var status = StatusWatch(store: store)
-            try await status.run()
-        } else if json {
-            try Output.message(try await store.status())
-        } else {
-            let text = StatusText(
-                columns: OutputTerminal.current?.columns,
-                style: OutputTerminal.style,
-                escape: TerminalText.escaped
-            )
-            Output.lines(text.lines(try await store.status()))
+            return try await status.run()
         }
+        let report = try await store.status()
+        let text = StatusText(
+            columns: OutputTerminal.current?.columns,
+            style: OutputTerminal.style,
+            escape: TerminalText.escaped
+        )
+        try Output.answer(report, asJSON: json, text.lines(report))
     }
 }

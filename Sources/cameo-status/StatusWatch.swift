@@ -45,7 +45,7 @@ struct StatusWatch {
     mutating func run() async throws {
         guard OutputTerminal.obeysEscapes else { return try await printLines() }
         let screen = Screen()
-        let events = await WatchEvents(readingKeys: screen.hasKeyboard)
+        let events = await WatchEvents(readingKeys: screen.modes != nil)
         screen.enter()
         // However this ends. Errors are printed afterwards.
         defer { screen.leave() }
@@ -121,9 +121,7 @@ struct Screen {
     static let suspend: UInt8 = 0x1A
 
     /// The keyboard's modes before; nil if standard input is no terminal.
-    private let modes: termios?
-
-    var hasKeyboard: Bool { modes != nil }
+    let modes: termios?
 
     init() {
         var modes = termios()

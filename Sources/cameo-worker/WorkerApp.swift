@@ -17,7 +17,6 @@ internal import UnixSignals
 struct WorkerApp {
     private(set) var command: CameoWorkerCommand
     private let budget: ByteBudget
-
     private let level: Live<Logger.Level>
 
     init(_ command: CameoWorkerCommand) {

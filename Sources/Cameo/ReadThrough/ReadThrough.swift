@@ -174,15 +174,8 @@ enum CacheStatus: Hashable, Sendable {
 
 extension Answer {
     /// The response to a request for a whole representation, by the request's conditions. The body is decoded.
-    init(
-        whole data: Data,
-        _ fields: HTTPFields,
-        at url: URL,
-        to request: URLRequest,
-        _ status: CacheStatus
-    ) throws {
-        let headers = Self.headers(fields.decoded(bytes: data.count), status)
-        try self.init(url, headers, data, to: request)
+    init(whole data: Data, _ fields: HTTPFields, at url: URL, to request: URLRequest, _ status: CacheStatus) throws {
+        try self.init(url, Self.headers(fields.decoded(bytes: data.count), status), data, to: request)
     }
 
     /// A response that is passed on unchanged.

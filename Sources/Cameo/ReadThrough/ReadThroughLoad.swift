@@ -147,12 +147,8 @@ struct ReadThroughLoad {
             return try Answer(whole: body ?? Data(), head.fields, at: url(of: source), to: request.request, status)
         case .received:
             guard let exchange else { throw URLError(.badServerResponse) }
-            let status = CacheStatus.forwarded(
-                forwardingReason,
-                status: nil,
-                isStored: result.isStored,
-                detail: result.detail ?? detail
-            )
+            let detail = result.detail ?? detail
+            let status = CacheStatus.forwarded(forwardingReason, status: nil, isStored: result.isStored, detail: detail)
             let (head, body) = (exchange.head, exchange.body)
             guard head.status == 200, !request.question.isPassedOn else {
                 let fields = head.handedOn(bytes: body.count, to: conversation.route.method)

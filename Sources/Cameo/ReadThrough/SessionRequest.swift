@@ -32,11 +32,7 @@ struct SessionRequest: Sendable {
         question = CacheRequest(
             method,
             key: key,
-            policy: CachePolicy(
-                for: key,
-                defaultLifetime: rules.defaultLifetime,
-                staleIfError: rules.staleIfError
-            ),
+            policy: CachePolicy(for: key, defaultLifetime: rules.defaultLifetime, staleIfError: rules.staleIfError),
             use: isKept ? CacheUse(cachePolicy) : .bypass,
             target: target.url,
             fields: fields,

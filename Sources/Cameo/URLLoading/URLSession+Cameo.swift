@@ -132,7 +132,6 @@ enum ProtocolClasses {
     /// The class whose key spells a number, of which `key` spells the lower digits.
     private static func make<Key: ProtocolKey>(_ number: Int, _ key: Key.Type) -> CameoURLProtocol.Type {
         guard number > 1 else { return StoreURLProtocol<Key>.self }
-        let isOne = number & 1 == 1
-        return isOne ? make(number >> 1, KeyWithOne<Key>.self) : make(number >> 1, KeyWithZero<Key>.self)
+        return number & 1 == 1 ? make(number >> 1, KeyWithOne<Key>.self) : make(number >> 1, KeyWithZero<Key>.self)
     }
 }

@@ -37,9 +37,7 @@ package struct AddressGuard: Sendable {
         return .allowed
     }
 
-    private func isExempt(_ address: IPAddress) -> Bool {
-        exempt.contains { $0.contains(address) }
-    }
+    private func isExempt(_ address: IPAddress) -> Bool { exempt.contains { $0.contains(address) } }
 
     /// The ranges that the IANA special-purpose registries (RFC 6890) list as not globally reachable, multicast, the former
     /// site-local and 6to4 relay addresses, and 168.63.129.16, the public address at which an Azure machine reaches its own
@@ -79,9 +77,7 @@ package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The range of a single address.
-    package init(_ address: IPAddress) {
-        self.init(base: address, length: address.width)
-    }
+    package init(_ address: IPAddress) { self.init(base: address, length: address.width) }
 
     private init(base: IPAddress, length: Int) {
         self.base = base.masked(to: length)

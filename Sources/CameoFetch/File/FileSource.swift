@@ -15,31 +15,25 @@ final class FileSource: Sendable {
     init(_ configuration: FetchConfiguration) throws(FetchConfigurationError) {
         maximumBytes = configuration.maximumBytes
         roots = try AllowedRoots(configuration.allowedRoots)
-        if let store = configuration.deniedDirectory {
-            fence = try StoreFence(around: store)
-        } else {
-            fence = nil
+        fence = try configuration.deniedDirectory.map { store throws(FetchConfigurationError) in
+            try StoreFence(around: store)
         }
-        let cores = Machine.processors
-        threads = BlockingThreads(limit: min(max(cores, 2), 8), name: "cameo-files") {}
+        threads = BlockingThreads(limit: min(max(Machine.processors, 2), 8), name: "cameo-files") {}
     }
 
     func open(_ request: SourceRequest) async throws -> FetchedSource {
-        let path = try Self.path(of: request.target)
+        let path: [UInt8]
+        do throws(InvalidRequest) {
+            path = try FileURI(parsing: request.target).path
+        } catch {
+            throw JobFailure.fetch(.sourceInvalid, "\(SourceName.of(request.target)) \(error.reason)")
+        }
         let result = await threads.run { [self] _, isCancelled in Result { try read(path, unless: isCancelled) } }
         guard let result else { throw CancellationError() }
         return try result.get()
     }
 
     func shutdown() { threads.shutdown() }
-
-    private static func path(of source: String) throws(JobFailure) -> [UInt8] {
-        do throws(InvalidRequest) {
-            return try FileURI(parsing: source).path
-        } catch {
-            throw .fetch(.sourceInvalid, "\(SourceName.of(source)) \(error.reason)")
-        }
-    }
 
     private func read(_ path: [UInt8], unless isCancelled: () -> Bool) throws -> FetchedSource {
         let name = SourceName.ofPath(path)
@@ -73,8 +67,7 @@ final class FileSource: Sendable {
 
     private func reopen(_ candidate: OpenFile, name: String) throws(JobFailure) -> OpenFile {
         do throws(Errno) {
-            let isOfTheStore = try fence?.encloses(candidate) ?? false
-            if !isOfTheStore { return try candidate.reopenedForReading() }
+            if try fence?.encloses(candidate) != true { return try candidate.reopenedForReading() }
         } catch {
             throw .fetch(openingFile: name, error)
         }

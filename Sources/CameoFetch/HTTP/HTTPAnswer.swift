@@ -27,8 +27,7 @@ struct HTTPAnswer: Sendable {
         }
         switch result.stop {
         case .tooLarge:
-            let message = "\(route.description) has more than the allowed \(limits.maximumBytes) bytes"
-            throw .fetch(.sourceTooLarge, message)
+            throw .fetch(.sourceTooLarge, "\(route.description) has more than the allowed \(limits.maximumBytes) bytes")
         case .memory(let errno): throw .fetch(route.description, lacking: errno)
         case .unneededBody, .longerRest, .video:
             throw .fetch(.sourceUnreachable, "GET \(route.description) got no answer")

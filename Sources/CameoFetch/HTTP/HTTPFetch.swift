@@ -4,9 +4,6 @@ internal import Foundation
 
 /// One fetch over HTTP: carries out a ``CacheConversation``.
 struct HTTPFetch {
-    /// A stored body and the memory that it takes: twice its size while it is copied.
-    private typealias KeptBytes = (data: Data, reservation: ByteReservation)
-
     private let request: SourceRequest
     private let source: HTTPSource
     private let cache: (any SourceCache)?
@@ -14,7 +11,8 @@ struct HTTPFetch {
     private let policy: CachePolicy
     private let key: SourceKey
     private var conversation: CacheConversation<HTTPURL>
-    private var bytes: KeptBytes?
+    /// A stored body and the memory that it takes: twice its size while it is copied.
+    private var bytes: (data: Data, reservation: ByteReservation)?
     /// The last response, or why there is none.
     private var answer: HTTPAnswer?
     private var failure: JobFailure?
@@ -255,11 +253,7 @@ struct HTTPFetch {
         )
     }
 
-    private func remember(
-        _ failure: JobFailure,
-        answeredBy response: CacheableResponse?,
-        from peers: [Peer]
-    ) async {
+    private func remember(_ failure: JobFailure, answeredBy response: CacheableResponse?, from peers: [Peer]) async {
         guard let cache, let ticket, let duration = memory(of: failure, answeredBy: response) else { return }
         let until = now.addingTimeInterval(duration.seconds)
         await cache.remember(failure, of: key, until: until, number: ticket.number, peers: peers)

@@ -24,10 +24,6 @@ final class HTTPSource: Sendable {
         }
     }
 
-    func open(_ request: SourceRequest) async throws -> FetchedSource {
-        try await open(request, .fresh)
-    }
-
     /// Fetches again a response whose stored version serves the request meanwhile. Like a job, it asks no server that has just
     /// failed.
     func refresh(_ request: SourceRequest, _ key: SourceKey) {
@@ -37,7 +33,7 @@ final class HTTPSource: Sendable {
     }
 
     /// `use` is that of a request whose ticket does not ask for more.
-    private func open(_ request: SourceRequest, _ use: CacheUse) async throws -> FetchedSource {
+    func open(_ request: SourceRequest, _ use: CacheUse = .fresh) async throws -> FetchedSource {
         let key = SourceKey(uri: request.uri, scope: RequestScope(of: request.uri, headers: request.headers))
         let target = try HTTPURL(target: request.target)
         // A response without a number cannot be stored (invariant I4).
@@ -59,8 +55,7 @@ final class HTTPSource: Sendable {
 
     private func policy(for key: SourceKey, _ url: HTTPURL) -> CachePolicy {
         let rule = lifetimes.last { $0.host?.covers(url.origin) == true } ?? lifetimes.last { $0.host == nil }
-        let staleIfError = configuration.caching.staleIfError
-        return CachePolicy(for: key, defaultLifetime: rule?.lifetime, staleIfError: staleIfError)
+        return CachePolicy(for: key, defaultLifetime: rule?.lifetime, staleIfError: configuration.caching.staleIfError)
     }
 
     private func isAllowed(_ response: CachedSource) -> Bool {
@@ -110,8 +105,6 @@ struct Download: ~Copyable {
 
 /// A download that broke off, on its way to being completed: its bytes are in memory again, and so is the room for the rest.
 final class Resumption: Sendable {
-    private static let piece = 262_144
-
     let partial: PartialResponse
     private let download: Mutex<Download?>
 
@@ -122,7 +115,7 @@ final class Resumption: Sendable {
     init?(_ partial: PartialResponse, in file: OpenFile, keeping reservation: ByteReservation) throws(Errno) {
         var download = try Download(keeping: reservation)
         var check = SHA256()
-        var piece = [UInt8](repeating: 0, count: Self.piece)
+        var piece = [UInt8](repeating: 0, count: 262_144)
         var rest = partial.count
         while rest > 0 {
             let count = read(file.descriptor, &piece, min(rest, piece.count))

@@ -195,9 +195,7 @@ final class HTTPTransport: Sendable {
 // name by now and claim that the response is unchanged.
 extension HTTPTransport {
     /// Why this worker could not have fetched from these peers; nil if it could.
-    func refusal(of peers: [Peer]) -> String? {
-        peers.lazy.compactMap(refusal).first
-    }
+    func refusal(of peers: [Peer]) -> String? { peers.lazy.compactMap(refusal).first }
 
     private func refusal(of peer: Peer) -> String? {
         guard let origin = (try? HTTPURL(parsing: peer.origin))?.origin else { return "\(peer.origin) is no origin" }

@@ -25,9 +25,8 @@ final class Transfer: EasyHandleDelegate {
     /// Whether the kind of the body was determined, and whether it is that of a whole.
     private var hasBegun = false
     private var isWhole = false
-    /// Whether the body may be a video to stop at; it is known after this many bytes.
+    /// Whether the body may be a video to stop at; it is known after ``PartialResponse/leastBytes``.
     private var mayBeVideo = false
-    private static let telltaleBytes = PartialResponse.leastBytes
     /// The bytes of the body so far, with those that a resumed download began with.
     private var received = 0
     private var reserved = 0
@@ -51,18 +50,10 @@ final class Transfer: EasyHandleDelegate {
         begin()
         guard known.isRest || isWhole else {
             received += bytes.count
-            guard received > Self.unneededBytes else { return .goOn }
-            known.stop = .unneededBody
-            return .stop
+            return received > Self.unneededBytes ? stop(.unneededBody) : .goOn
         }
-        if known.isRest, let total, received + bytes.count > total {
-            known.stop = .longerRest
-            return .stop
-        }
-        guard received + bytes.count <= maximumBytes else {
-            known.stop = .tooLarge
-            return .stop
-        }
+        if known.isRest, let total, received + bytes.count > total { return stop(.longerRest) }
+        guard received + bytes.count <= maximumBytes else { return stop(.tooLarge) }
         guard hasRoom(for: received + bytes.count) else {
             if !isPaused {
                 pausedAt = .now
@@ -77,15 +68,17 @@ final class Transfer: EasyHandleDelegate {
             if arrival.request.part == nil {
                 arrival.clock.note(JobAttempt.Transfer(receivedBytes: received, totalBytes: total))
             }
-            guard mayBeVideo, received >= Self.telltaleBytes else { return .goOn }
+            guard mayBeVideo, received >= PartialResponse.leastBytes else { return .goOn }
             mayBeVideo = false
-            guard download?.isVideo == true else { return .goOn }
-            known.stop = .video
-            return .stop
+            return download?.isVideo == true ? stop(.video) : .goOn
         } catch {
-            known.stop = .memory(error)
-            return .stop
+            return stop(.memory(error))
         }
+    }
+
+    private func stop(_ reason: TransferResult.Stop) -> Reception {
+        known.stop = reason
+        return .stop
     }
 
     /// Determines at the first bytes, or at the end without any, whether they continue a download. If not, the memory of

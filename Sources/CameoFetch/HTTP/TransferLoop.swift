@@ -6,7 +6,7 @@ internal import Synchronization
 /// The work of the transfer thread, and the state that belongs to it alone.
 struct TransferLoop: ~Copyable {
     private let configuration: FetchConfiguration
-    private let multi: MultiHandle
+    fileprivate let multi: MultiHandle
     private var admission: Admission
     private var active: [Int: Transfer] = [:]
     private var lastToken = 0
@@ -20,9 +20,6 @@ struct TransferLoop: ~Copyable {
             patience: configuration.hostPatience
         )
     }
-
-    /// A waker, valid as long as the loop exists.
-    var waker: MultiWaker { multi.waker }
 
     /// One iteration: accepts new transfers, advances all of them, then sleeps until there is more to do.
     mutating func turn(with arrivals: [Mailbox.Arrival]) {
@@ -156,7 +153,7 @@ final class TransferThread: Sendable {
         }
 
         var loop = TransferLoop(configuration)
-        let waker = loop.waker
+        let waker = loop.multi.waker
         mailbox.withLock { $0.waker = waker }
         let listener = configuration.budget.listen { [weak self] in self?.wake() }
         defer { configuration.budget.takeBack(listener) }

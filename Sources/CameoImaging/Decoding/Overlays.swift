@@ -22,9 +22,7 @@ final class OverlayPicture {
         let shared = try SourceDecoder(reader: reader, shape: shape)
             .page(0, header: header, at: size, keepsProfile: false)
         let frame = try shared.frame(0, inSourceProfile: false)
-        let colored = try VipsPicture.result(of: "overlay", frame.colored())
-        let complete = try VipsPicture.result(of: "overlay", colored.withAlpha())
-        picture = try .result(of: "overlay", complete.materialized())
+        picture = try .result(of: "overlay", frame.colored()?.withAlpha()?.materialized())
         namedSize = shape.size
     }
 

@@ -85,7 +85,7 @@ enum AutoChoice {
     private static func hasFewColors(_ picture: borrowing VipsPicture) -> Bool {
         let (width, height, bands) = (picture.width, picture.height, picture.bands)
         let (columns, rows) = (min(grid, width), min(grid, height))
-        let isSo = picture.withPixels { pixels in
+        return picture.withPixels { pixels in
             var colors: Set<Int> = []
             for row in 0..<rows {
                 for column in 0..<columns {
@@ -95,8 +95,7 @@ enum AutoChoice {
                 }
             }
             return true
-        }
-        return isSo ?? false
+        } ?? false
     }
 }
 

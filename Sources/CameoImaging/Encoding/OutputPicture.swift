@@ -15,7 +15,7 @@ struct OutputPicture: ~Copyable {
         var output = picture.sharingReference()
         guard let isOpaque = output.isOpaque else { throw Self.failure }
         // A fully opaque alpha band costs bytes and puts readers on their slow path.
-        if isOpaque, output.hasAlpha { output = try Self.made(output.firstBands(output.colorBands)) }
+        if isOpaque, output.hasAlpha { output = try Self.made(output.bands(from: 0, count: output.colorBands)) }
         let profile = try Self.profile(for: &output, plan)
         let animation = plan.sheet == nil ? plan.animation : nil
         let size = PixelSize(output.width, output.height / (animation?.frames ?? 1))

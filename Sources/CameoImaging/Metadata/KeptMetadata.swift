@@ -150,8 +150,7 @@ enum XMLCutter {
         for (opening, closing) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
         where rest.starts(with: opening.utf8) {
             let inside = rest.dropFirst(opening.utf8.count)
-            let closing = Array(closing.utf8)
-            return inside.firstRange(of: closing).map { rest[..<$0.upperBound] }
+            return inside.firstRange(of: Array(closing.utf8)).map { rest[..<$0.upperBound] }
         }
         var quote: UInt8?
         for (position, byte) in zip(rest.indices, rest) {

@@ -8,8 +8,7 @@ internal import Glibc
 enum BlurHash {
     /// The hash of 4 × 3 waves, or 3 × 4 for a portrait picture.
     static func text(of picture: SmallPicture) -> String {
-        let isUpright = picture.size.height > picture.size.width
-        let (across, down) = isUpright ? (3, 4) : (4, 3)
+        let (across, down) = picture.size.height > picture.size.width ? (3, 4) : (4, 3)
         let waves = waves(of: picture, across: across, down: down)
         let others = waves.dropFirst()
 

@@ -68,10 +68,7 @@ extension PixelSize {
 
     /// The scaled size, at least one pixel per edge.
     func scaled(by factor: Double) -> PixelSize {
-        PixelSize(
-            max(1, Int((Double(width) * factor).rounded())),
-            max(1, Int((Double(height) * factor).rounded()))
-        )
+        PixelSize(max(1, Int((Double(width) * factor).rounded())), max(1, Int((Double(height) * factor).rounded())))
     }
 }
 

@@ -35,9 +35,8 @@ struct InitialsDrawing {
         let background = initials.background.numbers(bands: 3) + [Double(initials.background.alpha)]
         let square = PixelSize(edge, edge)
         let place = PixelArea(placing: letters.size, in: square, gravity: .center)
-        let placed = letters.embedded(at: place, in: square, background: [0, 0, 0, 0])
-        let pixels = placed?.composited(over: background)?
-            .firstBands(initials.background.alpha == 255 ? 3 : 4)?.roundedToBytes()
+        let pixels = letters.embedded(at: place, in: square, background: [0, 0, 0, 0])?.composited(over: background)?
+            .bands(from: 0, count: initials.background.alpha == 255 ? 3 : 4)?.roundedToBytes()
         return try .result(of: "initials", pixels?.materialized())
     }
 
@@ -50,10 +49,7 @@ struct InitialsDrawing {
     }
 
     private func text(fontSize: Double) throws(ImagingError) -> VipsPicture {
-        try .result(
-            of: "initials",
-            VipsPicture(text: initials.letters, color: initials.color, fontSize: fontSize)
-        )
+        try .result(of: "initials", VipsPicture(text: initials.letters, color: initials.color, fontSize: fontSize))
     }
 
     /// Whether some font has every letter. Marks and joiners do not count: fonts draw them with the preceding letter or

@@ -39,7 +39,6 @@ struct TIFFPages: Sequence, IteratorProtocol {
     init(in file: UnsafeRawBufferPointer) {
         self.file = file
         order = file.first == 0x49 ? .little : .big
-        offset = nil
         if file.count > 8, number(at: 2, count: 2) == 42 { offset = number(at: 4, count: 4) }
     }
 

@@ -24,10 +24,8 @@ struct SourceReader {
     private let drawing: InitialsDrawing?
     /// The text of an SVG drawing where it had to be changed to be read.
     let text: [UInt8]?
-    /// What `cameo-frames` says of its picture; nil for a source that is no video.
+    /// What `cameo-frames` says of its picture, whose frames stand one below the other; nil for a source that is no video.
     private let video: VideoFrameHeader?
-    /// The frames of a video that stand one below the other.
-    private var rolled: Int { video?.frames ?? 1 }
 
     /// Throws unless the format is supported, allowed and decodable, so that no other format reaches a decoder.
     init(_ source: borrowing SourceMapping, _ rules: SourceRules) throws(ImagingError) {
@@ -86,19 +84,16 @@ struct SourceReader {
         }
         VipsLibrary.forgetErrors()
         if let exif { picture.adopt(exif, of: bytes) }
-        guard rolled != 1 else { return picture }
-        guard let roll = picture.rolled(frames: rolled) else { throw .corrupt(format, detail: "no roll of frames") }
+        guard let frames = video?.frames, frames != 1 else { return picture }
+        guard let roll = picture.rolled(frames: frames) else { throw .corrupt(format, detail: "no roll of frames") }
         return roll
     }
 
-    /// The number of smaller versions that precede the picture in a TIFF file.
+    /// The number of smaller versions that precede the picture in a TIFF file; 0 if all of its first pages are such.
     private var reducedPages: Int {
         guard format == .tiff else { return 0 }
-        let pages = TIFFPages(in: bytes).prefix(Self.mostReduced)
-        return pages.map(\.isReduced).firstIndex(of: false) ?? 0
+        return TIFFPages(in: bytes).prefix(16).map(\.isReduced).firstIndex(of: false) ?? 0
     }
-
-    private static let mostReduced = 16
 
     /// What a TIFF file says of a page.
     func tiffPage(_ page: Int) -> TIFFPage? {
@@ -187,8 +182,7 @@ struct SourceReader {
             throw ImagingError(.tooManyPixels, "is \(size) pixels, more than the limit of \(edge) per edge")
         }
         guard size.pixels <= pixels else {
-            let predicate = "is \(size) = \(size.pixels) pixels, more than the limit of \(pixels)"
-            throw ImagingError(.tooManyPixels, predicate)
+            throw ImagingError(.tooManyPixels, "is \(size) = \(size.pixels) pixels, more than the limit of \(pixels)")
         }
     }
 
@@ -354,8 +348,6 @@ package struct SourceMapping: ~Copyable {
         mprotect(page, pageSize, PROT_READ)
         return true
     }
-
-    package func prefix(_ count: Int) -> [UInt8] { Array(bytes.prefix(count)) }
 
     deinit {
         if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) }

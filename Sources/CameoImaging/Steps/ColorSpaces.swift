@@ -59,11 +59,10 @@ enum ConvertCodedColor: PreparationStep {
 
     private static func colored(_ colors: borrowing VipsPicture, _ color: CodedColor) -> VipsPicture? {
         guard let light = colors.mapped(throughNumbers: LightTable.numbers(of: colors.largestNumber, color.light)),
-            let displayed = displayed(light, color),
-            let mixed = displayed.mixed(by: color.primaries.toBT709),
-            let toned = toned(mixed, color)
+            let mixed = displayed(light, color)?.mixed(by: color.primaries.toBT709)
         else { return nil }
-        return toned.indexed(upTo: 1)?.mapped(throughBytes: LightTable.encoded, space: VIPS_INTERPRETATION_sRGB)
+        return toned(mixed, color)?.indexed(upTo: 1)?
+            .mapped(throughBytes: LightTable.encoded, space: VIPS_INTERPRETATION_sRGB)
     }
 
     /// Applies HLG's display gain, which depends on the pixel's luminance.
@@ -71,7 +70,7 @@ enum ConvertCodedColor: PreparationStep {
         guard color.transfer == .hlg else { return light }
         let shares = color.primaries.luminanceShares
         let gains = LightTable.numbers(of: LightTable.finest, color.displayGain)
-        guard let luminance = light.mixed(by: shares + shares + shares)?.firstBands(1)?.indexed(upTo: 1),
+        guard let luminance = light.mixed(by: shares + shares + shares)?.bands(from: 0, count: 1)?.indexed(upTo: 1),
             let gain = luminance.mapped(throughNumbers: gains)
         else { return nil }
         return light.multiplied(by: gain)
@@ -84,8 +83,7 @@ enum ConvertCodedColor: PreparationStep {
             let light = share * brightest
             return light > ToneCurve.knee ? curve.shown(light) / light : 1
         }
-        guard let index = light.bandMaximum()?.indexed(upTo: brightest),
-            let gain = index.mapped(throughNumbers: gains)
+        guard let gain = light.bandMaximum()?.indexed(upTo: brightest)?.mapped(throughNumbers: gains)
         else { return nil }
         return light.multiplied(by: gain)
     }
@@ -121,8 +119,8 @@ enum DropExtraBands: PreparationStep {
     static func apply(to picture: consuming VipsPicture, _ source: SourcePlan) throws(ImagingError) -> VipsPicture {
         let wanted = colors(of: picture.interpretation) + 1
         guard picture.bands > wanted else { return picture }
-        guard let reduced = picture.firstBands(wanted) else { throw .unsupportedPixels(picture.pixelDescription) }
-        return reduced
+        if let reduced = picture.bands(from: 0, count: wanted) { return reduced }
+        throw .unsupportedPixels(picture.pixelDescription)
     }
 
     private static func colors(of interpretation: VipsInterpretation) -> Int {

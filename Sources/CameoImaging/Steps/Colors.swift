@@ -8,11 +8,7 @@ enum AdjustColor: RenditionStep {
 
     static func apply(to picture: consuming VipsPicture, _ plan: RenditionPlan) -> VipsPicture? {
         let look = plan.rendition.look
-        let matrix = ColorMatrix(
-            brightness: look.brightness,
-            contrast: look.contrast,
-            saturation: look.saturation
-        )
+        let matrix = ColorMatrix(brightness: look.brightness, contrast: look.contrast, saturation: look.saturation)
         guard !matrix.changesNothing else { return picture }
         return picture.changingColors { adjusted($0, matrix) }
     }
@@ -49,17 +45,13 @@ enum Tint: RenditionStep {
         let isGrey = colors.colorBands < 3
         guard let luminance = isGrey ? colors.converted(to: VIPS_INTERPRETATION_B_W) : colors.luminance(),
             let table = VipsPicture(bytes: bytes, size: PixelSize(256, 1), bands: 3, space: VIPS_INTERPRETATION_sRGB),
-            let mapped = luminance.mapped(through: table),
-            let tinted = mapped.reinterpreted(as: VIPS_INTERPRETATION_sRGB)
+            let tinted = luminance.mapped(through: table)?.reinterpreted(as: VIPS_INTERPRETATION_sRGB)
         else { return nil }
         let strength = Double(tint.alpha) / 255
         guard strength < 1 else { return tinted }
-        guard let original = colors.converted(to: VIPS_INTERPRETATION_sRGB),
-            let kept = original.scaled(by: [1 - strength], adding: [0]),
-            let added = tinted.scaled(by: [strength], adding: [0]),
-            let sum = kept.added(to: added)
-        else { return nil }
-        return sum.roundedToBytes()
+        guard let added = tinted.scaled(by: [strength], adding: [0]) else { return nil }
+        return colors.converted(to: VIPS_INTERPRETATION_sRGB)?.scaled(by: [1 - strength], adding: [0])?
+            .added(to: added)?.roundedToBytes()
     }
 }
 

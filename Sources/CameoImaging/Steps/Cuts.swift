@@ -40,9 +40,7 @@ enum Cut: RenditionStep {
         let interest = plan.rendition.gravity == .entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION
         let resized = try RenderPipeline.process(first, by: RenderPipeline.toBox, plan)
         // The search looks at every pixel several times.
-        guard let pixels = resized.materialized(),
-            let cut = pixels.smartCropped(width: box.width, height: box.height, by: interest)
-        else { throw .processingFailed(step: name) }
+        let cut = try VipsPicture.result(of: name, resized.materialized()?.smartCropped(to: box, by: interest))
         return PixelArea(left: -cut.offset.x, top: -cut.offset.y, size: box)
     }
 }

@@ -47,8 +47,7 @@ enum Resampling {
         guard origin == .memory, horizontal <= boxFactor else {
             return picture.resized(horizontalScale: horizontal, verticalScale: vertical)
         }
-        let low = picture.inRowOrder()?.resized(horizontalScale: 1, verticalScale: vertical)?.materialized()?
-            .inAnyOrder()
-        return low?.resized(horizontalScale: horizontal, verticalScale: 1)
+        return picture.inRowOrder()?.resized(horizontalScale: 1, verticalScale: vertical)?.materialized()?
+            .inAnyOrder()?.resized(horizontalScale: horizontal, verticalScale: 1)
     }
 }

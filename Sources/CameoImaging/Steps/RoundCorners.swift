@@ -86,10 +86,8 @@ enum RoundCorners: RenditionStep {
 
     private static func masked(_ picture: borrowing VipsPicture, by mask: borrowing VipsPicture) -> VipsPicture? {
         guard picture.hasAlpha else { return picture.joined(with: mask) }
-        guard let colors = picture.bands(from: 0, count: picture.colorBands), let alpha = picture.alphaBand(),
-            let product = alpha.multiplied(by: mask),
-            let share = product.scaled(by: [1.0 / 255], adding: [0]),
-            let left = share.roundedToBytes()
+        guard let colors = picture.bands(from: 0, count: picture.colorBands),
+            let left = picture.alphaBand()?.multiplied(by: mask)?.scaled(by: [1.0 / 255], adding: [0])?.roundedToBytes()
         else { return nil }
         return colors.joined(with: left)
     }
@@ -120,9 +118,8 @@ enum CornerCoverage {
         let (innerX, innerY) = (max(0, x - 1), max(0, y - 1))
         if x * x + y * y <= radius * radius { return 1 }
         if innerX * innerX + innerY * innerY >= radius * radius { return 0 }
-        let curved = area(radius: radius, from: innerX, to: x, bottom: y - 1)
         // Everything beyond the centre is inside.
-        return min(1, curved + max(0, 1 - x))
+        return min(1, area(radius: radius, from: innerX, to: x, bottom: y - 1) + max(0, 1 - x))
     }
 
     /// The integral of the curve's height above `bottom`, within a pixel's height.

@@ -6,10 +6,8 @@ enum Sharpen: RenditionStep {
         guard let asked = plan.rendition.look.sharpen else { return picture }
         let sigma = plan.devicePixels(asked)
         guard picture.hasAlpha else { return picture.sharpened(sigma: sigma) }
-        guard let filled = filled(picture, reach: sigma), let sharp = filled.sharpened(sigma: sigma),
-            let alpha = picture.alphaBand()
-        else { return nil }
-        return sharp.joined(with: alpha)
+        guard let alpha = picture.alphaBand() else { return nil }
+        return filled(picture, reach: sigma)?.sharpened(sigma: sigma)?.joined(with: alpha)
     }
 
     /// Continues the colours under transparent pixels. Otherwise the mask would treat the hidden pixels along a visible
@@ -17,17 +15,12 @@ enum Sharpen: RenditionStep {
     private static func filled(_ picture: borrowing VipsPicture, reach: Double) -> VipsPicture? {
         let colors = picture.colorBands
         guard let premultiplied = picture.premultiplied(),
-            let visible = premultiplied.bands(from: 0, count: colors),
+            let missing = picture.alphaBand()?.scaled(by: [-1.0 / 255], adding: [1]),
             // A wider radius than the mask's, which ends at about twice its sigma.
-            let blurred = premultiplied.gaussianBlurred(sigma: reach * 1.5),
-            let continued = blurred.unpremultiplied(),
-            let around = continued.bands(from: 0, count: colors),
-            let alpha = picture.alphaBand(),
-            let missing = alpha.scaled(by: [-1.0 / 255], adding: [1]),
-            let hidden = around.multiplied(by: missing),
-            let sum = visible.added(to: hidden)
+            let hidden = premultiplied.gaussianBlurred(sigma: reach * 1.5)?.unpremultiplied()?
+                .bands(from: 0, count: colors)?.multiplied(by: missing)
         else { return nil }
-        return sum.roundedToBytes()
+        return premultiplied.bands(from: 0, count: colors)?.added(to: hidden)?.roundedToBytes()
     }
 }
 

@@ -27,7 +27,7 @@ enum DrawBorder: RenditionStep {
         let look = plan.rendition.look
         guard let border = look.border else { return picture }
         let color = look.borderColor
-        let size = PixelSize(picture.width, picture.height)
+        let size = picture.size
         let width = max(1, Int(plan.devicePixels(Double(border)).rounded()))
         let opacity = Double(color.alpha) / 255
         guard let base = picture.colored(), let inside = RoundCorners.mask(of: size, inset: width, plan),
@@ -67,12 +67,9 @@ enum ShowBackground: RenditionStep {
     }
 
     private static func composited(_ picture: borrowing VipsPicture, over color: Color) -> VipsPicture? {
-        guard let colored = picture.converted(to: VIPS_INTERPRETATION_sRGB),
-            // Floating point: with 8-bit values the compositor truncates fractions.
-            let precise = colored.cast(to: VIPS_FORMAT_FLOAT),
-            let blended = precise.composited(over: color.numbers(bands: 3) + [Double(color.alpha)])
-        else { return nil }
-        return blended.roundedToBytes()
+        // Floating point: with 8-bit values the compositor truncates fractions.
+        picture.converted(to: VIPS_INTERPRETATION_sRGB)?.cast(to: VIPS_FORMAT_FLOAT)?
+            .composited(over: color.numbers(bands: 3) + [Double(color.alpha)])?.roundedToBytes()
     }
 }
 
@@ -90,9 +87,8 @@ enum DrawOverlay: RenditionStep {
         )
         // Only the part under the overlay is recomputed; every other pixel stays as it is.
         guard let resized = overlay.resized(to: place.size), let base = picture.colored(),
-            let part = base.cropped(to: place),
             let over = resized.scaled(by: [1, 1, 1, request.opacity], adding: [0, 0, 0, 0]),
-            let result = part.covered(by: over)
+            let result = base.cropped(to: place)?.covered(by: over)
         else { return nil }
         return base.replacing(left: place.left, top: place.top, with: result)
     }

@@ -10,8 +10,7 @@ package enum VipsLibrary {
     /// The exceptions among the untrusted loaders are SVG's and those of the optional formats that are allowed. Returns false if
     /// libvips could not be initialised.
     package static func start(allowing formats: Set<PictureFormat> = []) -> Bool {
-        let started = vips_init("cameo-renderer") == 0
-        guard started else { return false }
+        guard vips_init("cameo-renderer") == 0 else { return false }
         vips_cache_set_max(0)
         vips_concurrency_set(1)
         vips_block_untrusted_set(1)
@@ -117,10 +116,7 @@ package enum FormatTrial {
     }
 
     private static func reads(_ file: Data, as format: PictureFormat) -> Bool {
-        file.withUnsafeBytes { bytes in
-            guard let picture = VipsPicture(opening: bytes, as: format, LoadOptions()) else { return false }
-            return picture.materialized() != nil
-        }
+        file.withUnsafeBytes { VipsPicture(opening: $0, as: format, LoadOptions())?.materialized() != nil }
     }
 
     /// Small black pictures in the formats that are not written here, or not always.

@@ -28,8 +28,7 @@ extension VipsPicture {
         let fallback = isCMYK ? "cmyk" : nil
         // Converts 16 bits first and reduces them afterwards: vips_icc_transform of 8.14 clips a 16-bit alpha to 255.
         guard format == VIPS_FORMAT_USHORT else { return VipsPicture { cameo_vips_to_srgb(image, $0, fallback, 8) } }
-        guard let deep = VipsPicture({ cameo_vips_to_srgb(image, $0, fallback, 16) }) else { return nil }
-        return deep.converted(to: VIPS_INTERPRETATION_sRGB)
+        return VipsPicture { cameo_vips_to_srgb(image, $0, fallback, 16) }?.converted(to: VIPS_INTERPRETATION_sRGB)
     }
 
     func premultiplied() -> VipsPicture? { VipsPicture { cameo_vips_premultiply(image, $0) } }
@@ -63,8 +62,8 @@ extension VipsPicture {
     }
 
     /// Crops to the most interesting part; reads pixels in any order.
-    func smartCropped(width: Int, height: Int, by interest: VipsInteresting) -> VipsPicture? {
-        VipsPicture { cameo_vips_smartcrop(image, $0, Int32(width), Int32(height), interest) }
+    func smartCropped(to box: PixelSize, by interest: VipsInteresting) -> VipsPicture? {
+        VipsPicture { cameo_vips_smartcrop(image, $0, Int32(box.width), Int32(box.height), interest) }
     }
 
     /// The same pixels without any removable header field.
@@ -103,8 +102,6 @@ extension VipsPicture {
     func flattened(background: [Double]) -> VipsPicture? {
         VipsPicture { cameo_vips_flatten(image, $0, background, Int32(background.count)) }
     }
-
-    func firstBands(_ count: Int) -> VipsPicture? { bands(from: 0, count: count) }
 
     func bands(from first: Int, count: Int) -> VipsPicture? {
         VipsPicture { cameo_vips_bands(image, $0, Int32(first), Int32(count)) }

@@ -364,7 +364,6 @@ extension VipsLibrary {
         guard cameo_vips_profile_load("srgb", &blob) == 0, let blob else { return nil }
         defer { vips_area_unref(UnsafeMutableRawPointer(blob).assumingMemoryBound(to: VipsArea.self)) }
         var count = 0
-        guard let bytes = vips_blob_get(blob, &count) else { return nil }
-        return Data(bytes: bytes, count: count)
+        return vips_blob_get(blob, &count).map { Data(bytes: $0, count: count) }
     }
 }

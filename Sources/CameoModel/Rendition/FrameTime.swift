@@ -20,10 +20,8 @@ extension Rendition.FrameTime {
     package init?(_ text: String) {
         if let seconds = Double(text), Rendition.secondsRange.contains(seconds) {
             self = .seconds(seconds)
-        } else if let time = Self(word: text) {
-            self = time
         } else {
-            return nil
+            self.init(word: text)
         }
     }
 

@@ -175,7 +175,9 @@ public struct Rendition: Hashable, Sendable {
         try validateGeometry(at: path)
         try look.validate(at: path)
         try validateEncoding(at: path)
-        guard Self.isValidName(name) else {
+        guard (1...64).contains(name.utf8.count), name.first != ".",
+            name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
+        else {
             let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ - and not begin with a dot"
             throw Self.refusal(path, "name", "\(rule), not \"\(name)\"")
         }
@@ -232,10 +234,5 @@ public struct Rendition: Hashable, Sendable {
         }
         guard fit == .contain, gravity.isSmart, let word = gravity.word else { return nil }
         return "\(word) chooses what cover cuts; contain cuts nothing"
-    }
-
-    private static func isValidName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count) && name.first != "."
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 }

@@ -132,42 +132,13 @@ extension PostgreSQLStore {
             throw StoreError(error, location: url.location)
         }
     }
-}
 
-/// Runs a body and blocks until it has ended. Not for threads of the cooperative pool.
-func blocking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
-    let done = DispatchSemaphore(value: 0)
-    let result = Mutex<Result<Value, any Error>>(.failure(StoreError.failed("it has not ended")))
-    Task(executorPreference: OwnThread()) {
-        do {
-            let value = try await body()
-            result.withLock { $0 = .success(value) }
-        } catch {
-            result.withLock { $0 = .failure(error) }
-        }
-        done.signal()
-    }
-    done.wait()
-    return try result.withLock { $0 }.get()
-}
+    // DESIGN. A copy of a database remembers where the original keeps its large bytes, and must not remove what that one needs.
+    // So the place has the mark of one store: the identity of its tables, and which database of which server they are in, which
+    // a restored dump does not share but a promoted standby does. A store whose mark is another reads there, keeps new bytes in
+    // its own rows, and removes nothing. The first that writes or removes where there is no mark, or lets its database remember
+    // the place, leaves its own.
 
-/// A queue, which ends with its task, and no thread of the cooperative pool: opening stores may block all of those.
-private final class OwnThread: TaskExecutor {
-    private let queue = DispatchQueue(label: "cameo.postgresql.blocking")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-}
-
-// DESIGN. A copy of a database remembers where the original keeps its large bytes, and must not remove what that one needs.
-// So the place has the mark of one store: the identity of its tables, and which database of which server they are in, which
-// a restored dump does not share but a promoted standby does. A store whose mark is another reads there, keeps new bytes in
-// its own rows, and removes nothing. The first that writes or removes where there is no mark, or lets its database remember
-// the place, leaves its own.
-
-extension PostgreSQLStore {
     static func mark(_ url: DatabaseURL) -> String {
         """
         SELECT 'store ' || identity || ', database ' || system_identifier || '/'
@@ -212,5 +183,32 @@ extension PostgreSQLStore {
         let mark: String? = try await read { db in try db.value(look) }
         guard let mark else { throw .notAStore(path: location) }
         return mark
+    }
+}
+
+/// Runs a body and blocks until it has ended. Not for threads of the cooperative pool.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
+    let done = DispatchSemaphore(value: 0)
+    let result = Mutex<Result<Value, any Error>>(.failure(StoreError.failed("it has not ended")))
+    Task(executorPreference: OwnThread()) {
+        do {
+            let value = try await body()
+            result.withLock { $0 = .success(value) }
+        } catch {
+            result.withLock { $0 = .failure(error) }
+        }
+        done.signal()
+    }
+    done.wait()
+    return try result.withLock { $0 }.get()
+}
+
+/// A queue, which ends with its task, and no thread of the cooperative pool: opening stores may block all of those.
+private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "cameo.postgresql.blocking")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

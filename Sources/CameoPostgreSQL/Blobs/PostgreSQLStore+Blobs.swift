@@ -65,4 +65,27 @@ extension PostgreSQLStore {
         }
         return storage
     }
+
+    package func missing(_ blobs: Set<SourcePage.Blob>) async throws(StoreError) -> Set<BlobDigest> {
+        var missing: Set<BlobDigest> = []
+        guard let storage else { return missing }
+        for blob in blobs where try await !Self.has(blob.digest, blob.size, storage) { missing.insert(blob.digest) }
+        return missing
+    }
+
+    /// Whether a storage has the bytes, of which it is asked for one.
+    private static func has(
+        _ digest: BlobDigest,
+        _ size: Int,
+        _ storage: any ByteStorage
+    ) async throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            return try await storage.data(of: digest, range: 0..<min(1, size), size: size).count == min(1, size)
+        } catch {
+            switch error {
+            case .notFound, .damagedBlob: return false
+            default: throw error
+            }
+        }
+    }
 }

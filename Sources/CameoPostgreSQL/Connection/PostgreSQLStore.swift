@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The queue, the thumbnails and their blobs in a PostgreSQL database, shared by any number of processes on any number
 /// of machines.
-package final class PostgreSQLStore: Sendable {
+package final class PostgreSQLStore: QueueStore {
     package let url: DatabaseURL
     let tables: StoreTables
     let rights: Rights
@@ -154,11 +154,7 @@ package final class PostgreSQLStore: Sendable {
             return try body(db)
         }
     }
-}
 
-extension PostgreSQLStore: QueueStore {}
-
-extension PostgreSQLStore {
     /// How often streams of wake-ups look at the store's version themselves.
     private static let interval = Duration.milliseconds(250)
 

@@ -67,26 +67,7 @@ extension PostgreSQLTransaction {
         // The ledger is part of the savepoint.
         try flush()
     }
-}
 
-extension Arrival {
-    /// Reads and parses the first ones, in the order of their ids.
-    static func page(_ db: PostgreSQLTransaction, atMost limit: Int = page.rows) throws -> [Arrival] {
-        let rows = try db.query(
-            """
-            SELECT id, created_at, request::text FROM (
-              SELECT id, created_at, request, coalesce(sum(octet_length(request::text)) OVER (
-                ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
-              FROM (SELECT id FROM arrival ORDER BY id LIMIT $1) AS first JOIN job USING (id)) AS page
-            WHERE bytes_before < $2 ORDER BY id
-            """,
-            [limit, page.bytes]
-        )
-        return try rows.map { try Arrival(id: $0[0], createdAt: $0[1], request: ($0[2] as String).utf8) }
-    }
-}
-
-extension PostgreSQLTransaction {
     /// Inserts tasks, except those for whose unique key another job is waiting, in the table or before in the list.
     ///
     /// - Returns: the ids of those that were inserted.
@@ -155,5 +136,51 @@ extension PostgreSQLTransaction {
                 [try batch(name.text), SQLArray(members.map(\.job))]
             )
         }
+    }
+
+    package func holdNames() throws {
+        guard !unwritten.holdsNames else { return }
+        try execute("LOCK TABLE maintenance IN ROW SHARE MODE")
+        unwritten.holdsNames = true
+    }
+
+    /// Finds or creates the names of requests, in the same order in every transaction: each locks those that it creates
+    /// until its end.
+    func findNames(of new: [NewJob]) throws {
+        let requests = new.map(\.request)
+        for name in Set(requests.map(\.queue)).sorted() { _ = try queue(name) }
+        let keyed = requests.enumerated().compactMap { place, request in
+            request.concurrencyKey.map { (name: $0, place: place, limit: request.concurrencyLimit) }
+        }
+        // The latest limit of a key counts.
+        for key in keyed.sorted(by: { ($0.name, $0.place) < ($1.name, $1.place) }) {
+            _ = try self.key(key.name, limit: key.limit)
+        }
+        let places = try requests.map { request in
+            Ledger.Place(
+                queue: try queue(request.queue),
+                key: try request.concurrencyKey.map { try key($0, limit: request.concurrencyLimit) } ?? 0
+            )
+        }
+        for place in Set(places).sorted(by: { ($0.queue, $0.key) < ($1.queue, $1.key) }) {
+            _ = try lane(queue: place.queue, key: place.key)
+        }
+    }
+}
+
+extension Arrival {
+    /// Reads and parses the first ones, in the order of their ids.
+    static func page(_ db: PostgreSQLTransaction, atMost limit: Int = page.rows) throws -> [Arrival] {
+        let rows = try db.query(
+            """
+            SELECT id, created_at, request::text FROM (
+              SELECT id, created_at, request, coalesce(sum(octet_length(request::text)) OVER (
+                ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+              FROM (SELECT id FROM arrival ORDER BY id LIMIT $1) AS first JOIN job USING (id)) AS page
+            WHERE bytes_before < $2 ORDER BY id
+            """,
+            [limit, page.bytes]
+        )
+        return try rows.map { try Arrival(id: $0[0], createdAt: $0[1], request: ($0[2] as String).utf8) }
     }
 }

@@ -186,14 +186,14 @@ extension PostgreSQLTransaction {
         return .init(
             """
             INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
-              attempted_at, finalized_at, failure, code, superseded_by, number, worker, \(Self.times))
+              attempted_at, finalized_at, failure, code, superseded_by, number, worker, \(Schema.timings))
             SELECT id, state, queue, priority, due, attempt, max_attempts, crash_count, attempted_at, $13, failure::json,
-              code, superseded_by, number, worker, \(Self.times)
+              code, superseded_by, number, worker, \(Schema.timings)
             FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[],
               $8::int[], $9::bigint[], $10::text[], $11::text[], $12::bigint[], $14::int[], $15::text[], $16::bigint[],
               $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[])
               AS ended(id, state, queue, priority, due, attempt, max_attempts, crash_count, attempted_at, failure, code,
-                superseded_by, number, worker, \(Self.times))
+                superseded_by, number, worker, \(Schema.timings))
             """,
             [
                 SQLArray(outcomes.map(\.task.id)), SQLArray(outcomes.map(\.end.state.code)),
@@ -213,11 +213,11 @@ extension PostgreSQLTransaction {
         guard !attempts.isEmpty else { return nil }
         return .init(
             """
-            INSERT INTO earlier_attempt(job_id, number, worker, started_at, finished_at, outcome, failure, \(Self.times))
-            SELECT job, number, worker, started, $14, outcome, failure::json, \(Self.times)
+            INSERT INTO earlier_attempt(job_id, number, worker, started_at, finished_at, outcome, failure, \(Schema.timings))
+            SELECT job, number, worker, started, $14, outcome, failure::json, \(Schema.timings)
             FROM unnest($1::bigint[], $2::int[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
               $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
-              AS ended(job, number, worker, started, outcome, failure, \(Self.times))
+              AS ended(job, number, worker, started, outcome, failure, \(Schema.timings))
             """,
             [
                 SQLArray(attempts.map(\.task.id)), SQLArray(attempts.map(\.task.tries)),
@@ -227,8 +227,6 @@ extension PostgreSQLTransaction {
             prepared: true
         )
     }
-
-    private static let times = Schema.timings
 
     private var heads: Connection.Statement? {
         guard !ledger.heads.isEmpty else { return nil }

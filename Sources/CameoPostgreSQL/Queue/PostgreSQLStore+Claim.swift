@@ -142,8 +142,7 @@ extension AttemptTimings {
         func list(_ value: (AttemptTimings) -> Int?) -> SQLArray { SQLArray(timings.map { $0.flatMap(value) }) }
         return [
             list(\.throttledMilliseconds), list(\.fetchMilliseconds), list(\.queueMilliseconds),
-            list(\.renderMilliseconds),
-            list(\.storeMilliseconds), list(\.sourceBytes), list(\.outputBytes),
+            list(\.renderMilliseconds), list(\.storeMilliseconds), list(\.sourceBytes), list(\.outputBytes),
         ]
     }
 }

@@ -13,6 +13,31 @@ extension PostgreSQLTransaction {
         }
         return try run.finish()
     }
+
+    fileprivate func newIDs(_ count: Int) throws -> [Int64] {
+        guard count > 0 else { return [] }
+        // By its name, which is looked up once: pg_get_serial_sequence would look for it per row.
+        return try column("SELECT nextval('job_id_seq') FROM generate_series(1, $1::integer)", [count])
+    }
+
+    fileprivate func insertJobs(_ jobs: [(id: Int64, request: String)]) throws {
+        guard !jobs.isEmpty else { return }
+        try execute(
+            """
+            INSERT INTO job(id, request, created_at) OVERRIDING SYSTEM VALUE
+            SELECT id, request::json, $3 FROM unnest($1::bigint[], $2::text[]) AS new(id, request)
+            """,
+            [SQLArray(jobs.map(\.id)), SQLArray(jobs.map(\.request)), now]
+        )
+    }
+
+    package func insertJob(_ request: String) throws -> Int64 {
+        guard let id = try newIDs(1).first else { throw StoreError.failed("no id") }
+        try insertJobs([(id, request)])
+        // It has no task, and ends at once.
+        try execute("DELETE FROM arrival WHERE id = $1", [id])
+        return id
+    }
 }
 
 private struct EnqueueRun {
@@ -83,32 +108,5 @@ private struct EnqueueRun {
             }
         }
         if !pending.isEmpty { try insertPending() }
-    }
-}
-
-extension PostgreSQLTransaction {
-    fileprivate func newIDs(_ count: Int) throws -> [Int64] {
-        guard count > 0 else { return [] }
-        // By its name, which is looked up once: pg_get_serial_sequence would look for it per row.
-        return try column("SELECT nextval('job_id_seq') FROM generate_series(1, $1::integer)", [count])
-    }
-
-    fileprivate func insertJobs(_ jobs: [(id: Int64, request: String)]) throws {
-        guard !jobs.isEmpty else { return }
-        try execute(
-            """
-            INSERT INTO job(id, request, created_at) OVERRIDING SYSTEM VALUE
-            SELECT id, request::json, $3 FROM unnest($1::bigint[], $2::text[]) AS new(id, request)
-            """,
-            [SQLArray(jobs.map(\.id)), SQLArray(jobs.map(\.request)), now]
-        )
-    }
-
-    package func insertJob(_ request: String) throws -> Int64 {
-        guard let id = try newIDs(1).first else { throw StoreError.failed("no id") }
-        try insertJobs([(id, request)])
-        // It has no task, and ends at once.
-        try execute("DELETE FROM arrival WHERE id = $1", [id])
-        return id
     }
 }

@@ -31,6 +31,41 @@ extension PostgreSQLStore {
             for digest in unknown { checked[digest] = try await isWhole(digest) }
         }
     }
+
+    /// Completes a job without rendering.
+    package func complete(
+        _ claim: Claim,
+        keeping thumbnails: [ThumbnailID],
+        seen: Revalidation?,
+        timings: AttemptTimings
+    ) async throws(StoreError) {
+        let use = ClaimUse(claim: claim, timings: { timings })
+        try await writes.commit(.begun, using: use) { db in
+            try db.complete(claim, timings: timings)
+            guard !thumbnails.isEmpty else { return }
+            if db.isStoring(thumbnails) { try db.flush() }
+            let known = try db.existing(thumbnails)
+            if let missing = thumbnails.first(where: { !known.contains($0.text) }) {
+                throw StoreError.notFound(uri: CameoURI.thumbnail(missing).text)
+            }
+            try db.noteUse(of: thumbnails)
+            guard let seen else { return }
+            // A thumbnail replaced by a newer fetch is left alone.
+            for (id, overlay) in zip(thumbnails, seen.overlayDigests) {
+                db.store(
+                    """
+                    UPDATE thumbnail SET source_seen = greatest(source_seen, $5), job_id = $6, updated_at = $7
+                    WHERE id = $1 AND source_digest = $3 AND overlay_digest IS NOT DISTINCT FROM $2 AND renderer_version = $4
+                    """,
+                    [
+                        id.text, overlay?.hex, seen.sourceDigest.hex, seen.rendererVersion, seen.sourceSeen,
+                        claim.jobID, db.now,
+                    ],
+                    in: id
+                )
+            }
+        }
+    }
 }
 
 // DESIGN. Nearly all jobs end by completion, so one statement does all that this takes: it removes the tasks whose claims

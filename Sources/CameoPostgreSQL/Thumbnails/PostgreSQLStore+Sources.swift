@@ -29,13 +29,9 @@ extension PostgreSQLStore {
                 names + [Self.partialBytes.all - bytes.count]
             )
             // Another worker may be keeping the same.
-            let count = try db.execute(
-                """
-                INSERT INTO partial(uri, scope, head, size, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
-                """,
-                names + [head, bytes.count, db.now]
-            )
-            guard count == 1 else { return }
+            let insertion =
+                "INSERT INTO partial(uri, scope, head, size, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING"
+            guard try db.execute(insertion, names + [head, bytes.count, db.now]) == 1 else { return }
             for (number, start) in stride(from: 0, to: bytes.count, by: Self.pieceBytes).enumerated() {
                 let piece = bytes.dropFirst(start).prefix(Self.pieceBytes)
                 try db.execute(

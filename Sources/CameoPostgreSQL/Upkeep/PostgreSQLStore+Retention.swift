@@ -20,6 +20,21 @@ extension PostgreSQLStore {
             }
         }
     }
+
+    package func maintenanceTurn() async throws(StoreError) -> MaintenanceTurn? {
+        let holder = UUID().uuidString
+        let taken = try await transaction { db in
+            // The row is passed over while another process changes it.
+            try db.execute(
+                """
+                UPDATE maintenance SET holder = $1, lease_until = $2
+                WHERE one IN (SELECT one FROM maintenance WHERE holder IS NULL OR lease_until < $3 FOR UPDATE SKIP LOCKED)
+                """,
+                [holder, db.now + MaintenanceLease.milliseconds, db.now]
+            )
+        }
+        return taken == 1 ? MaintenanceTurn(MaintenanceLease(of: self, holder: holder)) : nil
+    }
 }
 
 extension PostgreSQLTransaction {
@@ -42,23 +57,6 @@ extension PostgreSQLTransaction {
         } catch let error as DatabaseError where error.isUnavailableLock {
             return false
         }
-    }
-}
-
-extension PostgreSQLStore {
-    package func maintenanceTurn() async throws(StoreError) -> MaintenanceTurn? {
-        let holder = UUID().uuidString
-        let taken = try await transaction { db in
-            // The row is passed over while another process changes it.
-            try db.execute(
-                """
-                UPDATE maintenance SET holder = $1, lease_until = $2
-                WHERE one IN (SELECT one FROM maintenance WHERE holder IS NULL OR lease_until < $3 FOR UPDATE SKIP LOCKED)
-                """,
-                [holder, db.now + MaintenanceLease.milliseconds, db.now]
-            )
-        }
-        return taken == 1 ? MaintenanceTurn(MaintenanceLease(of: self, holder: holder)) : nil
     }
 }
 

@@ -78,12 +78,8 @@ enum RowFaults {
         var needs = try owned.map { (name: try $0[0] as String, need: try $0[1] as String) }
         // A change up to `low` would never be numbered.
         needs.append((name: "new_change_entry_seq", need: "SELECT greatest(low, next_low) FROM feed"))
-        needs.append(
-            (
-                name: "source_seen",
-                need: "SELECT greatest((SELECT max(source_seen) FROM source), (SELECT max(source_seen) FROM thumbnail))"
-            )
-        )
+        let seen = "SELECT greatest((SELECT max(source_seen) FROM source), (SELECT max(source_seen) FROM thumbnail))"
+        needs.append((name: "source_seen", need: seen))
         return try needs.compactMap { name, need in
             // Readers may not.
             guard try db.value("SELECT has_sequence_privilege($1, 'SELECT')", [name]) == true else { return nil }

@@ -117,25 +117,7 @@ extension BlobFiles {
         let noun = type == DT_REG ? "file" : type == DT_DIR ? "folder" : "special file"
         return "the \(noun) \(path) is not Cameo's: move it elsewhere"
     }
-}
 
-/// The files that a removal transaction has moved aside.
-final class MovedFiles: Sendable {
-    /// Unique per removal, because one removal may start before the previous one has finished.
-    let remover = UUID().uuidString
-    /// Whether the transaction's last run has moved the file. One that only an earlier run moved may have been referenced by
-    /// another process in between.
-    private let moved = Mutex<[BlobDigest: Bool]>([:])
-
-    var all: [BlobDigest: Bool] { moved.withLock { $0 } }
-
-    func add(_ digest: BlobDigest) { moved.withLock { $0[digest] = true } }
-
-    /// Starts a run. A transaction may run twice; the second run finds the files that the first one moved.
-    func beginRun() { moved.withLock { $0 = $0.mapValues { _ in false } } }
-}
-
-extension BlobFiles {
     /// Moves a blob's file aside. Blocks. Call within a transaction, so that no other process can reference the blob. Returns
     /// false if the file was not made in these times (in milliseconds since 1970) or is another store's, and stays.
     ///
@@ -180,6 +162,22 @@ extension BlobFiles {
         if link(aside, directory.blobFile(digest)) != 0, errno != EEXIST { throw Errno() }
         unlink(aside)
     }
+}
+
+/// The files that a removal transaction has moved aside.
+final class MovedFiles: Sendable {
+    /// Unique per removal, because one removal may start before the previous one has finished.
+    let remover = UUID().uuidString
+    /// Whether the transaction's last run has moved the file. One that only an earlier run moved may have been referenced by
+    /// another process in between.
+    private let moved = Mutex<[BlobDigest: Bool]>([:])
+
+    var all: [BlobDigest: Bool] { moved.withLock { $0 } }
+
+    func add(_ digest: BlobDigest) { moved.withLock { $0[digest] = true } }
+
+    /// Starts a run. A transaction may run twice; the second run finds the files that the first one moved.
+    func beginRun() { moved.withLock { $0 = $0.mapValues { _ in false } } }
 }
 
 extension stat {

@@ -153,17 +153,11 @@ final class CommitQueue: Sendable {
             }
         } catch {
             let code = (error as? DatabaseError)?.resultCode
-            if let operation = group.first, group.count == 1, code != .SQLITE_FULL {
-                operation.fail(error)
-                return
-            }
-            switch code {
-            case .SQLITE_BUSY:
+            if code == .SQLITE_BUSY || (group.count == 1 && code != .SQLITE_FULL) {
                 for operation in group { operation.fail(error) }
                 return
-            case .SQLITE_FULL: checkpointer.checkpoint(db)  // the log may occupy the missing space
-            default: break
             }
+            if code == .SQLITE_FULL { checkpointer.checkpoint(db) }  // the log may occupy the missing space
             for operation in group {
                 do { try runInOneTransaction([operation], db) } catch { operation.fail(error) }
             }

@@ -31,15 +31,11 @@ enum Connection {
         configuration.label = "cameo.store"
         configuration.readonly = access != .readWrite
         configuration.publicStatementArguments = false
-        configuration.busyMode = .callback { tries in
-            patience.lastsAnotherTry(after: tries)
-        }
+        configuration.busyMode = .callback { tries in patience.lastsAnotherTry(after: tries) }
         configuration.prepareDatabase { db in
             let code = cameo_sqlite_harden(UnsafeMutableRawPointer(db.sqliteConnection))
             guard code == 0 else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-            if access == .readWrite {
-                try db.execute(sql: "PRAGMA synchronous = FULL")
-            }
+            if access == .readWrite { try db.execute(sql: "PRAGMA synchronous = FULL") }
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA mmap_size = 0")
         }
         guard access == .immutable else { return try DatabaseQueue(path: path, configuration: configuration) }

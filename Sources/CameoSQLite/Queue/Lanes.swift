@@ -1,4 +1,4 @@
-internal import CameoQueue
+package import CameoQueue
 internal import CameoStore
 
 // DESIGN. A lane has the waiting jobs of one queue and concurrency key, in the order of their ranks. A lane's head is its
@@ -66,6 +66,13 @@ extension SQLiteTransaction {
         }
     }
 
+    package func settle(_ table: LimitedTable, _ id: Int64) throws {
+        switch table {
+        case .queue: try decide(queue: id)
+        case .key: try decide(key: id)
+        }
+    }
+
     /// Takes starts from the buckets of a queue and a key (0: none), and closes those that are then empty.
     func spend(_ count: Int, queue: Int64, key: Int64) throws {
         try spend(count, .queue, queue)
@@ -81,5 +88,104 @@ extension SQLiteTransaction {
             [now]
         )
         for key in keys { try decide(key: key) }
+    }
+}
+
+// Ids and heads are read as they are: one that was cut would name no row, or be on the wrong side of a rank, and a claim
+// would look for ever.
+
+/// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank. Background queues come
+/// after all others.
+struct Front {
+    let queue: OpenQueue
+    let lane: Int64
+    let key: Int64
+    /// The lowest rank of another open lane or queue of the same kind; nil: there is no other.
+    let bound: Int64?
+
+    /// Whether claiming from here may close the queue or the lane.
+    var isLimited: Bool { key != 0 || queue.hasRate || queue.room < Int32.max }
+
+    /// The room is the number of further jobs that its limit allows.
+    typealias OpenQueue = (id: Int64, name: String, head: Int64, room: Int, hasRate: Bool, isBackground: Bool)
+
+    /// The first two claimable queues, by rank.
+    static func openQueues(for request: ClaimRequest, _ db: SQLiteTransaction) throws -> [OpenQueue] {
+        let kinds = request.backgroundJobs == .excluded ? " AND background = 0" : ""
+        let open = "head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0\(kinds)"
+        let columns = """
+            SELECT id, name, head, coalesce(max_running
+              - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)), rate_count NOT NULL, background
+            FROM queue
+            """
+        let rows =
+            if let wanted = request.queues {
+                try db.query(
+                    """
+                    \(columns) WHERE name IN (SELECT value FROM json_each(?1)) AND \(open)
+                    ORDER BY background, head, id LIMIT 2
+                    """,
+                    [wanted]
+                )
+            } else {
+                try db.query("\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY background, head LIMIT 2")
+            }
+        return try rows.map { row in
+            try (row.integer(0) ?? 0, row[1], row.integer(2) ?? .max, row[3], row[4], row[5])
+        }
+    }
+
+    /// Finds the next lane; nil if there is nothing to claim. Corrects heads that are too low.
+    static func find(for request: ClaimRequest, _ db: SQLiteTransaction) throws -> Front? {
+        while true {
+            let queues = try openQueues(for: request, db)
+            guard let queue = queues.first else { return nil }
+            // Ranks of background queues and of others are not compared.
+            let rivals = queues.dropFirst().filter { $0.isBackground == queue.isBackground }
+            let lanes = try db.query(
+                """
+                SELECT id, key, head FROM lane INDEXED BY lane_open
+                WHERE queue = ?1 AND head IS NOT NULL AND shut = 0 ORDER BY head LIMIT 2
+                """,
+                [queue.id]
+            )
+            let heads = try lanes.compactMap { try $0.integer(2) }
+            guard let lane = lanes.first, heads[0] <= queue.head || rivals.count + lanes.count == 1 else {
+                try db.settleHead(ofQueue: queue.id)
+                continue
+            }
+            let others = rivals.map(\.head) + heads.dropFirst()
+            return try Front(queue: queue, lane: lane.integer(0) ?? 0, key: lane[1], bound: others.min())
+        }
+    }
+
+    /// The number of jobs that the limits and rates of queue and key allow.
+    func room(_ db: SQLiteTransaction) throws -> Int {
+        let ofQueue = queue.hasRate ? min(queue.room, try db.freeStarts(.queue, queue.id)) : queue.room
+        guard key != 0 else { return ofQueue }
+        let left: Int? = try db.value("SELECT max_running - running FROM key WHERE id = ?1", [key])
+        // A lane of no key is one that another program has changed, and has no limit: nothing would close it.
+        let ofKey = min(left ?? .max, try db.freeStarts(.key, key))
+        return max(0, min(ofQueue, ofKey))
+    }
+
+    /// Closes a queue or lane that is marked open but has no room, because a clock that was set back opened an empty
+    /// bucket or another program changed a count.
+    func close(_ db: SQLiteTransaction) throws {
+        try db.spend(0, queue: queue.id, key: key)
+        try db.decide(queue: queue.id)
+        if key != 0 { try db.decide(key: key) }
+        try db.settleHead(ofQueue: queue.id)
+    }
+
+    /// The first jobs of the lane, up to the bound.
+    func tasks(atMost limit: Int, _ db: SQLiteTransaction) throws -> [TaskRow] {
+        try db.tasks(
+            """
+            INDEXED BY task_ready WHERE lane = ? AND state = 1 AND crash_count < 3 AND rank <= ?
+            ORDER BY rank LIMIT ?
+            """,
+            [lane, bound ?? .max, limit]
+        )
     }
 }

@@ -15,12 +15,8 @@ extension SQLiteTransaction {
     func flush() throws {
         let ledger = ledger
         self.ledger = Ledger()
-        for change in ledger.changes {
-            try execute(
-                "INSERT INTO change(job_id, state, at) VALUES (?1, ?2, ?3)",
-                [change.job, change.state.code, now]
-            )
-        }
+        let entry = "INSERT INTO change(job_id, state, at) VALUES (?1, ?2, ?3)"
+        for change in ledger.changes { try execute(entry, [change.job, change.state.code, now]) }
         for (key, change) in ledger.keys where change != 0 {
             try execute("UPDATE key SET running = running + ?1 WHERE id = ?2", [change, key])
             try decide(key: key)

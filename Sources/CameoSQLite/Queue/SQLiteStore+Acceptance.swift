@@ -1,7 +1,7 @@
-internal import CameoModel
-internal import CameoQueue
+package import CameoModel
+package import CameoQueue
 package import CameoStore
-internal import Foundation
+package import Foundation
 internal import GRDB
 
 // DESIGN. A row inserted into `job` by SQL is only a request. The next Cameo process accepts it: the row either gets a
@@ -74,6 +74,19 @@ extension SQLiteStore {
           AND NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
           AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id)
         """
+
+    package func enqueue(_ new: [CheckedRequest]) async throws(StoreError) -> [EnqueueReceipt] {
+        try await enqueueAccepted(new)
+    }
+
+    package func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data?,
+        cacheKey: CacheKey?,
+        once key: IdempotencyKey?
+    ) async throws -> EnqueueReceipt {
+        try await enqueueAccepted(request, data: data, cacheKey: cacheKey, once: key)
+    }
 }
 
 extension SQLiteTransaction {
@@ -92,5 +105,35 @@ extension SQLiteTransaction {
         ]
         guard let error = error as? DatabaseError, codes.contains(error.resultCode) else { return nil }
         return error.message ?? "\(error.extendedResultCode)"
+    }
+
+    package func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {
+        let accepted = try SQLiteStore.acceptedThrough(self)
+        var last = accepted
+        let receipts = try new.enumerated().map { index, draft in
+            let receipt = try enter(draft, answer: try made.answer(to: draft, at: index, self))
+            if receipt.outcome != .joined, let id = receipt.id { last = max(last, id) }
+            return receipt
+        }
+        try flush()
+        // Rows inserted by SQL before these must still be accepted.
+        let count: Int64? = try value("SELECT count(*) FROM accepted WHERE id > ?1", [accepted])
+        if last > accepted, count == last - accepted { try SQLiteStore.noteAccepted(through: last, self) }
+        return receipts
+    }
+
+    private func enter(_ new: CheckedRequest, answer thumbnails: [Thumbnail]?) throws -> EnqueueReceipt {
+        if let thumbnails { return try answer(new, by: thumbnails) }
+        if let duplicate = try waitingJob(for: new.key.text) {
+            return try receipt(.joined, new, try join(new, duplicate))
+        }
+        if new.needsJob, let running = try runningJob(for: new.key.text) {
+            return try receipt(.joined, new, running)
+        }
+        let entry = try newTask(new.job, as: try insertJob(new.text), createdAt: now)
+        try record([entry])
+        try insert(entry.task)
+        move(entry.task, from: nil, to: entry.task.state)
+        return try receipt(.accepted, new, entry.task)
     }
 }

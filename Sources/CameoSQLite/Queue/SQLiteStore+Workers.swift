@@ -92,6 +92,22 @@ extension SQLiteStore {
         return try (db.column(ids) as [String]).filter { $0 != own }
             .compactMap { try db.lostWorker($0) }
     }
+
+    package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
+        let directory = directory
+        let sweep = try await read { db in
+            WorkerSweep(
+                stop: try db.stopRequest(for: worker),
+                refusal: try Schema.refusal(by: db.sqlite, at: directory.path),
+                claims: try db.claims(of: worker),
+                due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),
+                hasLostWorkers: try !Self.lostWorkers(except: worker, db).isEmpty
+            )
+        }
+        // The claims run into the same trouble with the store, and report it.
+        if sweep.refusal == nil, isInPlace { try? await acceptBesideWork() }
+        return sweep
+    }
 }
 
 /// A worker whose jobs must be rescued, and whether its process is alive but its lease has expired: it may continue, but its

@@ -1,29 +1,8 @@
 package import CameoHTTPCache
 package import CameoModel
-package import CameoQueue
+internal import CameoQueue
 package import CameoStore
 package import Foundation
-
-extension SQLiteStore {
-    package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
-        let forgotten = try await commit { db in try db.forgetSource(uri, extent) }
-        try await files.perform { directory in
-            for name in BlobFiles.partials(in: directory) where name.hasPrefix(StoreDirectory.partialName(of: uri)) {
-                unlink("\(directory.unfinishedBlobs)/\(name)")
-            }
-        }
-        return forgotten
-    }
-}
-
-extension SQLiteTransaction {
-    package func settle(_ table: LimitedTable, _ id: Int64) throws {
-        switch table {
-        case .queue: try decide(queue: id)
-        case .key: try decide(key: id)
-        }
-    }
-}
 
 // DESIGN. The beginnings of broken downloads are files in `blobs/tmp`, with no row: they may be lost at any time, and cost a
 // longer download then. A file is a line of JSON and the bytes, which are verified when they are read, so it needs no sync.
@@ -56,14 +35,23 @@ extension SQLiteStore {
     package func partial(of key: SourceKey) async throws(StoreError) -> (PartialResponse, OpenFile)? {
         try await files.perform { directory in
             let descriptor = open(directory.partial(of: key), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { return nil }
-            let file = OpenFile(adopting: descriptor)
+            guard let file = try? OpenFile(opened: descriptor) else { return nil }
             return BlobFiles.partial(in: file).map { ($0, file) }
         }
     }
 
     package func dropPartial(of key: SourceKey) async throws(StoreError) {
         try await files.perform { directory in _ = unlink(directory.partial(of: key)) }
+    }
+
+    package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
+        let forgotten = try await commit { db in try db.forgetSource(uri, extent) }
+        try await files.perform { directory in
+            for name in BlobFiles.partials(in: directory) where name.hasPrefix(StoreDirectory.partialName(of: uri)) {
+                unlink("\(directory.unfinishedBlobs)/\(name)")
+            }
+        }
+        return forgotten
     }
 }
 

@@ -45,10 +45,36 @@ extension SQLiteStore {
             return Set(missing.map(\.digest))
         }
     }
-}
 
-// Jobs that complete without rendering.
-extension SQLiteStore {
+    package func complete(
+        _ claim: Claim,
+        storing thumbnails: [PreparedThumbnail],
+        from provenance: Provenance,
+        timings: @escaping @Sendable () -> AttemptTimings
+    ) async throws(StoreError) {
+        let files = files
+        do throws(StoreError) {
+            try await commit(.holding(claim)) { db in
+                try db.complete(claim, timings: timings())
+                for made in thumbnails {
+                    try Self.store(made.thumbnail, made.blob, from: provenance, jobID: claim.jobID, files, in: db)
+                }
+                KillPoint.insideTransaction.pass()
+            }
+        } catch {
+            let written = thumbnails.map(\.blob).filter { $0.data == nil }
+            if case .leaseLost = error, !written.isEmpty {
+                // Gives rows to files that no job will reference, so that collection finds them; a check finds them too.
+                try? await commit(.begun) { db in
+                    for blob in written { try blob.leave(db) }
+                }
+            }
+            throw error
+        }
+        KillPoint.afterCommit.pass()
+    }
+
+    /// Completes a job without rendering.
     package func complete(
         _ claim: Claim,
         keeping thumbnails: [ThumbnailID],

@@ -12,35 +12,12 @@ extension SQLiteStore {
         // One that a reader kept long stays so after the reader has gone, until much more is written.
         try await checkpointNow(onlyIfLong: true)
     }
-}
 
-extension SQLiteTransaction {
-    package func lockNames() -> Bool { true }
-}
-
-extension SQLiteStore {
     package func maintenanceTurn() throws(StoreError) -> MaintenanceTurn? {
         guard writes != nil else { throw .readOnly(path: directory.path) }
         return try mapping { try FileLock.ifFree(directory.maintenanceLock).map { MaintenanceTurn($0) } }
     }
-}
 
-package struct DatabaseSize: Hashable, Codable, Sendable {
-    package let bytes: Int
-    /// Bytes in free pages, which new rows use first.
-    package let freeBytes: Int
-}
-
-extension SQLiteTransaction {
-    func databaseSize() throws -> DatabaseSize {
-        let (page, pages, free): (Int?, Int?, Int?) = try (
-            value("PRAGMA page_size"), value("PRAGMA page_count"), value("PRAGMA freelist_count")
-        )
-        return DatabaseSize(bytes: (page ?? 0) * (pages ?? 0), freeBytes: (page ?? 0) * (free ?? 0))
-    }
-}
-
-extension SQLiteStore {
     package func databaseSize() async throws(StoreError) -> DatabaseSize {
         try await read { db in try db.databaseSize() }
     }
@@ -57,4 +34,21 @@ extension SQLiteStore {
         try await writeOutsideTransaction { db in try db.execute(sql: "VACUUM") }
         try await checkpointNow()
     }
+}
+
+extension SQLiteTransaction {
+    package func lockNames() -> Bool { true }
+
+    func databaseSize() throws -> DatabaseSize {
+        let (page, pages, free): (Int?, Int?, Int?) = try (
+            value("PRAGMA page_size"), value("PRAGMA page_count"), value("PRAGMA freelist_count")
+        )
+        return DatabaseSize(bytes: (page ?? 0) * (pages ?? 0), freeBytes: (page ?? 0) * (free ?? 0))
+    }
+}
+
+package struct DatabaseSize: Hashable, Codable, Sendable {
+    package let bytes: Int
+    /// Bytes in free pages, which new rows use first.
+    package let freeBytes: Int
 }
