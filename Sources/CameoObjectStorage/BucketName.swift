@@ -26,7 +26,7 @@ package struct BucketName: Hashable, Sendable {
     ///
     /// - Throws: ``StoreError/cannotOpen(path:reason:)``
     package init(_ text: String, environment: [String: String]) throws(StoreError) {
-        // Any part of one with an `@`, and a query, may be a secret.
+        // For messages: any part of a name with an `@`, and a query, may be a secret.
         let shown = text.contains("@") ? "s3://…" : String(text.prefix { $0 != "?" })
         func wrong(_ reason: String) -> StoreError { .cannotOpen(path: shown, reason: reason) }
         guard text.utf8.count <= 2_000, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), text.hasPrefix("s3://"),

@@ -89,6 +89,7 @@ struct RenderTicket: Sendable {
     /// The clock of the waiting task, restarted when a renderer takes the picture.
     let clock: WorkClock
     let continuation: CheckedContinuation<RenderedPicture, any Error>
+    let submitted = ContinuousClock.now
 
     func job(_ configuration: RendererConfiguration) -> JobMessage {
         let overlays = request.overlays
@@ -147,7 +148,10 @@ struct DeskState {
     var statistics = RendererStatistics()
     /// What the child that became ready last said of itself.
     var greeting: HelloMessage?
+    /// In the order of their arrival.
     private var waiting: [RenderTicket] = []
+    /// A ticket that has waited for longer is the next: it keeps a job of its key and its bytes.
+    private static let patience = Duration.seconds(30)
     /// The tickets that slots have fetched and not finished.
     private var fetched: [RenderTicket.ID: (slot: Int, isCancelled: Bool)] = [:]
     private var lastID = 0
@@ -179,14 +183,16 @@ struct DeskState {
 
     func isCancelled(_ id: RenderTicket.ID) -> Bool { isShuttingDown || fetched[id]?.isCancelled == true }
 
-    /// The ticket of the lowest rank for a slot that is ready, of equal ones the first; without one the slot counts as idle.
+    /// The ticket of the lowest rank for a slot that is ready, of equal ones the first, and one that has
+    /// waited too long before all others; without one the slot counts as idle.
     mutating func next(for slot: Int) -> RenderTicket? {
         guard !isShuttingDown, !waiting.isEmpty else {
             slots[slot] = .idle
             return nil
         }
         func rank(_ index: Int) -> Int64 { waiting[index].request.rank ?? .max }
-        let ticket = waiting.remove(at: waiting.indices.min { rank($0) < rank($1) } ?? 0)
+        let isOverdue = waiting[0].submitted.duration(to: .now) > Self.patience
+        let ticket = waiting.remove(at: isOverdue ? 0 : waiting.indices.min { rank($0) < rank($1) } ?? 0)
         fetched[ticket.id] = (slot, false)
         slots[slot] = .rendering(ticket.id)
         return ticket

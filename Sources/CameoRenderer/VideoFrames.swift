@@ -100,7 +100,7 @@ package final class VideoFrames: Sendable {
         let name = request.name
         var wanted = RenderRequest([.frame(for: request.renditions)], of: request.source, named: name)
         wanted.kind = parts == nil ? .video : .partialVideo
-        wanted.scopes = request.scopes
+        (wanted.scopes, wanted.rank) = (request.scopes, request.rank)
         let pool = try pool(for: name)
         var idleTries = 0
         while true {

@@ -22,8 +22,8 @@ package enum JobText {
                 "  failure     \(failure.code.rawValue) (\(failure.stage.rawValue)): \(escape(failure.message))"
             )
         }
-        // Without repetition. There may be several: another job may have replaced some of the thumbnails with ones of a newer
-        // picture.
+        // What the thumbnails were made of, without repetition: another job may have replaced some of them with ones of a
+        // newer picture.
         var seen: Set<String> = []
         for picture in job.thumbnails.compactMap(PictureText.source) where seen.insert(picture).inserted {
             lines.append("  picture     \(escape(picture))")

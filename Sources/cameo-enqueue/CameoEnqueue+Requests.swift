@@ -41,7 +41,7 @@ extension CameoEnqueue {
             }
         }
         for number in sources.indices { _ = try requests.made(number..<number + 1) }
-        try check(template.overlaySources, as: "overlay")
+        if !sources.isEmpty { try check(template.overlaySources, as: "overlay") }
         return requests
     }
 

@@ -84,7 +84,10 @@ def arguments():
     if not words or words[0] not in {*COMMANDS, "-h", "--help"}:
         # Options alone are those of `all`; anything else is a folder of pictures.
         words = [("all" if not words or words[0].startswith("-") else "folder"), *words]
-    return parser.parse_args(words)
+    options = parser.parse_args(words)
+    if getattr(options, "baseline", None) and options.baseline.get("quick") != options.quick:
+        parser.error("--baseline is of a quick run, and this one is not, or the other way round")
+    return options
 
 
 def programs(options, *products):

@@ -25,7 +25,7 @@ final class Transfer: EasyHandleDelegate {
     /// Whether the kind of the body was determined, and whether it is that of a whole.
     private var hasBegun = false
     private var isWhole = false
-    /// Whether the body may be a video to stop at; it is known after ``PartialResponse/leastBytes``.
+    /// Whether the body may be a video to stop at; it is known after ``PartialResponse/leastBytes`` bytes.
     private var mayBeVideo = false
     /// The bytes of the body so far, with those that a resumed download began with.
     private var received = 0

@@ -4,14 +4,6 @@ package import CameoQueue
 package import CameoStore
 package import Foundation
 
-// DESIGN. A process that stores the same bytes concurrently writes its file first and references it in a later
-// transaction, so the file's age is what protects it: only files created over an hour ago are removed, and storing the
-// bytes again creates a new file. It could replace the old one between the check of its age and its removal, so the file
-// is first moved aside, which is atomic, then checked, and moved back if it is young. All this happens under the write
-// lock, so that no row can reference the path while it is empty, and a file is never moved back over one created in the
-// meantime. Files moved aside are deleted after the commit. A crash leaves them among the unfinished files, which are
-// removed an hour later, and at worst an unreferenced row without bytes, which the next collection removes.
-
 extension SQLiteStore {
     // The bytes are in the store's folder, which nobody else reads.
     package func temporaryURL(
@@ -38,6 +30,14 @@ extension SQLiteStore {
         let known: Set<String> = try await read { db in try Set(db.column(look, [prefix])) }
         return digests.filter { !known.contains($0.hex) }
     }
+
+    // DESIGN. A process that stores the same bytes concurrently writes its file first and references it in a later
+    // transaction, so the file's age is what protects it: only files created over an hour ago are removed, and storing the
+    // bytes again creates a new file. It could replace the old one between the check of its age and its removal, so the file
+    // is first moved aside, which is atomic, then checked, and moved back if it is young. All this happens under the write
+    // lock, so that no row can reference the path while it is empty, and a file is never moved back over one created in the
+    // meantime. Files moved aside are deleted after the commit. A crash leaves them among the unfinished files, which are
+    // removed an hour later, and at worst an unreferenced row without bytes, which the next collection removes.
 
     /// - Throws: ``StoreError``; then nothing was removed. A file that cannot be moved is put off for an hour.
     package func collectBlobs(unreferencedSince time: Date, atMost limit: Int) async throws(StoreError)

@@ -3,24 +3,23 @@ package import CameoModel
 // DESIGN. A page with a thousand pending thumbnails would look a thousand times after every commit. So all who wait in a
 // process share one reader of the change feed, and whoever waits for a job looks again once that job has ended; whoever
 // waits for anything else looks after commits, in turns. All look once more at the end of their time, because another job
-// may have made what they wait for.
+// may have made what they wait for. The turns use no store: time passes also while one does not answer.
 
 /// Notifies waiters of changes that any process commits to the store.
 package actor StoreChanges {
     private struct Waiter {
-        /// Whether it waits for any change, and not for the end of a job.
-        let isForAny: Bool
-        /// The job whose end it waits for; nil while that is not known, when any change counts too.
+        /// The job whose end it waits for; nil: any change.
         var job: Int64?
         let deadline: ContinuousClock.Instant
         /// Whether it has to look: something may have changed since it looked last.
         var isDue = false
     }
 
-    /// The time between two readings of a busy store's feed, and between two looks of those who wait for any change.
+    /// The time between two looks at a store that gives no signal, between two readings of a busy store's feed, and between
+    /// two looks of those who wait for any change.
     private static let turn = Duration.milliseconds(25)
-    /// The turns until the feed is read without a signal, which may be missing.
-    private static let turnsPerReading = 40
+    /// The turns after which those who wait for any change look in any case, and after which nobody waits any more.
+    private static let manyTurns = 40
     /// The number of changes read at once.
     private static let page = 5_000
 
@@ -30,10 +29,11 @@ package actor StoreChanges {
     private var asleep: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastWaiter = 0
     private var follower: Task<Void, Never>?
-    /// The last change that was read; nil before the first, and if changes may have been missed.
-    private var cursor: Int64?
+    /// The store's version and the last change that were read; nil before the first, and if changes may have been missed.
+    private var seen: (version: Int, cursor: Int64)?
     private var hasNews = false
     private var turns = 0
+    private var idleTurns = 0
 
     package init(store: any ReaderStore) {
         self.store = store
@@ -68,14 +68,14 @@ package actor StoreChanges {
     ) async throws -> Value? {
         guard patience > .zero else { return try await look() }
         // It is there before it looks, so that no change in between is missed.
-        let waiter = await enter(until: .now + patience, isForAny: job == nil)
+        let waiter = await enter(Waiter(job: job, deadline: .now + patience))
         do {
-            var found = try await look()
-            var isOver = false
-            while found == nil, !isOver {
+            var (found, isOver): (Value?, Bool) = (nil, false)
+            while true {
                 if let job { await watch(try await store.places(of: [job])[job]?.job ?? job, for: waiter) }
-                isOver = try await !isDue(waiter)
                 found = try await look()
+                if found != nil || isOver { break }
+                isOver = try await !isDue(waiter)
             }
             await leave(waiter)
             return found
@@ -87,19 +87,14 @@ package actor StoreChanges {
 
     // MARK: - Waiters
 
-    private func enter(until deadline: ContinuousClock.Instant, isForAny: Bool) -> Int {
+    private func enter(_ waiter: Waiter) -> Int {
         lastWaiter += 1
-        waiters[lastWaiter] = Waiter(isForAny: isForAny, deadline: deadline)
+        waiters[lastWaiter] = waiter
         follower = follower ?? follow()
         return lastWaiter
     }
 
-    private func leave(_ waiter: Int) {
-        waiters[waiter] = nil
-        guard waiters.isEmpty else { return }
-        follower?.cancel()
-        (follower, cursor) = (nil, nil)
-    }
+    private func leave(_ waiter: Int) { waiters[waiter] = nil }
 
     private func watch(_ job: Int64, for waiter: Int) { waiters[waiter]?.job = job }
 
@@ -114,10 +109,8 @@ package actor StoreChanges {
             Task { await self.wake(waiter) }
         }
         try Task.checkCancellation()
-        guard let deadline = waiters[waiter]?.deadline, ContinuousClock.now < deadline else { return false }
         waiters[waiter]?.isDue = false
-        waiters[waiter]?.job = nil
-        return true
+        return waiters[waiter].map { ContinuousClock.now < $0.deadline } ?? false
     }
 
     private func wake(_ waiter: Int) {
@@ -132,44 +125,60 @@ package actor StoreChanges {
     // MARK: - Following
 
     private func follow() -> Task<Void, Never> {
-        Task { [weak self, store] in
+        let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        return Task { [weak self, store] in
             await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in store.wakeUps(pause: { Self.turn }) { signal.yield() } }
                 group.addTask { [weak self] in
-                    for await _ in store.wakeUps(pause: { Self.turn }) { await self?.readFeed() }
+                    for await _ in signals { await self?.look() }
                 }
-                while (try? await Task.sleep(for: Self.turn)) != nil { await self?.takeTurn() }
+                while (try? await Task.sleep(for: Self.turn)) != nil {
+                    signal.yield()
+                    await self?.takeTurn()
+                }
                 group.cancelAll()
             }
         }
     }
 
-    private func takeTurn() async {
+    private func takeTurn() {
         turns += 1
-        if turns.isMultiple(of: Self.turnsPerReading) { await readFeed() }
-        let (now, hadNews) = (ContinuousClock.now, hasNews)
+        idleTurns = waiters.isEmpty ? idleTurns + 1 : 0
+        let (now, hadNews) = (ContinuousClock.now, hasNews || turns.isMultiple(of: Self.manyTurns))
         hasNews = false
-        wake { ($0.isForAny && hadNews) || now >= $0.deadline }
+        wake { ($0.job == nil && hadNews) || now >= $0.deadline }
+        guard idleTurns >= Self.manyTurns else { return }
+        follower?.cancel()
+        (follower, seen, idleTurns) = (nil, nil, 0)
     }
 
-    /// Wakes those whose jobs have ended since the last reading, or all if that is not known. Two readings at a time wake
-    /// some once more.
-    private func readFeed() async {
-        hasNews = true
+    /// Reads the feed if something has been committed. Wakes those whose jobs have ended since, or all if that is not known.
+    private func look() async {
         do throws(StoreError) {
-            guard var last = cursor else {
-                cursor = try await store.lastChange()
+            let version = try await store.version()
+            guard version != seen?.version else { return }
+            hasNews = true
+            guard var last = seen?.cursor else {
+                let last = try await store.lastChange()
+                // A follower that has ended in between leaves nothing behind.
+                guard !Task.isCancelled else { return }
+                seen = (version, last)
                 return wake { _ in true }
             }
-            while case let changes = try await store.changes(since: last, limit: Self.page), let newest = changes.last {
-                let isComplete = changes[0].cursor == last + 1
-                last = newest.cursor
-                cursor = last
+            var isLast = false
+            while !isLast {
+                let changes = try await store.changes(since: last, limit: Self.page)
+                guard !Task.isCancelled else { return }
+                let isComplete = changes.first.map { $0.cursor == last + 1 } ?? true
+                isLast = changes.count < Self.page
+                last = changes.last?.cursor ?? last
                 let ended = Set(changes.lazy.filter(\.state.isFinal).map(\.job))
-                wake { !isComplete || $0.job.map(ended.contains) ?? !$0.isForAny }
+                wake { !isComplete || $0.job.map(ended.contains) ?? false }
             }
+            seen = (version, last)
         } catch {
             // Whoever looks meets the error.
-            cursor = nil
+            seen = nil
             wake { _ in true }
         }
     }

@@ -40,7 +40,8 @@ class Report:
     def close(self):
         shutil.rmtree(self.place.work, ignore_errors=True)
         if self.place.baseline:
-            self.found["slower"] = slower(self.place.baseline, self.found)
+            with self.place.failures_of("comparing with the baseline"):
+                self.found["slower"] = slower(self.place.baseline, self.found)
         print(self.write())
         lab.progress(f"The report is in {self.folder}")
 
@@ -99,7 +100,7 @@ def figures(found):
     for point in found.get("workers", {}).get("processes", []) + found.get("workers", {}).get("renderers", []):
         known["jobs a second of {workers} x {renderers}".format(**point)] = [point["jobsPerSecond"]]
     for row in latencies(found["latency"]) if "claimed" in found.get("latency", {}).get("idle", {}) else []:
-        known[row["what"]] = [1 / row["p50"]]
+        known[row["what"]] = [1 / max(row["p50"], 0.001)]
     for name, part in found.get("memory", {}).items():
         known[f"memory of a worker, {name}"] = [1 / part["workerPeak"]]
     return {what: values for what, values in known.items() if values}
