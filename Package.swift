@@ -110,7 +110,7 @@ let package = Package(
         .target(name: "CameoReport", dependencies: ["CameoModel", "CameoStore"]),
         .target(
             name: "Cameo",
-            dependencies: ["CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CameoHTTPCache"]
+            dependencies: ["CameoModel", "CameoStore", "CameoEngine", "CameoHTTPCache"]
         ),
         .target(
             name: "CameoWeb",

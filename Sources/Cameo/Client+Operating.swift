@@ -1,4 +1,3 @@
-internal import CameoSQLite
 internal import CameoStore
 public import Foundation
 
@@ -99,11 +98,7 @@ extension Client {
             guard let turn = try await store.maintenanceTurn(within: MaintenanceTurn.patience) else {
                 throw CameoError.storeUnavailable(reason: "another process prunes or copies the store; try again")
             }
-            guard let embedded = store as? SQLiteStore else {
-                let reason = "\(store.location) is not in a folder: use the tools of its engine"
-                throw CameoError.storeUnavailable(reason: reason)
-            }
-            return try await embedded.backUp(to: path, in: turn)
+            return try await store.backUp(to: path, in: turn) { _ in }
         } catch let error where error is CameoError || error is CancellationError {
             throw error
         } catch {

@@ -2,7 +2,7 @@
 // in a separate module.
 @_exported public import CameoModel
 
-@_exported public import struct CameoSQLite.BackupReport
+@_exported public import struct CameoStore.BackupReport
 @_exported public import struct CameoStore.BulkProgress
 @_exported public import struct CameoStore.CheckFinding
 @_exported public import enum CameoStore.ForgottenExtent

@@ -132,7 +132,8 @@ struct CommandTests {
         async let waiting = get("/thumb/00000000000000000000000000000000?wait=30s")
         #expect(try await get("/metrics").contains("cameo_build"))
         process.send(SIGTERM)
-        #expect(await process.ending == .exited(0))
+        let ending = await process.ending
+        #expect(ending == .exited(0), "\(ending): \(String(decoding: process.standardError, as: UTF8.self))")
         _ = try await waiting
     }
 

@@ -170,6 +170,14 @@ extension PostgreSQLStore {
         return others
     }
 
+    package func backUp(
+        to path: String,
+        in turn: MaintenanceTurn,
+        report: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(StoreError) -> BackupReport {
+        throw .needsFolder(name: location, instead: "use the tools of its engine")
+    }
+
     /// Whether new bytes go into the storage: not if they would be another store's. An answer is good for a minute.
     func ownsBytes() async throws(StoreError) -> Bool {
         if let known = ownership.withLock({ $0 }), known.seen.duration(to: .now) < .seconds(60) {

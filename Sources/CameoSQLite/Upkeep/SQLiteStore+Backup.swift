@@ -11,10 +11,6 @@ internal import GRDB
 // temporary names of both folder and database, and renamed last, after everything is synced, so that an interrupted
 // backup cannot be mistaken for a complete one.
 extension SQLiteStore {
-    /// Copies the store's current state into a new or empty folder. The turn prevents the removal of blobs meanwhile; `report`
-    /// is called with progress, from any thread. The result names the blobs that the copy lacks because the store does.
-    ///
-    /// - Throws: ``StoreError/invalidBackupTarget(path:reason:)``; ``StoreError/full(path:)``.
     package func backUp(
         to path: String,
         in turn: MaintenanceTurn,
@@ -135,16 +131,4 @@ extension SQLiteStore {
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         return (jobs, blobs, StoreAccess.size(of: path), files.compactMap(BlobDigest.init(hex:)))
     }
-}
-
-/// The content of a backup.
-public struct BackupReport: Hashable, Codable, Sendable {
-    /// The number of jobs in any state.
-    public let jobs: Int
-    /// The number of blobs.
-    public let blobs: Int
-    /// The size of the database and of blob files in bytes.
-    public let bytes: Int
-    /// The digests of blobs that are missing or damaged in the store itself, and so missing in the copy.
-    public let damaged: [String]
 }

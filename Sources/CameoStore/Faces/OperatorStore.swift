@@ -62,6 +62,32 @@ package protocol OperatorStore: AnyStore {
     /// - Returns: whose they were; nil if they were this store's already.
     /// - Throws: ``StoreError/refused(reason:)`` if the store has no bytes outside.
     func adoptBytes() async throws(StoreError) -> OthersBytes?
+    /// Copies the store's current state into a new or empty folder. The turn prevents the removal of blobs meanwhile; `report`
+    /// is called with progress, from any thread. The result names the blobs that the copy lacks because the store does.
+    ///
+    /// - Throws: ``StoreError/invalidBackupTarget(path:reason:)``; ``StoreError/full(path:)``;
+    ///   ``StoreError/needsFolder(name:instead:)`` if the store is not in a folder.
+    func backUp(
+        to path: String,
+        in turn: MaintenanceTurn,
+        report: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(StoreError) -> BackupReport
+}
+
+/// The content of a backup.
+public struct BackupReport: Hashable, Codable, Sendable {
+    /// The number of jobs in any state.
+    public let jobs: Int
+    /// The number of blobs.
+    public let blobs: Int
+    /// The size of the database and of blob files in bytes.
+    public let bytes: Int
+    /// The digests of blobs that are missing or damaged in the store itself, and so missing in the copy.
+    public let damaged: [String]
+
+    package init(jobs: Int, blobs: Int, bytes: Int, damaged: [String]) {
+        (self.jobs, self.blobs, self.bytes, self.damaged) = (jobs, blobs, bytes, damaged)
+    }
 }
 
 /// The bytes of another store.
