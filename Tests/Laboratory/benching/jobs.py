@@ -37,7 +37,7 @@ class Bench:
         self.context, self.job, self.pictures = context, job, pictures[: job.pictures[not context.quick]]
         self.rounds = context.rounds or job.rounds[not context.quick]
         self.makers, self.files = {}, {}
-        for maker in started:
+        for maker in filter(lambda maker: maker.takes(job), started):
             if reason := maker.cannot(job):
                 context.leave_out(f"{maker.label}: {job.title}", reason)
             else:
@@ -84,7 +84,7 @@ class Bench:
         from benching.compare import compare
 
         wanted = len(self.pictures) * len(self.job.renditions)
-        checks = {name: compare(reference, files, wanted) for name, files in self.files.items()}
+        checks = {name: compare(reference, files, wanted) for name, files in self.files.items() if self.makers[name].makes_files}
         for name, check in checks.items():
             faults = check["faults"]
             if check["meanDifference"] > LARGEST_MEAN or check["largestDifference"] > LARGEST_OF_ONE:

@@ -35,6 +35,7 @@ def without_avif_or_svg(job):
 
 class Maker:
     name, label, is_slow = "", "", False  # slow ones are in fewer rounds
+    makes_files = True
 
     def __init__(self, context):
         self.context, self.open, self.processes = context, contextlib.ExitStack(), []  # those that run all the time
@@ -44,6 +45,10 @@ class Maker:
 
     def cannot(self, job):
         """Why it cannot do a job, or None."""
+
+    def takes(self, job):
+        """Whether it has a part in a job."""
+        return True
 
     def make(self, pictures, renditions, folder, wants_files):
         before = self.processor_time()
@@ -155,9 +160,38 @@ class Pool(Maker):
     def work(self, pictures, renditions, folder):
         from benching.peers import render
 
-        made = self.pool.starmap_async(render, [(path, renditions, folder) for path in pictures], 1)
+        self.share(render, [(path, renditions, folder) for path in pictures])
+
+    def share(self, act, arguments):
+        made = self.pool.starmap_async(act, arguments, 1)
         lab.wait_until(lambda: made.wait(1) or made.ready(), "making the pictures", LIMIT)
         made.get()
+
+
+class Decoder(Pool):
+    """Decodes each picture once, for its largest thumbnail, and makes none: what nobody goes below who decodes by the
+    same libraries. A JPEG is decoded as libvips' thumbnailer does, any other at its own size."""
+
+    name, label, makes_files = "decoder", "the decoder alone", False
+
+    def work(self, pictures, renditions, folder):
+        from benching.peers import decode
+
+        self.share(decode, [(path, max(renditions, key=lambda one: one.edge)) for path in pictures])
+
+
+def optimising(maker):
+    """A program that optimises the tables of its JPEGs, as Cameo does: that takes time, and makes them smaller."""
+    class Optimising(maker):
+        name, label = f"{maker.name}-optimising", f"{maker.label}, tables optimised"
+
+        def takes(self, job):
+            return job.renditions[0].format == "jpeg"
+
+        def work(self, pictures, renditions, folder):
+            super().work(pictures, [one.optimised() for one in renditions], folder)
+
+    return Optimising
 
 
 class Huey(Maker):
@@ -245,4 +279,4 @@ class Thumbor(Maker):
 
 
 # Cameo's neighbours in a round are the two that it is compared with most.
-MAKERS = (Vipsthumbnail, Cameo, Pool, Huey, RQ, Thumbor, Convert)
+MAKERS = (optimising(Vipsthumbnail), Vipsthumbnail, Cameo, Pool, optimising(Pool), Huey, RQ, Thumbor, Convert, Decoder)

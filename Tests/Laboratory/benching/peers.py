@@ -16,7 +16,16 @@ def render(path, renditions, folder):
         if rendition.format == "avif":
             image.heifsave(name, Q=rendition.quality, compression="av1", effort=2, bitdepth=8, strip=True)
         else:
-            getattr(image, f"{rendition.format}save")(name, Q=rendition.quality, strip=True)
+            more = {"optimize_coding": True} if rendition.optimises else {}
+            getattr(image, f"{rendition.format}save")(name, Q=rendition.quality, strip=True, **more)
+
+
+def decode(path, rendition):
+    """Decodes a picture as that rendition needs it, and makes nothing of it."""
+    image = pyvips.Image.new_from_file(str(path), access="sequential")
+    if image.get("vips-loader") == "jpegload" and (shrink := rendition.shrink(image.width, image.height)) > 1:
+        image = pyvips.Image.jpegload(str(path), access="sequential", shrink=shrink)
+    image.copy_memory()
 
 
 def render_and_tell(path, renditions, folder):

@@ -1,6 +1,7 @@
 """A thumbnail in the words of every program that makes it, and the jobs of the benchmark."""
 import collections
 import concurrent.futures
+import copy
 
 import lab
 from lab import CORES
@@ -9,6 +10,8 @@ from lab import CORES
 class Rendition:
     """A square, `cover` or `inside` it, as jpeg, webp or avif."""
 
+    optimises = False  # whether peers are to optimise the tables of a JPEG, as Cameo does
+
     def __init__(self, edge, fit, format, quality=75):
         self.edge, self.fit, self.format, self.quality = edge, fit, format, quality
         self.box = f"{edge}x{edge}"
@@ -16,10 +19,21 @@ class Rendition:
         # How peers name a file, behind the name of the source and a hyphen.
         self.file = f"{edge}-{fit}-{format}.{'jpg' if format == 'jpeg' else format}"
 
+    def optimised(self):
+        other = copy.copy(self)
+        other.optimises = True
+        return other
+
+    def shrink(self, width, height):
+        """By what a decoder of JPEG shrinks, as libvips has it: to twice the thumbnail's size at least."""
+        factor = (min if self.fit == "cover" else max)(width, height) / self.edge
+        return max(shrink for shrink in (1, 2, 4, 8) if shrink == 1 or factor >= 2 * shrink)
+
     def vipsthumbnail(self, folder):
         size = ["-s", self.box, "-m", "centre"] if self.fit == "cover" else ["-s", f"{self.box}>"]
         # libaom's effort is Cameo's, and so are the 8 bits.
         more = ",compression=av1,effort=2,bitdepth=8" if self.format == "avif" else ""
+        more += ",optimize_coding" if self.optimises else ""
         return [*size, "-o", f"{folder}/%s-{self.file}[Q={self.quality},strip{more}]"]
 
     def convert(self):
