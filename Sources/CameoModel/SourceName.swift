@@ -56,6 +56,8 @@ package enum SourceName {
     }
 
     private static func printable(_ text: String, limit: Int) -> String {
+        // Nearly every name, which costs a job several times as much scalar by scalar.
+        if text.utf8.count <= limit, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
         let shown = text.unicodeScalars.prefix(limit).map { scalar in
             let isControl = scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
             return isControl ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
