@@ -49,6 +49,18 @@ struct SessionTests {
         #expect(!CameoURLProtocol.canInit(with: request))
     }
 
+    @Test func onlyACacheOfTheProgramsOwnStandsBesideTheStore() throws {
+        let folder = try TemporaryFolder()
+        let client = try Client(store: folder.path("store"))
+        #expect(URLSessionConfiguration.cameo(client).urlCache == nil)
+        let base = URLSessionConfiguration.ephemeral
+        let own = URLCache(memoryCapacity: 1_000, diskCapacity: 0, diskPath: nil)
+        base.urlCache = own
+        #expect(URLSessionConfiguration.cameo(client, basedOn: base).urlCache === own)
+        #expect(URLSessionConfiguration.cameo(client, readThrough: ReadThrough(), basedOn: base).urlCache == nil)
+        #expect(base.urlCache === own)
+    }
+
     @Test func aProtocolWithoutAStoreSaysSo() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [CameoURLProtocol.self]

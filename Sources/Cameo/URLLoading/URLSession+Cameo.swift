@@ -10,7 +10,9 @@ extension URLSessionConfiguration {
     ///   - client: the client of the store.
     ///   - readThrough: the rules for caching `http:` and `https:` URLs in the store; nil does not cache them. Their headers,
     ///     timeouts, proxies and cookies are taken from the current state of `base`.
-    ///   - base: all other settings. It is no background configuration: Foundation has none on Linux.
+    ///   - base: all other settings, but for `URLCache.shared`, which the sessions do not use: without `readThrough`, `http:`
+    ///     and `https:` URLs are cached only if `base` has a cache of its own. It is no background configuration: Foundation
+    ///     has none on Linux.
     /// - Returns: a configuration that the program may change further.
     public static func cameo(
         _ client: Client,
@@ -23,8 +25,9 @@ extension URLSessionConfiguration {
             readThrough: readThrough.map { ($0, TransferSettings(base)) }
         )
         configuration.protocolClasses = [ProtocolClasses.type(for: subject)] + (base.protocolClasses ?? [])
-        // The store is the cache; a second one in front of it would only get out of step.
-        if readThrough != nil { configuration.urlCache = nil }
+        // The store is the cache; a second one in front of it would only get out of step. Foundation also has a thread look
+        // into it, on the disk too, before any load, which takes as long as the rest of a load from memory.
+        if readThrough != nil || base.urlCache === URLCache.shared { configuration.urlCache = nil }
         return configuration
     }
 
