@@ -84,7 +84,8 @@ class Bench:
         from benching.compare import compare
 
         wanted = len(self.pictures) * len(self.job.renditions)
-        checks = {name: compare(reference, files, wanted) for name, files in self.files.items() if self.makers[name].makes_files}
+        checks = {name: compare(reference, files, wanted) for name, files in self.files.items()
+                  if self.makers[name].makes_files}
         for name, check in checks.items():
             faults = check["faults"]
             if check["meanDifference"] > LARGEST_MEAN or check["largestDifference"] > LARGEST_OF_ONE:

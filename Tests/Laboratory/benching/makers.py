@@ -34,7 +34,7 @@ def without_avif_or_svg(job):
 
 
 class Maker:
-    name, label, is_slow = "", "", False  # slow ones are in fewer rounds
+    name, label, is_slow = "", "", False  # slow ones, and those of less interest, are in fewer rounds
     makes_files = True
 
     def __init__(self, context):
@@ -153,9 +153,10 @@ class Pool(Maker):
     name, label = "pool", "pyvips in a pool"
 
     def start(self):
+        others = multiprocessing.active_children()
         self.pool = self.open.enter_context(multiprocessing.get_context("spawn").Pool(CORES))
         self.pool.map(abs, range(64))
-        self.processes = [child.pid for child in multiprocessing.active_children()]
+        self.processes = [child.pid for child in multiprocessing.active_children() if child not in others]
 
     def work(self, pictures, renditions, folder):
         from benching.peers import render
@@ -172,7 +173,7 @@ class Decoder(Pool):
     """Decodes each picture once, for its largest thumbnail, and makes none: what nobody goes below who decodes by the
     same libraries. A JPEG is decoded as libvips' thumbnailer does, any other at its own size."""
 
-    name, label, makes_files = "decoder", "the decoder alone", False
+    name, label, is_slow, makes_files = "decoder", "the decoder alone", True, False
 
     def work(self, pictures, renditions, folder):
         from benching.peers import decode
@@ -183,7 +184,7 @@ class Decoder(Pool):
 def optimising(maker):
     """A program that optimises the tables of its JPEGs, as Cameo does: that takes time, and makes them smaller."""
     class Optimising(maker):
-        name, label = f"{maker.name}-optimising", f"{maker.label}, tables optimised"
+        name, label, is_slow = f"{maker.name}-optimising", f"{maker.label}, tables optimised", True
 
         def takes(self, job):
             return job.renditions[0].format == "jpeg"
@@ -279,4 +280,5 @@ class Thumbor(Maker):
 
 
 # Cameo's neighbours in a round are the two that it is compared with most.
-MAKERS = (optimising(Vipsthumbnail), Vipsthumbnail, Cameo, Pool, optimising(Pool), Huey, RQ, Thumbor, Convert, Decoder)
+MAKERS = (optimising(Vipsthumbnail), Vipsthumbnail, Cameo, Pool, optimising(Pool), Huey, RQ, Thumbor, Convert,
+          Decoder)

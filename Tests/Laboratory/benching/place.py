@@ -18,7 +18,8 @@ import lab
 from lab import ROOT, Unmeasured, progress
 
 # With pyvips, pip compiles its binding to the system's libvips.
-DEBIAN = ["libvips-tools", "imagemagick", "redis-server", "findutils", "python3-venv", "python3-dev", "gcc", "libc6-dev"]
+DEBIAN = ["libvips-tools", "imagemagick", "redis-server", "findutils", "python3-venv", "python3-dev", "gcc",
+          "libc6-dev"]
 PYTHON = ["pyvips", "huey", "rq redis", "thumbor"]
 WALLPAPERS = ["mate-backgrounds", "plasma-workspace-wallpapers", "lomiri-wallpapers-20.04"]
 
