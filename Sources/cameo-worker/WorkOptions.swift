@@ -6,7 +6,7 @@ internal import Foundation
 
 /// Which jobs are claimed, and when the worker ends.
 struct WorkOptions: ParsableArguments {
-    @Option(help: "Concurrent jobs. (default: renderers + 10)".taking("number"))
+    @Option(help: "Concurrent jobs. (default: renderers + 16)".taking("number"))
     var concurrency: Int?
 
     @Option(help: "Only these queues, comma-separated. (default: all)".taking("names"), completion: .queues)
@@ -70,7 +70,7 @@ struct WorkOptions: ParsableArguments {
 
     func configuration(renderers: Int) -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
-        configuration.concurrency = concurrency ?? renderers + 10
+        configuration.concurrency = concurrency ?? renderers + 16
         configuration.queues = chosenQueues
         configuration.quietHours = quietHours
         configuration.drains = drain
