@@ -241,7 +241,7 @@ let package = Package(
                 "CameoModel", "CameoStore", "CameoSQLite", "CameoReport", "StoreConformance", "TestSupport",
             ]
         ),
-        .testTarget(name: "CameoImagingTests", dependencies: ["CameoModel", "CameoImaging", "TestSupport"]),
+        .testTarget(name: "CameoImagingTests", dependencies: ["CJPEG", "CameoModel", "CameoImaging", "TestSupport"]),
         .testTarget(
             name: "CameoRendererTests",
             dependencies: [

@@ -2,9 +2,12 @@
 
 #include <setjmp.h>
 #include <stdio.h>
+#include <string.h>
 
-// After stdio.h, whose FILE it needs.
+// After stdio.h, whose FILE they need.
 #include <jpeglib.h>
+
+#include <jerror.h>
 
 _Static_assert((int)cameo_jpeg_message_size >= JMSG_LENGTH_MAX, "libjpeg's texts fit");
 
@@ -25,6 +28,59 @@ static void fail(j_common_ptr info) {
 
 /// libjpeg's own prints to standard error.
 static void ignore(j_common_ptr info) { (void)info; }
+
+/// libjpeg's own prints. libvips takes a hundredth warning for damage: each of them may cost a pass through the picture.
+static void count_warning(j_common_ptr info, int level) {
+    if (level < 0 && ++info->err->num_warnings >= 100) info->err->error_exit(info);
+}
+
+/// libjpeg's own pretends that the file ends here, and leaves the rest grey.
+static boolean fail_at_end(j_decompress_ptr decoder) {
+    ERREXIT(decoder, JERR_INPUT_EOF);
+    return FALSE;
+}
+
+int cameo_jpeg_decode(const unsigned char *bytes, size_t length, int divisor, unsigned char *pixels, int width, int height,
+                      int bands) {
+    struct jpeg_decompress_struct decoder;
+    char message[JMSG_LENGTH_MAX];
+    struct errors errors = {.message = message};
+    decoder.err = jpeg_std_error(&errors.manager);
+    errors.manager.error_exit = fail;
+    errors.manager.output_message = ignore;
+    errors.manager.emit_message = count_warning;
+    if (setjmp(errors.back)) {
+        jpeg_destroy_decompress(&decoder);
+        return -1;
+    }
+    jpeg_create_decompress(&decoder);
+    jpeg_mem_src(&decoder, bytes, length);
+    decoder.src->fill_input_buffer = fail_at_end;
+    jpeg_read_header(&decoder, TRUE);
+    if ((int)decoder.image_width / divisor != width || (int)decoder.image_height / divisor != height ||
+        decoder.out_color_space != (bands == 1 ? JCS_GRAYSCALE : JCS_RGB))
+        ERREXIT(&decoder, JERR_CONVERSION_NOTIMPL);
+    decoder.scale_num = 1;
+    decoder.scale_denom = (unsigned)divisor;
+    jpeg_start_decompress(&decoder);
+    size_t stride = (size_t)width * (size_t)bands, decoded = (size_t)decoder.output_width * (size_t)bands;
+    // libjpeg frees it. Its last column and row may be of less than `divisor` pixels.
+    JSAMPARRAY rows = decoder.mem->alloc_sarray((j_common_ptr)&decoder, JPOOL_IMAGE, (JDIMENSION)decoded, rows_at_a_time);
+    while (decoder.output_scanline < decoder.output_height) {
+        JSAMPROW targets[rows_at_a_time];
+        JDIMENSION top = decoder.output_scanline;
+        for (JDIMENSION number = 0; number < rows_at_a_time; number++) {
+            int is_direct = decoded == stride && top + number < (JDIMENSION)height;
+            targets[number] = is_direct ? pixels + stride * (top + number) : rows[number];
+        }
+        JDIMENSION read = jpeg_read_scanlines(&decoder, targets, rows_at_a_time);
+        for (JDIMENSION number = 0; decoded != stride && number < read && top + number < (JDIMENSION)height; number++)
+            memcpy(pixels + stride * (top + number), rows[number], stride);
+    }
+    jpeg_finish_decompress(&decoder);
+    jpeg_destroy_decompress(&decoder);
+    return 0;
+}
 
 int cameo_jpeg_encode(const unsigned char *pixels, int width, int height, int bands, int quality, int is_progressive,
                       int halves_chroma, unsigned char **bytes, size_t *length, char *message) {

@@ -28,3 +28,16 @@ static inline VipsImage *cameo_vips_computed(VipsImage *in) {
     g_object_unref(out);
     return NULL;
 }
+
+/// Pixels in memory that are yet to be written, with the header of another picture except for the size. They are read in
+/// the order in which a decoder delivers, since libvips rounds otherwise where it goes through a picture in other strips.
+static inline VipsImage *cameo_vips_memory_like(VipsImage *like, int width, int height) {
+    VipsImage *out = vips_image_new_memory();
+    if (vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, like, NULL) == 0) {
+        out->Xsize = width;
+        out->Ysize = height;
+        if (vips_image_write_prepare(out) == 0) return out;
+    }
+    g_object_unref(out);
+    return NULL;
+}

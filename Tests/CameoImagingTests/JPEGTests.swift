@@ -1,3 +1,4 @@
+import CJPEG
 import Foundation
 import TestSupport
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 /// The files are made by libjpeg's `cjpeg`, whose options cover more than libvips' own.
 @Suite(.timeLimit(.minutes(10)))
-struct ProgressiveJPEGTests {
+struct JPEGTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -73,24 +74,111 @@ struct ProgressiveJPEGTests {
         }
     }
 
+    /// Where the file is decoded at once, and not by libvips.
+    @Test(arguments: [
+        [], ["-sample", "1x1"], ["-sample", "2x1"], ["-sample", "1x2"], ["-grayscale"], ["-rgb"], ["-progressive"],
+        ["-restart", "3"], ["-quality", "5"],
+    ])
+    func decodedPixelsAreThoseOfLibvips(_ options: [String]) async throws {
+        let file = try await jpeg(options)
+        let bands = options == ["-grayscale"] ? 1 : 3
+        for divisor in [1, 2, 4, 8] {
+            let decoded = decoded(file, divisor, 949 / divisor, 629 / divisor, bands)
+            #expect(decoded == (try await pixels(of: file, shrink: divisor)), "\(divisor)")
+        }
+    }
+
+    /// What is decoded at once must be whole: libvips then says what is wrong, or decodes it.
+    @Test func damagedFilesAndOtherPixelsAreNotDecodedAtOnce() async throws {
+        for options in [[], ["-progressive"]] {
+            let file = try await jpeg(options)
+            for count in [0, 1, 2, 3, 20, file.count / 2, file.count - 2, file.count - 1] {
+                #expect(decoded(file.prefix(count), 1, 949, 629, 3) == nil, "\(count) bytes")
+            }
+            #expect(decoded(file, 1, 948, 629, 3) == nil)
+            #expect(decoded(file, 1, 949, 630, 3) == nil)
+            #expect(decoded(file, 2, 475, 314, 3) == nil)
+            #expect(decoded(file, 1, 949, 629, 1) == nil)
+        }
+        #expect(decoded(try await jpeg(["-grayscale"]), 1, 949, 629, 3) == nil)
+        let path = folder.path("inks.jpg")
+        try await Pictures.vips("jpegsave", Pictures.cmyk(withProfile: .embedded), path)
+        let inks = try Data(contentsOf: URL(filePath: path))
+        #expect(decoded(inks, 1, 960, 640, 3) == nil)
+        #expect(decoded(try await Data(contentsOf: URL(filePath: Pictures.photo("png"))), 1, 949, 629, 3) == nil)
+    }
+
+    /// libvips repairs some damage, and gives up at the hundredth.
+    @Test func damageIsRepairedWithinTheLimitOfLibvips() async throws {
+        var file = try await jpeg(["-restart", "1B"])
+        let restarts = file.indices.dropLast().filter { file[$0] == 0xFF && (0xD0...0xD7).contains(file[$0 + 1]) }
+        for (count, index) in restarts.prefix(120).enumerated() {
+            // Too far from the expected number to be one that comes early or late.
+            file[index + 1] = 0xD0 + (file[index + 1] - 0xD0 + 3) % 8
+            if count == 9 { #expect(decoded(file, 1, 949, 629, 3) == (try await pixels(of: file, shrink: 1))) }
+        }
+        #expect(decoded(file, 1, 949, 629, 3) == nil)
+        await #expect(throws: (any Error).self) { try await pixels(of: file, shrink: 1) }
+    }
+
+    /// Whatever the bytes are, nothing is written outside of the picture.
+    @Test func damagedBytesAreDecodedWithinTheirBounds() async throws {
+        for options in [["-restart", "3"], ["-progressive"], ["-sample", "4x1"]] {
+            let file = try await jpeg(options)
+            var random = SystemRandomNumberGenerator()
+            for _ in 0..<100 {
+                var damaged = file
+                for _ in 0..<Int.random(in: 1...4, using: &random) {
+                    damaged[.random(in: 0..<file.count, using: &random)] = .random(in: .min ... .max, using: &random)
+                }
+                _ = decoded(damaged, 4, 237, 157, 3)
+            }
+        }
+    }
+
+    /// Nil if it is refused. Around the pixels is what may not be written to.
+    private func decoded(_ file: Data, _ divisor: Int, _ width: Int, _ height: Int, _ bands: Int) -> Data? {
+        let (count, fence) = (width * height * bands, 64)
+        var memory = [UInt8](repeating: 0xA5, count: count + 2 * fence)
+        let result = memory.withUnsafeMutableBufferPointer { memory in
+            Array(file).withUnsafeBufferPointer { file in
+                cameo_jpeg_decode(
+                    file.baseAddress,
+                    file.count,
+                    Int32(divisor),
+                    memory.baseAddress.map { $0 + fence },
+                    Int32(width),
+                    Int32(height),
+                    Int32(bands)
+                )
+            }
+        }
+        #expect((memory.prefix(fence) + memory.suffix(fence)).allSatisfy { $0 == 0xA5 })
+        return result == 0 ? Data(memory.dropFirst(fence).dropLast(fence)) : nil
+    }
+
     private func shortened(_ file: Data) -> Data? {
         // A buffer of exactly its size, so that a tool that watches memory sees every read outside.
         Array(file).withUnsafeBytes { ProgressiveJPEG(shorteningForEighth: $0).map { Data($0.bytes) } }
     }
 
-    /// A picture whose edges are no multiples of a block.
-    private func progressive(_ options: [String]) async throws -> Data {
+    private func progressive(_ options: [String]) async throws -> Data { try await jpeg(["-progressive"] + options) }
+
+    /// A picture whose edges, of 949 and 629 pixels, are no multiples of a block.
+    private func jpeg(_ options: [String]) async throws -> Data {
         let (source, path) = (folder.path("odd.ppm"), folder.path("\(UUID()).jpg"))
         try await Pictures.vips("crop", Pictures.photo(), source, "3", "5", "949", "629")
-        try await Pictures.tool("cjpeg", ["-progressive"] + options + ["-outfile", path, source])
+        try await Pictures.tool("cjpeg", options + ["-outfile", path, source])
         return try Data(contentsOf: URL(filePath: path))
     }
 
-    /// The pixels that libvips makes of a file when its decoder shrinks by 8.
-    private func eighth(of file: Data) async throws -> Data {
+    private func eighth(of file: Data) async throws -> Data { try await pixels(of: file, shrink: 8) }
+
+    /// The pixels that libvips makes of a file when its decoder shrinks it.
+    private func pixels(of file: Data, shrink: Int) async throws -> Data {
         let (path, raw) = (folder.path("\(UUID()).jpg"), folder.path("\(UUID()).raw"))
         try file.write(to: URL(filePath: path))
-        try await Pictures.vips("rawsave", "\(path)[shrink=8]", raw)
+        try await Pictures.vips("rawsave", "\(path)[shrink=\(shrink)]", raw)
         return try Data(contentsOf: URL(filePath: raw))
     }
 }

@@ -19,6 +19,10 @@ struct SourceDecoder {
         var plan = SourcePlan(format: reader.format, sharedSize: shared)
         plan.kept = kept?.stored(of: size, orientation: header.orientation)
         let shrink = ShrinkOnLoad(for: reader.format, from: header, to: shared)
+        if let pixels = reader.jpeg(header, shrink) {
+            let bytes = pixels.decodingBytes
+            return try decode(header, plan, keepsProfile, bytes, pixels: pixels, keeping: kept, animation: nil)
+        }
         let isMeasured = header.measure > 1
         let headerBytes = header.decodingBytes
         let picture = shrink == .none ? header : try reader.open(page: page, shrink: shrink)
@@ -59,12 +63,13 @@ struct SourceDecoder {
 
     private var corrupt: ImagingError { .corrupt(reader.format) }
 
-    /// `bytes` is the most memory that decoding needs.
+    /// `pixels` are those of `opened`, if they are decoded. `bytes` is the most memory that decoding needs.
     private func decode(
         _ opened: borrowing VipsPicture,
         _ plan: SourcePlan,
         _ keepsProfile: Bool,
         _ bytes: Int,
+        pixels: consuming VipsPicture? = nil,
         page: Int = 0,
         keeping kept: PixelArea? = nil,
         animation: Animation?
@@ -75,7 +80,8 @@ struct SourceDecoder {
             let opened = try understood(opened, item, page)
             plan.codedColor = color(of: opened, item)
             plan.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
-            var loaded = try RenderPipeline.prepare(opened.sharingReference(), by: RenderPipeline.loading, plan)
+            let pixels = pixels ?? opened.sharingReference()
+            var loaded = try RenderPipeline.prepare(pixels, by: RenderPipeline.loading, plan)
             let last: [any PreparationStep.Type] = animation == nil ? RenderPipeline.uprighting : []
             var device: VipsPicture?
             if keepsProfile, plan.codedColor == nil, loaded.hasProfile, loaded.hasDeviceNumbers, !loaded.isCMYK {

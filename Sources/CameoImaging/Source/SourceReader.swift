@@ -89,6 +89,17 @@ struct SourceReader {
         return roll
     }
 
+    /// The pixels of a JPEG whose header is open, if they may be decoded at once.
+    func jpeg(_ header: borrowing VipsPicture, _ shrink: ShrinkOnLoad) -> VipsPicture? {
+        guard format == .jpeg, !rules.toleratesDamage, let header = header.withFittingProfile() else { return nil }
+        guard shrink == .divisor(8), let short = ProgressiveJPEG(shorteningForEighth: bytes) else {
+            return VipsPicture(decodingJPEG: bytes, as: header, shrink)
+        }
+        var picture: VipsPicture?
+        short.bytes.withUnsafeBytes { picture = VipsPicture(decodingJPEG: $0, as: header, shrink) }
+        return picture
+    }
+
     /// The number of smaller versions that precede the picture in a TIFF file; 0 if all of its first pages are such.
     private var reducedPages: Int {
         guard format == .tiff else { return 0 }

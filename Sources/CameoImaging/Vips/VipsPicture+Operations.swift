@@ -16,6 +16,7 @@ extension VipsPicture {
     /// - Throws: ``ImagingError/unsupportedPixels(_:)``
     func convertedToStandard() throws(ImagingError) -> VipsPicture {
         let space = colorBands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+        if interpretation == space, format == VIPS_FORMAT_UCHAR { return sharingReference() }
         if vips_colourspace_issupported(image) != 0, let converted = converted(to: space) {
             guard converted.interpretation != space else { return converted }
             if let labelled = converted.reinterpreted(as: space) { return labelled }

@@ -248,6 +248,32 @@ extension VipsPicture {
         }
     }
 
+    /// The most bytes of pixels that are decoded at once, and not row by row as they are needed.
+    private static let bytesAtOnce = 16 << 20
+
+    /// Decodes a whole JPEG file, as its header describes it, with the same pixels as libvips. Nil if libvips has to: if there
+    /// are many pixels, or other than grey and RGB, or if it is damaged.
+    init?(decodingJPEG file: UnsafeRawBufferPointer, as header: borrowing VipsPicture, _ shrink: ShrinkOnLoad) {
+        let divisor = Int(shrink.divisor)
+        let (width, height, bands) = (header.width / divisor, header.height / divisor, header.bands)
+        guard bands == 1 || bands == 3, header.format == VIPS_FORMAT_UCHAR, width > 0, height > 0,
+            width * height * bands <= Self.bytesAtOnce,
+            let picture = VipsPicture(adopting: cameo_vips_memory_like(header.image, Int32(width), Int32(height))),
+            let start = vips_image_get_data(picture.image)
+        else { return nil }
+        let isDecoded = cameo_jpeg_decode(
+            file.baseAddress?.assumingMemoryBound(to: UInt8.self),
+            file.count,
+            shrink.divisor,
+            UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: UInt8.self),
+            Int32(width),
+            Int32(height),
+            Int32(bands)
+        )
+        guard isDecoded == 0 else { return nil }
+        self = picture
+    }
+
     /// A picture copied from 8-bit values, row by row, pixel by pixel, band by band.
     init?(bytes: [UInt8], size: PixelSize, bands: Int, space: VipsInterpretation) {
         let copy = bytes.withUnsafeBytes { Self.image(copying: $0, size, bands: bands, VIPS_FORMAT_UCHAR) }
