@@ -53,4 +53,70 @@ struct ClaimTests {
         #expect(other == Array(11...20))
         #expect(try await slow.value == Array(1...10))
     }
+
+    /// What waits below is found once nothing waits above, or when the looks begin at the first jobs again.
+    @Test func looksBeginWhereTheyWereToldTo() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue(4)
+        let tasks = try await fixture.store.read { db in
+            try db.query("SELECT lane, rank FROM task ORDER BY id")
+                .map { (lane: try $0[0] as Int64, rank: try $0[1] as Int64) }
+        }
+        let floors = fixture.store.floors
+        floors.begin(at: [tasks[0].lane: tasks[2].rank], until: .now + .seconds(600))
+        for expected in [3, 4, 1] as [Int64] {
+            #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [expected])
+            // The look at all of them may have taken long.
+            #expect(expected == 1 || floors.current != nil)
+        }
+        try await fixture.enqueue(1)
+        floors.begin(at: [tasks[0].lane: tasks[3].rank], until: .now)
+        #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [2])
+        // Another store's claim, and one that may take more than there is above.
+        let other = try fixture.anotherStore()
+        try await fixture.enqueue(3)
+        other.floors.begin(at: [tasks[0].lane: .max], until: .now + .seconds(600))
+        #expect(try await other.claim(limit: 9, for: "other").map(\.claim.jobID) == [5, 6, 7, 8])
+    }
+
+    /// Its queue's limit has a claim look twice.
+    @Test func aLimitedQueueIsLookedAtFromItsFirstJobOnceNothingIsAbove() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue(3)
+        try await fixture.store.limit(queue: "default", to: 2, unknown: .created)
+        let lane: Int64 = try #require(try await fixture.store.read { try $0.value("SELECT lane FROM task LIMIT 1") })
+        fixture.store.floors.begin(at: [lane: .max], until: .now + .seconds(600))
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [1, 2])
+        fixture.store.floors.begin(at: [lane: .max], until: .now + .seconds(600))
+        #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)
+    }
+
+    @Test func onlyALongLookAtLanesWithoutKeysLetsOthersBeginLater() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue(2)
+        let request = ClaimRequest(limit: 8, background: 8, kind: .usual, queues: nil, for: "w1")
+        let look = ClaimOutlook.looking(for: request, now: nil, from: nil)
+        func outlook(_ took: Duration) async throws -> ClaimOutlook {
+            try await fixture.store.read { db in
+                var outlook = try ClaimOutlook(db.query(look.sql, look.values))
+                #expect(outlook.took > .zero && outlook.took < .seconds(60))
+                outlook.took = took
+                return outlook
+            }
+        }
+        let floors = LaneFloors()
+        let (short, long) = (try await outlook(.milliseconds(1)), try await outlook(.seconds(60)))
+        floors.note(short, wasWhole: true)
+        #expect(floors.current == nil)
+        floors.note(long, wasWhole: true)
+        #expect(floors.current == [long.lanes[0].lane: long.lanes[0].head])
+        _ = try await fixture.store.claim(limit: 1, for: "w1")
+        floors.note(try await outlook(.milliseconds(1)), wasWhole: false)
+        #expect(floors.current?.values.first ?? 0 > long.lanes[0].head)
+        floors.note(long, wasWhole: false)
+        #expect(floors.current?.values.first ?? 0 > long.lanes[0].head)
+        try await fixture.enqueue(1) { ($0.concurrencyKey, $0.concurrencyLimit) = ("k", 1) }
+        floors.note(try await outlook(.seconds(60)), wasWhole: true)
+        #expect(floors.current == nil)
+    }
 }

@@ -153,12 +153,19 @@ struct StatementTests {
         }
         // The first of an index is found without a condition.
         let look = try await keptPlan(
-            of: ClaimOutlook.look,
+            of: ClaimOutlook.look(),
             ["text[]", "boolean", "integer", "text", "bigint"],
             fixture
         )
         #expect(look.filter { $0.contains(" on task") }.allSatisfy { $0.contains("using task_due") }, "\(look)")
         #expect(look.contains { $0.contains("using task_due") }, "\(look)")
+        let laterLook = try await keptPlan(
+            of: ClaimOutlook.look(at: Schema.openLanes(fromRanks: "$6")),
+            ["text[]", "boolean", "bigint[]", "text", "bigint", "bigint[]"],
+            fixture
+        )
+        let ready = try #require(laterLook.firstIndex { $0.contains("using task_ready") }, "\(laterLook)")
+        #expect(laterLook[ready + 1].contains("rank >="), "\(laterLook)")
         let heads = try await keptPlan(of: "SELECT EXISTS (\(Schema.lanesWithHeads))", [], fixture)
         #expect(heads.contains { $0.contains("using lane_open") }, "\(heads)")
     }

@@ -28,6 +28,8 @@ package final class PostgreSQLStore: QueueStore {
     package let readings = Readings()
     /// Whether a claim need not look before it: one that follows a successful one most likely finds more.
     let lastClaimFoundJobs = Atomic(false)
+    /// Where claims look at the lanes.
+    let floors = LaneFloors()
     /// What calls have left for after their return.
     let errands = Errands()
     /// Whether this process is numbering changes that nobody has asked for.

@@ -24,9 +24,11 @@ struct ClaimRun {
     private var jobs: [ClaimedJob] = []
     /// Jobs whose rows another program has deleted, with which they end.
     private(set) var lost: [LostJob] = []
+    /// Where looks at the lanes begin; nil: at their first jobs.
+    private var floors: LaneFloors.Ranks?
 
-    init(_ db: PostgreSQLTransaction, _ request: ClaimRequest) {
-        (self.db, left) = (db, request)
+    init(_ db: PostgreSQLTransaction, _ request: ClaimRequest, from floors: LaneFloors.Ranks? = nil) {
+        (self.db, left, self.floors) = (db, request, floors)
     }
 
     /// Claims jobs that are not poison jobs. `found` are the lanes that an outlook has found.
@@ -49,7 +51,12 @@ struct ClaimRun {
             let lostBefore = lost.count
             try claim(from: lanes, before: rest)
             if lost.count > lostBefore { continue }
-            guard !rest.isEmpty else { break }
+            guard !rest.isEmpty else {
+                // There may be others below, or in other lanes.
+                guard floors != nil, jobs.isEmpty else { break }
+                floors = nil
+                continue
+            }
             if hasProgressed { continue }
             // Others have locked all of these lanes. What comes after them need not wait for that.
             guard keys < Self.lanesOfKeys else {
@@ -63,11 +70,10 @@ struct ClaimRun {
 
     /// Finds the lanes, without those of more than a number of keys in each queue.
     private func openLanes(keys: Int) throws -> [OpenLane] {
-        try db.query(
-            "SELECT \(OpenLane.columns) FROM open_lanes($1::text[], $2::boolean, $3::integer)",
-            [left.queues.map { SQLArray($0) }, left.background > 0, keys]
-        )
-        .map { try OpenLane($0, from: 0) }
+        let look = ClaimOutlook.lanes(for: left, keys: keys, from: floors, asParameter: 4)
+        let statement = "SELECT \(OpenLane.columns) FROM \(look.sql)"
+        let rows = try db.query(statement, look.values, prepared: floors != nil)
+        return try rows.map { try OpenLane($0, from: 0) }
     }
 
     /// Claims from lanes up to the ranks of those in `rest`, which have not been looked at.
