@@ -241,7 +241,10 @@ let package = Package(
                 "CameoModel", "CameoStore", "CameoSQLite", "CameoReport", "StoreConformance", "TestSupport",
             ]
         ),
-        .testTarget(name: "CameoImagingTests", dependencies: ["CJPEG", "CameoModel", "CameoImaging", "TestSupport"]),
+        .testTarget(
+            name: "CameoImagingTests",
+            dependencies: ["CJPEG", "CWebP", "CameoModel", "CameoImaging", "TestSupport"]
+        ),
         .testTarget(
             name: "CameoRendererTests",
             dependencies: [

@@ -1,4 +1,5 @@
 import CJPEG
+import CWebP
 import Foundation
 import TestSupport
 import Testing
@@ -180,5 +181,81 @@ struct JPEGTests {
         try file.write(to: URL(filePath: path))
         try await Pictures.vips("rawsave", "\(path)[shrink=\(shrink)]", raw)
         return try Data(contentsOf: URL(filePath: raw))
+    }
+}
+
+/// WebP files that are decoded at once, and not by libvips.
+@Suite(.timeLimit(.minutes(10)))
+struct WebPTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(arguments: [[], ["--lossless"], ["--Q", "5"]], [3, 4])
+    func decodedPixelsAreThoseOfLibvips(_ options: [String], _ bands: Int) async throws {
+        let file = try await webP(options, bands)
+        for divisor in bands == 4 ? [1] : [1, 2, 5] {
+            let (path, raw) = (folder.path("in.webp"), folder.path("\(divisor).raw"))
+            try file.write(to: URL(filePath: path))
+            try await Pictures.vips("rawsave", "\(path)[scale=\(1 / Double(divisor))]", raw)
+            let decoded = decoded(file, divisor, 960 / divisor, 640 / divisor, bands)
+            #expect(try decoded == Data(contentsOf: URL(filePath: raw)), "\(divisor)")
+        }
+    }
+
+    @Test func damagedFilesAndOtherSizesAreNotDecodedAtOnce() async throws {
+        for options in [[], ["--lossless"]] {
+            let file = try await webP(options, 3)
+            for count in [0, 1, 20, file.count / 2, file.count - 9] {
+                #expect(decoded(file.prefix(count), 1, 960, 640, 3) == nil, "\(count) bytes")
+            }
+            for (width, height) in [(959, 640), (961, 640), (960, 641), (480, 320)] {
+                #expect(decoded(file, 1, width, height, 3) == nil)
+            }
+            #expect(decoded(file, 7, 960 / 7, 640 / 7, 3) == nil)
+            var random = SystemRandomNumberGenerator()
+            for _ in 0..<100 {
+                var damaged = file
+                damaged[.random(in: 0..<file.count, using: &random)] = .random(in: .min ... .max, using: &random)
+                _ = decoded(damaged, 2, 480, 320, 3)
+            }
+        }
+        let (roll, path) = (folder.path("roll.gif"), folder.path("animated.webp"))
+        try await Pictures.vips("gifsave", Pictures.photo(), roll, "--page-height", "320")
+        try await Pictures.vips("webpsave", "\(roll)[n=-1]", path)
+        let animation = try Data(contentsOf: URL(filePath: path))
+        #expect(decoded(animation, 1, 960, 320, 3) == nil && decoded(animation, 1, 960, 320, 4) == nil)
+    }
+
+    private func webP(_ options: [String], _ bands: Int) async throws -> Data {
+        let (source, path) = (folder.path("\(UUID()).v"), folder.path("\(UUID()).webp"))
+        if bands == 4 {
+            try await Pictures.vips("bandjoin_const", Pictures.photo(), source, "100")
+        } else {
+            try await Pictures.vips("copy", Pictures.photo(), source)
+        }
+        try await Pictures.tool("vips", ["webpsave", source, path] + options)
+        return try Data(contentsOf: URL(filePath: path))
+    }
+
+    /// Nil if it is refused. Around the pixels is what may not be written to.
+    private func decoded(_ file: Data, _ divisor: Int, _ width: Int, _ height: Int, _ bands: Int) -> Data? {
+        let (count, fence) = (width * height * bands, 64)
+        var memory = [UInt8](repeating: 0xA5, count: count + 2 * fence)
+        let result = memory.withUnsafeMutableBufferPointer { memory in
+            Array(file).withUnsafeBufferPointer { file in
+                cameo_webp_decode(
+                    file.baseAddress,
+                    file.count,
+                    Int32(divisor),
+                    memory.baseAddress.map { $0 + fence },
+                    Int32(width),
+                    Int32(height),
+                    Int32(bands)
+                )
+            }
+        }
+        #expect((memory.prefix(fence) + memory.suffix(fence)).allSatisfy { $0 == 0xA5 })
+        return result == 0 ? Data(memory.dropFirst(fence).dropLast(fence)) : nil
     }
 }

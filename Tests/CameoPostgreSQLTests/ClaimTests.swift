@@ -3,6 +3,7 @@ import CameoQueue
 import CameoStore
 import Foundation
 import StoreConformance
+import Synchronization
 import TestSupport
 import Testing
 
@@ -118,5 +119,11 @@ struct ClaimTests {
         try await fixture.enqueue(1) { ($0.concurrencyKey, $0.concurrencyLimit) = ("k", 1) }
         floors.note(try await outlook(.seconds(60)), wasWhole: true)
         #expect(floors.current == nil)
+    }
+}
+
+extension LaneFloors {
+    fileprivate func begin(at ranks: Ranks, until end: ContinuousClock.Instant) {
+        state.withLock { $0 = (ranks, end) }
     }
 }

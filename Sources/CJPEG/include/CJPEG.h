@@ -15,10 +15,8 @@ int cameo_jpeg_encode(const unsigned char *pixels, int width, int height, int ba
                       int halves_chroma, unsigned char **bytes, size_t *length, char *message);
 
 /// Decodes a JPEG file into `pixels`, `width` x `height` of `bands` of 8 bits, without gaps: what libjpeg shrinks by `divisor`
-/// (1, 2, 4 or 8), without a last column and row that are not whole. These are the pixels of libvips' loader, which hands
-/// them on row by row through several caches: that took a quarter of the time of a small picture.
-///
-/// Returns 0; -1 if the file ends too soon or is damaged so that libvips refuses it, or if it has another size or other
-/// colours than grey (`bands` 1) or red, green and blue (3). Then `pixels` has anything.
+/// (1, 2, 4 or 8), without a last column and row that are not whole. Returns 0; -1 if the file ends too soon or is damaged so
+/// that libvips refuses it, or if it has another size or other colours than grey (`bands` 1) or red, green and blue (3). Then
+/// `pixels` has anything.
 int cameo_jpeg_decode(const unsigned char *bytes, size_t length, int divisor, unsigned char *pixels, int width, int height,
                       int bands);

@@ -19,7 +19,7 @@ struct SourceDecoder {
         var plan = SourcePlan(format: reader.format, sharedSize: shared)
         plan.kept = kept?.stored(of: size, orientation: header.orientation)
         let shrink = ShrinkOnLoad(for: reader.format, from: header, to: shared)
-        if let pixels = reader.jpeg(header, shrink) {
+        if let pixels = reader.pixels(header, shrink) {
             let bytes = pixels.decodingBytes
             return try decode(header, plan, keepsProfile, bytes, pixels: pixels, keeping: kept, animation: nil)
         }

@@ -89,14 +89,15 @@ struct SourceReader {
         return roll
     }
 
-    /// The pixels of a JPEG whose header is open, if they may be decoded at once.
-    func jpeg(_ header: borrowing VipsPicture, _ shrink: ShrinkOnLoad) -> VipsPicture? {
-        guard format == .jpeg, !rules.toleratesDamage, let header = header.withFittingProfile() else { return nil }
-        guard shrink == .divisor(8), let short = ProgressiveJPEG(shorteningForEighth: bytes) else {
-            return VipsPicture(decodingJPEG: bytes, as: header, shrink)
+    /// The pixels of a picture whose header is open, if they may be decoded at once.
+    func pixels(_ header: borrowing VipsPicture, _ shrink: ShrinkOnLoad) -> VipsPicture? {
+        guard format == .jpeg || format == .webp, !rules.toleratesDamage, let header = header.withFittingProfile()
+        else { return nil }
+        guard format == .jpeg, shrink == .divisor(8), let short = ProgressiveJPEG(shorteningForEighth: bytes) else {
+            return VipsPicture(decodingAtOnce: bytes, as: format, header, shrink)
         }
         var picture: VipsPicture?
-        short.bytes.withUnsafeBytes { picture = VipsPicture(decodingJPEG: $0, as: header, shrink) }
+        short.bytes.withUnsafeBytes { picture = VipsPicture(decodingAtOnce: $0, as: .jpeg, header, shrink) }
         return picture
     }
 

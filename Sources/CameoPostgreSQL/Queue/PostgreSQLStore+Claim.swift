@@ -177,9 +177,8 @@ struct ClaimOutlook {
 final class LaneFloors: Sendable {
     /// The rank in each lane.
     typealias Ranks = [Int64: Int64]
-
     private static let (longest, factor, longestWait) = (Duration.milliseconds(2), 10, Duration.seconds(1))
-    private let state = Mutex<(ranks: Ranks, end: ContinuousClock.Instant)?>(nil)
+    let state = Mutex<(ranks: Ranks, end: ContinuousClock.Instant)?>(nil)
 
     /// Nil: looks begin at the first jobs.
     var current: Ranks? {
@@ -201,11 +200,6 @@ final class LaneFloors: Sendable {
                 state?.ranks.merge(ranks) { max($0, $1) }
             }
         }
-    }
-
-    /// Has looks begin at a rank in each lane, in tests.
-    func begin(at ranks: Ranks, until end: ContinuousClock.Instant) {
-        state.withLock { $0 = (ranks, end) }
     }
 }
 
