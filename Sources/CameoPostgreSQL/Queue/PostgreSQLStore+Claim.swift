@@ -170,8 +170,8 @@ struct ClaimOutlook {
 // DESIGN. While a snapshot is held in the database (by a dump, a long transaction, a standby that is read), nothing dead
 // goes, not even from the index of what waits: a look at a lane's first job passes all that were claimed since. With 60,000
 // of them it took 40 ms. So after a look that took long, others begin at the jobs that the last one has found, for ten times
-// as long, a second at most. Jobs of lower ranks, such as more urgent ones, and of lanes that had none are found after that, or once a look
-// finds nothing.
+// as long, a second at most. Jobs of lower ranks, such as more urgent ones, and of lanes that had none are found after
+// that, or once a look finds nothing.
 
 /// Where looks at the lanes begin.
 final class LaneFloors: Sendable {
@@ -191,14 +191,13 @@ final class LaneFloors: Sendable {
     /// Notes what a look has found, and whether it began at the first jobs. Lanes of keys go up and down: where there are such,
     /// looks begin at the first jobs.
     func note(_ outlook: ClaimOutlook, wasWhole: Bool) {
-        let ranks = Dictionary(outlook.lanes.map { ($0.lane, $0.head) }) { min($0, $1) }
+        let (took, lanes) = (outlook.took, outlook.lanes)
+        let mayBegin = took > Self.longest && !lanes.isEmpty && lanes.allSatisfy { $0.key == 0 }
         state.withLock { state in
-            if wasWhole {
-                let mayBegin = outlook.took > Self.longest && !ranks.isEmpty && outlook.lanes.allSatisfy { $0.key == 0 }
-                state = mayBegin ? (ranks, .now + min(outlook.took * Self.factor, Self.longestWait)) : nil
-            } else {
-                state?.ranks.merge(ranks) { max($0, $1) }
-            }
+            if wasWhole { state = mayBegin ? ([:], .now + min(took * Self.factor, Self.longestWait)) : nil }
+            guard var noted = state else { return }
+            for lane in lanes { noted.ranks[lane.lane] = max(lane.head, noted.ranks[lane.lane] ?? lane.head) }
+            state = noted
         }
     }
 }
