@@ -29,6 +29,14 @@ static void fail(j_common_ptr info) {
 /// libjpeg's own prints to standard error.
 static void ignore(j_common_ptr info) { (void)info; }
 
+/// Has errors end what libjpeg does, and nothing printed.
+static struct jpeg_error_mgr *quiet(struct errors *errors) {
+    jpeg_std_error(&errors->manager);
+    errors->manager.error_exit = fail;
+    errors->manager.output_message = ignore;
+    return &errors->manager;
+}
+
 /// libjpeg's own prints. libvips takes a hundredth warning for damage: each of them may cost a pass through the picture.
 static void count_warning(j_common_ptr info, int level) {
     if (level < 0 && ++info->err->num_warnings >= 100) info->err->error_exit(info);
@@ -45,9 +53,7 @@ int cameo_jpeg_decode(const unsigned char *bytes, size_t length, int divisor, un
     struct jpeg_decompress_struct decoder;
     char message[JMSG_LENGTH_MAX];
     struct errors errors = {.message = message};
-    decoder.err = jpeg_std_error(&errors.manager);
-    errors.manager.error_exit = fail;
-    errors.manager.output_message = ignore;
+    decoder.err = quiet(&errors);
     errors.manager.emit_message = count_warning;
     if (setjmp(errors.back)) {
         jpeg_destroy_decompress(&decoder);
@@ -88,9 +94,7 @@ int cameo_jpeg_encode(const unsigned char *pixels, int width, int height, int ba
     struct errors errors = {.message = message};
     unsigned char *written = NULL;
     unsigned long count = 0;
-    encoder.err = jpeg_std_error(&errors.manager);
-    errors.manager.error_exit = fail;
-    errors.manager.output_message = ignore;
+    encoder.err = quiet(&errors);
     if (setjmp(errors.back)) {
         jpeg_destroy_compress(&encoder);
         return -1;
