@@ -137,25 +137,8 @@ struct JPEGTests {
         }
     }
 
-    /// Nil if it is refused. Around the pixels is what may not be written to.
     private func decoded(_ file: Data, _ divisor: Int, _ width: Int, _ height: Int, _ bands: Int) -> Data? {
-        let (count, fence) = (width * height * bands, 64)
-        var memory = [UInt8](repeating: 0xA5, count: count + 2 * fence)
-        let result = memory.withUnsafeMutableBufferPointer { memory in
-            Array(file).withUnsafeBufferPointer { file in
-                cameo_jpeg_decode(
-                    file.baseAddress,
-                    file.count,
-                    Int32(divisor),
-                    memory.baseAddress.map { $0 + fence },
-                    Int32(width),
-                    Int32(height),
-                    Int32(bands)
-                )
-            }
-        }
-        #expect((memory.prefix(fence) + memory.suffix(fence)).allSatisfy { $0 == 0xA5 })
-        return result == 0 ? Data(memory.dropFirst(fence).dropLast(fence)) : nil
+        decodedPixels(of: file, divisor, width, height, bands, by: cameo_jpeg_decode)
     }
 
     private func shortened(_ file: Data) -> Data? {
@@ -238,24 +221,40 @@ struct WebPTests {
         return try Data(contentsOf: URL(filePath: path))
     }
 
-    /// Nil if it is refused. Around the pixels is what may not be written to.
     private func decoded(_ file: Data, _ divisor: Int, _ width: Int, _ height: Int, _ bands: Int) -> Data? {
-        let (count, fence) = (width * height * bands, 64)
-        var memory = [UInt8](repeating: 0xA5, count: count + 2 * fence)
-        let result = memory.withUnsafeMutableBufferPointer { memory in
-            Array(file).withUnsafeBufferPointer { file in
-                cameo_webp_decode(
-                    file.baseAddress,
-                    file.count,
-                    Int32(divisor),
-                    memory.baseAddress.map { $0 + fence },
-                    Int32(width),
-                    Int32(height),
-                    Int32(bands)
-                )
-            }
-        }
-        #expect((memory.prefix(fence) + memory.suffix(fence)).allSatisfy { $0 == 0xA5 })
-        return result == 0 ? Data(memory.dropFirst(fence).dropLast(fence)) : nil
+        decodedPixels(of: file, divisor, width, height, bands, by: cameo_webp_decode)
     }
+}
+
+private typealias Decoder = (
+    UnsafePointer<UInt8>?, Int, Int32, UnsafeMutablePointer<UInt8>?, Int32, Int32, Int32
+) -> Int32
+
+/// Nil if the file is refused. Around the pixels is what may not be written to.
+private func decodedPixels(
+    of file: Data,
+    _ divisor: Int,
+    _ width: Int,
+    _ height: Int,
+    _ bands: Int,
+    by decode: Decoder
+) -> Data? {
+    let (count, fence) = (width * height * bands, 64)
+    var memory = [UInt8](repeating: 0xA5, count: count + 2 * fence)
+    let result = memory.withUnsafeMutableBufferPointer { memory in
+        Array(file).withUnsafeBufferPointer { file in
+            let pixels = memory.baseAddress.map { $0 + fence }
+            return decode(
+                file.baseAddress,
+                file.count,
+                Int32(divisor),
+                pixels,
+                Int32(width),
+                Int32(height),
+                Int32(bands)
+            )
+        }
+    }
+    #expect((memory.prefix(fence) + memory.suffix(fence)).allSatisfy { $0 == 0xA5 })
+    return result == 0 ? Data(memory.dropFirst(fence).dropLast(fence)) : nil
 }
