@@ -170,8 +170,8 @@ class Pool(Maker):
 
 
 class Decoder(Pool):
-    """Decodes each picture once, for its largest thumbnail, and makes none: what nobody goes below who decodes by the
-    same libraries. A JPEG is decoded as libvips' thumbnailer does, any other at its own size."""
+    """Decodes each picture once, for its largest thumbnail, and makes none: what nobody goes below who decodes by
+    libvips. A JPEG is decoded as libvips' thumbnailer does, any other at its own size."""
 
     name, label, is_slow, makes_files = "decoder", "the decoder alone", True, False
 
