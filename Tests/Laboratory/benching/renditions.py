@@ -69,10 +69,10 @@ JOBS = (
     Job("640-256-jpeg", "256 cover JPEG, pictures of 640 px", "640", JPEG, (100, 200)),
     Job("640-256-webp", "256 cover WebP, pictures of 640 px", "640", WEBP, (60, 200), (2, 5)),
     Job("160-64-jpeg", "64 cover JPEG, pictures of 160 px", "160", SMALL, (150, 400)),
-    Job("progressive-256-jpeg", "256 cover JPEG, progressive", "progressive", JPEG, (8, 24), (2, 5)),
-    Job("screens-256-webp", "256 cover WebP, PNG screenshots", "screens", WEBP, (8, 24), (2, 5)),
-    Job("webp-256-jpeg", "256 cover JPEG, WebP", "webp", JPEG, (8, 24), (2, 5)),
-    Job("drawings-256-webp", "256 cover WebP, SVG drawings", "drawings", WEBP, (8, 24), (2, 5)),
+    Job("progressive-256-jpeg", "256 cover JPEG, progressive", "progressive", JPEG, (8, 48), (2, 5)),
+    Job("screens-256-webp", "256 cover WebP, PNG screenshots", "screens", WEBP, (8, 48), (2, 5)),
+    Job("webp-256-jpeg", "256 cover JPEG, WebP", "webp", JPEG, (8, 48), (2, 5)),
+    Job("drawings-256-webp", "256 cover WebP, SVG drawings", "drawings", WEBP, (8, 48), (2, 5)),
     Job("heic-256-jpeg", "256 cover JPEG, HEIC", "heic", JPEG, (4, 16), (2, 3)),
 )
 
