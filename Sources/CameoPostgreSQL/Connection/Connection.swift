@@ -11,7 +11,7 @@ private struct Handle: ~Copyable {
     deinit { PQfinish(pointer) }
 }
 
-// DESIGN. The statements of a claim and of a settlement are prepared when they come again: parsing and planning them took
+// DESIGN. The statements of claims, settlements and sweeps are prepared when they come again: parsing and planning them took
 // longer than running them. The server may keep a plan from when the tables were empty until the next ANALYZE. So only
 // statements are prepared whose plan does not depend on that: those that insert, call a function, or find each row by its
 // key, with sequential scans off (``StoreTables``). A pooler gives each transaction another process of the server, so nothing

@@ -24,9 +24,7 @@ final class Listener: Sendable {
     private let url: DatabaseURL
     private let state = Mutex(State())
 
-    init(_ url: DatabaseURL) {
-        self.url = url
-    }
+    init(_ url: DatabaseURL) { self.url = url }
 
     /// Calls `wake` after commits until ``remove(_:)`` is called with the result. Must be quick.
     func add(_ wake: @escaping @Sendable () -> Void) -> Int {

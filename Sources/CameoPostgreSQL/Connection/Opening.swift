@@ -96,7 +96,7 @@ final class StoreTables: Sendable {
     /// Whether the schema still has the tables that it had when the store was opened.
     var isInPlace: Bool { state.load(ordering: .relaxed) }
 
-    /// Begins a transaction, and runs more statements in the same round trip.
+    /// Begins a transaction, and runs more statements in the same round trip. If it writes or keeps plans, it has no scans.
     ///
     /// - Returns: the transaction, the results of those statements, and why nothing more must be started: a newer program has
     ///   migrated the tables, or they are another store's.
@@ -104,18 +104,17 @@ final class StoreTables: Sendable {
     func begin(
         _ connection: Connection,
         isWriting: Bool,
+        keepsPlans: Bool = false,
         then more: [Connection.Statement] = []
     ) throws -> (PostgreSQLTransaction, [QueryResult], refusal: StoreError?) {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
-        let own =
-            isWriting
-            ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow), set_config('enable_seqscan', 'off', true)"
-            : "NULL, NULL, NULL"
+        let own = isWriting ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow)" : "NULL, NULL"
+        let plans = isWriting || keepsPlans ? "set_config('enable_seqscan', 'off', true)" : "NULL"
         let first: [Connection.Statement] = [
             .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
             .init(
                 """
-                SELECT \(Opening.serverTime), version, identity, \(own), \(Opening.limits),
+                SELECT \(Opening.serverTime), version, identity, \(own), \(plans), \(Opening.limits),
                   set_config('search_path', '\(url.quoted), pg_temp', true)
                 FROM \(url.quoted).schema_version
                 """,
@@ -138,7 +137,7 @@ final class StoreTables: Sendable {
         let refusal: StoreError? =
             isInPlace
             ? Schema.refusal(of: opening.version, url) : .cannotOpen(path: url.location, reason: another)
-        return (PostgreSQLTransaction(connection, opening), Array(results.dropFirst(first.count)), refusal)
+        return (PostgreSQLTransaction(connection, opening, keepsPlans), Array(results.dropFirst(first.count)), refusal)
     }
 }
 

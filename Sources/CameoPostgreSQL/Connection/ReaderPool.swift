@@ -17,13 +17,13 @@ final class ReaderPool: Sendable {
 
     /// Runs a read in a snapshot. If the connection is lost, it runs again on another.
     func read<Value: Sendable>(
+        keepingPlans: Bool = false,
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        let tables = tables
-        return try await perform { connections, connection in
+        try await perform { [tables] connections, connection in
             let db: PostgreSQLTransaction
             do {
-                db = try tables.begin(connection, isWriting: false).0
+                db = try tables.begin(connection, isWriting: false, keepsPlans: keepingPlans).0
             } catch {
                 connections.disconnect()
                 throw error
@@ -34,10 +34,12 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Runs one statement outside a transaction. Its names have to be qualified.
+    /// Runs one statement in a transaction of its own. Its names have to be qualified, and its plan is kept.
     func value(_ sql: String) async throws(StoreError) -> Int64 {
         try await perform { _, connection in
-            guard let row = try connection.run(sql).rows.first else {
+            let limits = "SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)"
+            let results = try connection.run([.init(limits, prepared: true), .init(sql, prepared: true)])
+            guard let row = results.last?.rows.first else {
                 throw StoreError.failed("a statement returned no row")
             }
             return try row[0]

@@ -50,8 +50,7 @@ extension PostgreSQLStore {
     }
 
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
-        let url = url
-        let (sweep, hasOldChanges) = try await read { db in
+        let (sweep, hasOldChanges) = try await reads.read(keepingPlans: true) { [url] db in
             let sweep = WorkerSweep(
                 stop: try db.stopRequest(for: worker),
                 refusal: Schema.refusal(of: db.opening.version, url),
