@@ -20,7 +20,7 @@ class Scale(store.Bench):
             result["idle"] = self.waits("idle", db, count)
             if pictures:
                 # Enough for the time of the measurement: each in several sizes, as a job of its own.
-                for edge in range(200, 440, 16 if quick else 6):
+                for edge in range(200, 440, 16 if quick else 2):
                     self.enqueue(queue, pictures, "--size", f"{edge}x{edge}:cover:jpeg", "--priority=-100")
                 before = lab.one(db, "SELECT count(*) FROM task")
                 result["busy"] = self.waits("beside a backlog", db, count)
