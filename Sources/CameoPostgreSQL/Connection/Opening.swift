@@ -96,7 +96,7 @@ final class StoreTables: Sendable {
     /// Whether the schema still has the tables that it had when the store was opened.
     var isInPlace: Bool { state.load(ordering: .relaxed) }
 
-    /// Begins a transaction, and runs more statements in the same round trip. If it writes or keeps plans, it has no scans.
+    /// Begins a transaction, and runs more statements in the same round trip. Writes and kept plans read by index.
     ///
     /// - Returns: the transaction, the results of those statements, and why nothing more must be started: a newer program has
     ///   migrated the tables, or they are another store's.
