@@ -95,10 +95,11 @@ extension Client {
     @concurrent
     public func backUp(to path: String) async throws -> BackupReport {
         do {
-            guard let turn = try await store.maintenanceTurn(within: MaintenanceTurn.patience) else {
-                throw CameoError.storeUnavailable(reason: "another process prunes or copies the store; try again")
+            let report = try await store.maintaining(within: MaintenanceTurn.patience) { turn in
+                try await store.backUp(to: path, in: turn) { _ in }
             }
-            return try await store.backUp(to: path, in: turn) { _ in }
+            if let report { return report }
+            throw CameoError.storeUnavailable(reason: "another process prunes or copies the store; try again")
         } catch let error where error is CameoError || error is CancellationError {
             throw error
         } catch {

@@ -180,11 +180,11 @@ extension Worker {
             if let caution, caution != known { logger.warning("\(caution)") }
             known = caution
             do {
-                if let turn = try await store.maintenanceTurn() {
+                let isDone: Void? = try await store.maintaining(within: .zero) { turn in
                     try await evictOriginals()
                     try await prune(in: turn)
-                    phase.removalSucceeded()
                 }
+                if isDone != nil { phase.removalSucceeded() }
             } catch is CancellationError {
                 return
             } catch {

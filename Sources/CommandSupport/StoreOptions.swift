@@ -82,13 +82,3 @@ package struct StoreOptions: ParsableArguments {
         try Engine.openEmbedded(path, instead: instead)
     }
 }
-
-extension ProducerStore {
-    /// Finishes the store after the body, however that ends, which gives the maintenance lock back.
-    package func finishing<Value>(_ body: () async throws -> Value) async throws -> Value {
-        let result: Result<Value, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        await finish()
-        return try result.get()
-    }
-}

@@ -39,10 +39,11 @@ struct BackupCommand: AsyncParsableCommand {
             instead:
                 "a database is copied by PostgreSQL's pg_dump or pg_basebackup, a bucket by its versions or replication"
         )
-        let turn = try await MaintenanceTurn.ofCommand(in: store)
         let bar = ProgressBar()
         defer { bar.finish() }
-        let report = try await store.backUp(to: directory, in: turn) { bar.show($0) }
+        let report = try await store.maintained { turn in
+            try await store.backUp(to: directory, in: turn) { bar.show($0) }
+        }
         let text =
             "\(AmountText.count(report.jobs, "job")), \(AmountText.count(report.blobs, "blob")), "
             + "\(AmountText.count(report.bytes, "byte")) in \(FilePaths.absolute(directory))"

@@ -80,9 +80,7 @@ struct CheckCommand: AsyncParsableCommand {
         let store = try storeOptions.open(creating: false)
         let bar = ProgressBar()
         defer { bar.finish() }
-        return try await store.finishing {
-            try await store.repair(in: try await MaintenanceTurn.ofCommand(in: store)) { bar.show($0) }
-        }
+        return try await store.maintained { turn in try await store.repair(in: turn) { bar.show($0) } }
     }
 
     /// Opens the store for writing if possible, so that a copy without its shared memory file becomes readable again.

@@ -43,10 +43,10 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.named(name).open(creating: false)
-        let turn = try await MaintenanceTurn.ofCommand(in: store)
         let line = StatusLine()
-        let summary = try await StoreExport(of: store).write(at: Date(), to: { Output.bytes($0) }) { line.show($0) }
-        withExtendedLifetime(turn) {}
+        let summary = try await store.maintained { _ in
+            try await StoreExport(of: store).write(at: Date(), to: { Output.bytes($0) }) { line.show($0) }
+        }
         line.finish()
         Output.error("cameo-admin: exported \(summary.text) of \(store.location)")
     }

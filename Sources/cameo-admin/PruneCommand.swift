@@ -45,20 +45,21 @@ struct PruneCommand: AsyncParsableCommand {
             try tell(try await store.prunable(options.retention), "would be removed")
         } else {
             let store = try storeOptions.open(creating: false)
-            try tell(try await store.finishing { try await prune(store) }, "removed")
+            try tell(try await prune(store), "removed")
         }
     }
 
     private func prune(_ store: any OperatorStore) async throws -> Pruned {
-        let turn = try await MaintenanceTurn.ofCommand(in: store)
         let prunable = try await store.prunable(options.retention)
         let total = prunable.jobs + prunable.thumbnails
         let bar = ProgressBar()
         var done = 0
         defer { bar.finish() }
-        return try await store.prune(options.retention, in: turn, pause: .zero) { step in
-            done += step.jobs + step.thumbnails
-            bar.show(done: done, of: max(total, done))
+        return try await store.maintained { turn in
+            try await store.prune(options.retention, in: turn, pause: .zero) { step in
+                done += step.jobs + step.thumbnails
+                bar.show(done: done, of: max(total, done))
+            }
         }
     }
 
@@ -189,12 +190,13 @@ struct VacuumCommand: AsyncParsableCommand {
                 .failed
             )
         }
-        let turn = try await MaintenanceTurn.ofCommand(in: store)
         // SQLite then makes its copy here instead of in /var/tmp, so that only one disk needs the space.
         setenv("SQLITE_TMPDIR", store.location, 1)
-        let before = try await store.databaseSize()
-        try await store.vacuum(in: turn)
-        let after = try await store.databaseSize()
+        let (before, after) = try await store.maintained { turn in
+            let before = try await store.databaseSize()
+            try await store.vacuum(in: turn)
+            return (before, try await store.databaseSize())
+        }
         store.close()
         let free = "\(before.freeBytes) of them free"
         let text = "the database had \(AmountText.count(before.bytes, "byte")), \(free); it now has \(after.bytes)"
@@ -202,11 +204,12 @@ struct VacuumCommand: AsyncParsableCommand {
     }
 }
 
-extension MaintenanceTurn {
-    static func ofCommand(in store: any OperatorStore) async throws -> MaintenanceTurn {
-        guard let turn = try await store.maintenanceTurn(within: patience) else {
-            throw CommandFailure("another process prunes or copies the store; try again", .failed)
-        }
-        return turn
+extension OperatorStore {
+    /// Does the same as ``maintaining(within:_:)`` with the patience of a command, and says when it has to wait.
+    func maintained<Value>(_ body: (MaintenanceTurn) async throws -> Value) async throws -> Value {
+        if let value = try await maintaining(within: .seconds(1), body) { return value }
+        Output.error("cameo-admin: waiting for another process that prunes or copies the store")
+        if let value = try await maintaining(within: MaintenanceTurn.patience, body) { return value }
+        throw CommandFailure("another process prunes or copies the store; try again", .failed)
     }
 }

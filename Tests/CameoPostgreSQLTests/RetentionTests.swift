@@ -3,6 +3,7 @@ import CameoQueue
 import CameoStore
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import CameoPostgreSQL
@@ -26,6 +27,43 @@ struct RetentionTests {
             try await fixture.store.prune(.forever, in: lost)
         }
         _ = try await other.prune(.forever, in: turn)
+    }
+
+    /// The next command need not wait until the lease of one that ended has run out.
+    @Test func theMaintenanceLockIsGivenBackBeforeItsHolderReturns() async throws {
+        let fixture = try await StoreFixture()
+        let other = try fixture.anotherStore()
+        for _ in 0..<20 {
+            let wasFree = try await fixture.store.maintaining(within: .zero) { _ in
+                try await other.maintaining(within: .zero) { _ in } == nil
+            }
+            #expect(wasFree == true)
+            #expect(try await other.maintaining(within: .zero) { _ in } != nil, "the lock is free")
+            await #expect(throws: CancellationError.self) {
+                try await fixture.store.maintaining(within: .zero) { _ in throw CancellationError() }
+            }
+            #expect(try await other.maintaining(within: .zero) { _ in } != nil, "the lock is free")
+        }
+    }
+
+    /// As an export does, which only reads.
+    @Test func theMaintenanceLockOutlivesItsLeaseWhileItsHolderWorks() async throws {
+        let fixture = try await StoreFixture()
+        let other = try fixture.anotherStore()
+        let isDone: Void? = try await fixture.store.maintaining(
+            within: .zero,
+            renewingEvery: .milliseconds(5)
+        ) { _ in
+            for _ in 0..<3 {
+                let before = Int(try await fixture.sql("SELECT lease_until FROM maintenance")) ?? 0
+                fixture.clock.advance(seconds: 59)
+                try await eventually("the lease was extended") {
+                    Int(try await fixture.sql("SELECT lease_until FROM maintenance")) == before + 59_000
+                }
+                #expect(try await other.maintenanceTurn() == nil)
+            }
+        }
+        #expect(isDone != nil)
     }
 
     /// The history is in weeks: those to come are made, and past ones dropped when they are empty.

@@ -136,12 +136,15 @@ extension EndToEnd {
             }
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
+            let held = "SELECT count(*) FROM maintenance WHERE holder IS NOT NULL"
+            #expect(try await fleet.number(held) == 0, "the worker has given the maintenance lock back")
             let back = try await shell(
                 deployment,
                 "cameo-admin export '\(fleet.store)' | CAMEO_BLOBS= cameo-admin import back --json",
                 environment: fleet.variables
             )
             #expect(back.exitStatus == 0, "\(back.errorText)")
+            #expect(try await fleet.number(held) == 0, "so has the export")
             #expect(try report(back).records["job"]?.count == count + 5)
             let checked = try await shell(deployment, "cameo-admin check --store back")
             #expect(checked.exitStatus == 0, "\(checked.outputText)")

@@ -16,16 +16,12 @@ extension PostgreSQLStore {
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {
         let lease = try MaintenanceLease.of(turn)
-        defer { withExtendedLifetime(turn) {} }
         var fixed: [CheckFinding] = []
         func note(_ subject: String, _ count: Int, _ text: String) {
             if count > 0 { fixed.append(CheckFinding(subject, .mended, "\(count) \(text)")) }
         }
         func take(_ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Int) async throws(StoreError) -> Int {
-            try await commit { db in
-                try lease.renew(db)
-                return try body(db)
-            }
+            try await commit(.upkeep(turn), body)
         }
         // First, because a statement that uses a damaged index gives wrong answers.
         let indexes = try await damagedIndexes() ?? []
@@ -42,9 +38,7 @@ extension PostgreSQLStore {
         note("attempts", try await take { try $0.releaseUnknown() }, "jobs of unknown workers made available again")
         note("hooks", try await take { try $0.repairHooks() }, "jobs and deliveries of hooks corrected")
         note("limits", try await take(Self.enterAgain), "jobs entered again that no claim would have found")
-        let keepTurn = { () async throws(StoreError) in
-            _ = try await self.commit(.begun) { db in try lease.renew(db) }
-        }
+        let keepTurn = { () async throws(StoreError) in try await self.commit(.upkeep(turn)) { _ in } }
         var (thumbnails, blobs) = (0, 0)
         for digest in try await survey(readers: Self.readers, report, before: keepTurn).damaged {
             try await keepTurn()

@@ -33,7 +33,9 @@ extension PostgreSQLStore {
                 [holder, db.now + MaintenanceLease.milliseconds, db.now]
             )
         }
-        return taken == 1 ? MaintenanceTurn(MaintenanceLease(of: self, holder: holder)) : nil
+        guard taken == 1 else { return nil }
+        let lease = MaintenanceLease(of: self, holder: holder)
+        return MaintenanceTurn(lease) { [self] in try await transaction { db in try lease.renew(db) } }
     }
 }
 

@@ -107,6 +107,20 @@ package struct OthersBytes: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension OperatorStore {
+    /// Runs a body while this process holds the maintenance lock, and gives the lock back before it returns. Waits up to
+    /// `patience` for the lock; nil if another process still holds it. The body may take longer than a lease.
+    package func maintaining<Value>(
+        within patience: Duration,
+        renewingEvery interval: Duration = .seconds(20),
+        _ body: (MaintenanceTurn) async throws -> Value
+    ) async throws -> Value? {
+        try await finishing {
+            guard let turn = try await maintenanceTurn(within: patience) else { return nil }
+            async let _: Void = turn.renew(every: interval)
+            return try await body(turn)
+        }
+    }
+
     /// Waits up to `patience` for the maintenance lock; nil if it is still held.
     package func maintenanceTurn(within patience: Duration) async throws -> MaintenanceTurn? {
         let started = ContinuousClock.now

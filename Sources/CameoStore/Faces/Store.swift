@@ -44,6 +44,14 @@ package enum StoreLimits {
 }
 
 extension AnyStore {
+    /// Finishes the store after the body, however that ends.
+    package func finishing<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        await finish()
+        return try result.get()
+    }
+
     package var caution: String? { nil }
 }
 

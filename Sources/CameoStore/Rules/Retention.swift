@@ -89,13 +89,21 @@ package struct Pruned: Hashable, Codable, Sendable {
 /// The maintenance lock: the right to remove data, or to copy the store while no other process removes any. One process
 /// holds it at a time, until the value is released.
 package final class MaintenanceTurn: Sendable {
-    /// How long a command waits for a worker's own pruning.
-    package static let patience = Duration.seconds(30)
+    /// How long a command waits for a worker's own pruning: longer than a process that was killed keeps the lock.
+    package static let patience = Duration.seconds(90)
 
     /// What holds the right until it is released.
     package let lock: any Sendable
+    /// Extends a right that would otherwise run out.
+    private let renewal: (@Sendable () async throws -> Void)?
 
-    package init(_ lock: any Sendable) {
-        self.lock = lock
+    package init(_ lock: any Sendable, renewal: (@Sendable () async throws -> Void)? = nil) {
+        (self.lock, self.renewal) = (lock, renewal)
+    }
+
+    /// Extends the right until the task is cancelled. If that fails, whoever writes next by the right learns of its loss.
+    func renew(every interval: Duration) async {
+        guard let renewal else { return }
+        while (try? await Task.sleep(for: interval)) != nil { try? await renewal() }
     }
 }
