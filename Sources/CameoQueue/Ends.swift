@@ -123,8 +123,7 @@ extension QueueTransaction {
 
     /// The claims that a worker holds.
     package func claims(of worker: String) throws -> Set<Claim> {
-        let look = "SELECT id, token FROM task \(dialect.indexed(by: "task_running")) WHERE state = 2 AND worker = ?1"
-        return Set(try query(look, [worker]).map { try Claim(jobID: $0[0], token: $0[1]) })
+        Set(try query(dialect.claimsOfWorker, [worker]).map { try Claim(jobID: $0[0], token: $0[1]) })
     }
 
     /// Removes a worker, and makes what it has claimed wait again.

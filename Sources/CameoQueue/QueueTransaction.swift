@@ -326,6 +326,13 @@ package final class Dialect: Sendable {
         return index.map { "INDEXED BY \($0)" } ?? "NOT INDEXED"
     }
 
+    /// The stop that the worker `?1` was asked for.
+    package var stopOfWorker: String { "SELECT stop_mode FROM worker WHERE id = ?1" }
+    /// The claims that the worker `?1` holds.
+    package var claimsOfWorker: String {
+        "SELECT id, token FROM task \(indexed(by: "task_running")) WHERE state = 2 AND worker = ?1"
+    }
+
     /// The rows of a URI and scope.
     package var sourceOfKey: String { "\(sourceOfURI) AND scope = ?2" }
     /// The same for those who may read no other rows: the scope is empty.

@@ -265,7 +265,7 @@ extension QueueTransaction {
     }
 
     package func stopRequest(for worker: String) throws -> WorkerStop? {
-        try value("SELECT stop_mode FROM worker WHERE id = ?1", [worker]).flatMap(WorkerStop.init(stored:))
+        try value(dialect.stopOfWorker, [worker]).flatMap(WorkerStop.init(stored:))
     }
 }
 

@@ -29,20 +29,23 @@ struct Opening: Sendable {
 
     /// How long a statement may take and wait for locks, and how long a transaction may wait for its client, in
     /// milliseconds: a client that hangs blocks others no longer, and a frozen worker does not keep its jobs locked beyond
-    /// its lease. And statements are not compiled: each compilation took a second, and saves nothing where a statement takes a
-    /// millisecond. Nor does what a statement means, what is read, or whether a commit is durable depend on the settings of a
+    /// its lease. Nor does what a statement means, what is read, or whether a commit is durable depend on the settings of a
     /// role or a database.
     fileprivate static let limits = """
         set_config('standard_conforming_strings', 'on', true), set_config('array_nulls', 'on', true),
           set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
           set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
           set_config('statement_timeout', '60000', true), set_config('lock_timeout', '30000', true),
-          set_config('idle_in_transaction_session_timeout', '10000', true), set_config('jit', 'off', true),
+          set_config('idle_in_transaction_session_timeout', '10000', true), \(uncompiled),
           set_config('quote_all_identifiers', 'off', true),
           -- Since PostgreSQL 17.
           CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
             THEN set_config('transaction_timeout', '0', true) END
         """
+    /// Each compilation took a second, and saves nothing where a statement takes a millisecond.
+    static let uncompiled = "set_config('jit', 'off', true)"
+    /// A plan that is kept must also do when the table has grown.
+    static let byIndex = "set_config('enable_seqscan', 'off', true)"
     /// The server's clock and not its time of the transaction's start, which may have waited.
     fileprivate static let serverTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
@@ -96,7 +99,8 @@ final class StoreTables: Sendable {
     /// Whether the schema still has the tables that it had when the store was opened.
     var isInPlace: Bool { state.load(ordering: .relaxed) }
 
-    /// Begins a transaction, and runs more statements in the same round trip. Writes and kept plans read by index.
+    /// Begins a transaction, and runs more statements in the same round trip, with whose end it ends if it `endsAtOnce`. Then, as
+    /// in one that writes, tables are read by index.
     ///
     /// - Returns: the transaction, the results of those statements, and why nothing more must be started: a newer program has
     ///   migrated the tables, or they are another store's.
@@ -104,14 +108,14 @@ final class StoreTables: Sendable {
     func begin(
         _ connection: Connection,
         isWriting: Bool,
-        keepsPlans: Bool = false,
+        endsAtOnce: Bool = false,
         then more: [Connection.Statement] = []
     ) throws -> (PostgreSQLTransaction, [QueryResult], refusal: StoreError?) {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
         let own = isWriting ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow)" : "NULL, NULL"
-        let plans = isWriting || keepsPlans ? "set_config('enable_seqscan', 'off', true)" : "NULL"
+        let plans = isWriting || endsAtOnce ? Opening.byIndex : "NULL"
         let first: [Connection.Statement] = [
-            .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
+            endsAtOnce ? nil : .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
             .init(
                 """
                 SELECT \(Opening.serverTime), version, identity, \(own), \(plans), \(Opening.limits),
@@ -120,7 +124,7 @@ final class StoreTables: Sendable {
                 """,
                 prepared: true
             ),
-        ]
+        ].compactMap(\.self)
         let started = ContinuousClock.now
         let results: [QueryResult]
         do {
@@ -128,7 +132,7 @@ final class StoreTables: Sendable {
         } catch let error as DatabaseError where error.isMissingTable {
             throw StoreError.missing(path: url.location)
         }
-        guard let row = results[1].rows.first else { throw StoreError.notAStore(path: url.location) }
+        guard let row = results[first.count - 1].rows.first else { throw StoreError.notAStore(path: url.location) }
         clock.note(server: try row[0], tookSince: started)
         let opening = try Opening(row, of: self, isWriting: isWriting)
         let isInPlace = try row[2] == identity
@@ -137,7 +141,7 @@ final class StoreTables: Sendable {
         let refusal: StoreError? =
             isInPlace
             ? Schema.refusal(of: opening.version, url) : .cannotOpen(path: url.location, reason: another)
-        return (PostgreSQLTransaction(connection, opening, keepsPlans), Array(results.dropFirst(first.count)), refusal)
+        return (PostgreSQLTransaction(connection, opening), Array(results.dropFirst(first.count)), refusal)
     }
 }
 

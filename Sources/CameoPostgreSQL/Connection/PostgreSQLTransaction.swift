@@ -13,12 +13,10 @@ package final class PostgreSQLTransaction: QueueTransaction {
     /// What the first operation of the transaction looked up beforehand, which takes it.
     var look: QueryResult?
     private let connection: Connection
-    /// Whether all its statements are prepared.
-    private let keepsPlans: Bool
     private var savepoints = 0
 
-    init(_ connection: Connection, _ opening: Opening, _ keepsPlans: Bool = false) {
-        (self.connection, self.opening, self.keepsPlans) = (connection, opening, keepsPlans)
+    init(_ connection: Connection, _ opening: Opening) {
+        (self.connection, self.opening) = (connection, opening)
     }
 
     /// Runs a statement; its parameters are `$1`, `$2`, …, or `?1`, `?2`, … of a rule of the queue.
@@ -32,7 +30,7 @@ package final class PostgreSQLTransaction: QueueTransaction {
     package func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int { try run(sql, values).count }
 
     private func run(_ sql: String, _ values: [(any SQLBindable)?]) throws -> QueryResult {
-        try connection.run(Self.numbered(sql), values, prepared: keepsPlans)
+        try connection.run(Self.numbered(sql), values)
     }
 
     /// The text of a statement as PostgreSQL numbers its parameters.

@@ -17,13 +17,12 @@ final class ReaderPool: Sendable {
 
     /// Runs a read in a snapshot. If the connection is lost, it runs again on another.
     func read<Value: Sendable>(
-        keepingPlans: Bool = false,
         _ body: @escaping @Sendable (PostgreSQLTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try await perform { [tables] connections, connection in
             let db: PostgreSQLTransaction
             do {
-                db = try tables.begin(connection, isWriting: false, keepsPlans: keepingPlans).0
+                db = try tables.begin(connection, isWriting: false).0
             } catch {
                 connections.disconnect()
                 throw error
@@ -34,16 +33,29 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Runs one statement in a transaction of its own. Its names have to be qualified, and its plan is kept.
+    /// Runs one statement in a transaction of its own, in one round trip. Its plan is kept.
+    func look<Value: Sendable>(
+        _ statement: Connection.Statement,
+        _ body: @escaping @Sendable (Row, Opening) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await perform { [tables] _, connection in
+            let (db, results, _) = try tables.begin(connection, isWriting: false, endsAtOnce: true, then: [statement])
+            return try body(try Self.row(of: results), db.opening)
+        }
+    }
+
+    /// Does the same without what a transaction's opening finds out. The statement's names have to be qualified.
     func value(_ sql: String) async throws(StoreError) -> Int64 {
         try await perform { _, connection in
-            let limits = "SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)"
+            let limits = "SELECT \(Opening.byIndex), \(Opening.uncompiled)"
             let results = try connection.run([.init(limits, prepared: true), .init(sql, prepared: true)])
-            guard let row = results.last?.rows.first else {
-                throw StoreError.failed("a statement returned no row")
-            }
-            return try row[0]
+            return try Self.row(of: results)[0]
         }
+    }
+
+    private static func row(of results: [QueryResult]) throws(StoreError) -> Row {
+        guard let row = results.last?.rows.first else { throw .failed("a statement returned no row") }
+        return row
     }
 
     private func perform<Value: Sendable>(

@@ -27,17 +27,14 @@ enum ChangeNumbers {
     /// How long changes stay without a number if nobody reads them, in milliseconds.
     static let rest: Int64 = 100
 
-    /// Whether there are changes without a number that were entered at a time or before.
-    static func hasNewChanges(enteredBy time: Int64 = .max, _ db: PostgreSQLTransaction) throws -> Bool {
-        try db.value(
-            """
-            SELECT EXISTS (
-              SELECT 1 FROM (
-                SELECT at FROM new_change WHERE entry > (SELECT low FROM feed) ORDER BY entry LIMIT 1) AS first
-              WHERE at <= $1)
-            """,
-            [time]
-        ) ?? false
+    /// The condition that there are changes without a number that were entered at a time or before.
+    static func areThere(enteredBy time: String = "\(Int64.max)") -> String {
+        """
+        EXISTS (
+          SELECT 1 FROM (
+            SELECT at FROM new_change WHERE entry > (SELECT low FROM feed) ORDER BY entry LIMIT 1) AS first
+          WHERE at <= \(time))
+        """
     }
 
     /// Numbers a page of the committed changes that have no number. The transaction must be a short one of its own. With the
@@ -97,7 +94,8 @@ extension PostgreSQLStore {
     /// standby: then the feed ends with what others have numbered.
     package func numberChanges() async throws(StoreError) {
         guard canNumberChanges else { return }
-        guard try await read({ db in try ChangeNumbers.hasNewChanges(db) }) else { return }
+        let hasNewChanges = "SELECT \(ChangeNumbers.areThere())"
+        guard try await read({ db in try db.value(hasNewChanges) ?? false }) else { return }
         while try await transaction({ db in try ChangeNumbers.number(db) }) {}
     }
 

@@ -50,18 +50,33 @@ extension PostgreSQLStore {
     }
 
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
-        let (sweep, hasOldChanges) = try await reads.read(keepingPlans: true) { [url] db in
-            let sweep = WorkerSweep(
-                stop: try db.stopRequest(for: worker),
-                refusal: Schema.refusal(of: db.opening.version, url),
-                claims: try db.claims(of: worker),
-                due: try db.nextDueTime().map(Date.init(milliseconds:)),
-                hasLostWorkers: try !db.lostWorkers(except: worker).isEmpty
+        let look = Connection.Statement(Self.sweep, [worker, clock.now().milliseconds], prepared: true)
+        return try await reads.look(look) { [self] row, opening in
+            let (stop, claims, due): (String?, String, Int64?) = try (row[0], row[1], row[2])
+            if try row[4] { numberChangesSoon() }
+            return WorkerSweep(
+                stop: stop.flatMap(WorkerStop.init(stored:)),
+                refusal: Schema.refusal(of: opening.version, url),
+                claims: Set(claims.split(separator: ",").compactMap(Self.claim)),
+                due: due.map(Date.init(milliseconds:)),
+                hasLostWorkers: try row[3]
             )
-            return (sweep, try ChangeNumbers.hasNewChanges(enteredBy: db.now - ChangeNumbers.rest, db))
         }
-        if hasOldChanges { numberChangesSoon() }
-        return sweep
+    }
+
+    // DESIGN. Four times a second from each worker: one statement, because each wakes the process of the server.
+    private static let sweep = PostgreSQLTransaction.numbered(
+        """
+        SELECT (\(Dialect.postgreSQL.stopOfWorker)),
+          array_to_string(ARRAY(SELECT id || ' ' || token FROM (\(Dialect.postgreSQL.claimsOfWorker)) AS held), ','),
+          next_due(), EXISTS (\(PostgreSQLTransaction.silentWorkers)) OR EXISTS (\(PostgreSQLTransaction.strays)),
+          \(ChangeNumbers.areThere(enteredBy: "$2::bigint - \(ChangeNumbers.rest)"))
+        """
+    )
+
+    private static func claim(_ text: Substring) -> Claim? {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        return parts.count == 2 ? Int64(parts[0]).map { Claim(jobID: $0, token: String(parts[1])) } : nil
     }
 
     package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
@@ -109,36 +124,38 @@ extension PostgreSQLTransaction {
     /// The workers that are silent beyond their lease and have something to be released, and those that count as dead. In
     /// a commit their rows are locked, except those that another transaction has.
     func lostWorkers(except own: String?) throws -> [LostWorker] {
-        // While the server was away, nobody could extend a lease: all have as long as one lasts from its start.
-        let end = """
-            greatest(lease_until, $4 + floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint)
-            """
-        let lost = try query(
-            """
-            SELECT id, \(end) < $3, array_to_string(suspects, ',') FROM worker
-            WHERE \(end) < $1 AND id IS DISTINCT FROM $2 AND (\(end) < $3
-              OR EXISTS (SELECT 1 FROM task WHERE task.state = 2 AND task.worker = worker.id)
-              OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id))
-            ORDER BY id \(opening.isWriting ? "FOR UPDATE SKIP LOCKED" : "")
-            """,
-            [now, own, now - Lease.betweenMachines, Lease.betweenMachines]
-        )
-        .map { row -> LostWorker in
+        let lock = opening.isWriting ? "FOR UPDATE SKIP LOCKED" : ""
+        let lost = try query("\(Self.silentWorkers) \(lock)", [own, now]).map { row -> LostWorker in
             let suspects: String = try row[2]
             return (try row[0], try row[1], suspects.split(separator: ",").compactMap { Int64($0) })
         }
-        // A worker with running jobs but without a row should not exist, but its jobs must be rescued too.
-        let unknown: [String] = try column(
-            """
-            SELECT DISTINCT worker FROM task
-            WHERE state = 2 AND worker IS DISTINCT FROM $1 AND NOT EXISTS (
-              SELECT 1 FROM worker WHERE worker.id = task.worker)
-            ORDER BY worker
-            """,
-            [own]
-        )
-        return lost + unknown.map { (id: $0, isDead: true, suspects: []) }
+        return lost + (try column(Self.strays, [own]) as [String]).map { (id: $0, isDead: true, suspects: []) }
     }
+
+    /// Those other than `$1` at the time `$2`.
+    fileprivate static let silentWorkers = {
+        let lease = Lease.betweenMachines
+        // While the server was away, nobody could extend a lease: all have as long as one lasts from its start.
+        let end = """
+            greatest(lease_until, \(lease) + floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint)
+            """
+        let isDead = "\(end) < $2::bigint - \(lease)"
+        return """
+            SELECT id, \(isDead), array_to_string(suspects, ',') FROM worker
+            WHERE \(end) < $2::bigint AND id IS DISTINCT FROM $1 AND (\(isDead)
+              OR EXISTS (SELECT 1 FROM task WHERE task.state = 2 AND task.worker = worker.id)
+              OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id))
+            ORDER BY id
+            """
+    }()
+
+    /// Workers other than `$1` with running jobs but without a row. There should be none, but their jobs must be rescued too.
+    fileprivate static let strays = """
+        SELECT DISTINCT worker FROM task
+        WHERE state = 2 AND worker IS DISTINCT FROM $1 AND NOT EXISTS (
+          SELECT 1 FROM worker WHERE worker.id = task.worker)
+        ORDER BY worker
+        """
 
     func rescueJobs(of lost: LostWorker, into report: inout RescueReport) throws {
         let running = try rescueJobs(of: lost.id, isDead: lost.isDead, into: &report)
