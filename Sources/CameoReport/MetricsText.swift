@@ -137,7 +137,7 @@ package struct MetricsText: Sendable {
     private static let escapes: [Unicode.Scalar: String] = ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]
 
     private static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: escapes.keys.contains) else { return text }
+        guard text.utf8.contains(where: { [0x5C, 0x22, 0x0A].contains($0) }) else { return text }
         return text.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
     }
 

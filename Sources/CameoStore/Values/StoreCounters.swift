@@ -86,24 +86,20 @@ package struct StoreCounters: Hashable, Sendable {
         }
     }
 
-    private struct Key: Hashable {
-        let family: Family
-        let label: String
-    }
-
     /// The upper bounds of a histogram's buckets in milliseconds. Longer durations only count in the total.
     package static let bounds = [
         5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 1_800_000,
     ]
 
-    private var values: [Key: Int] = [:]
+    /// By family and label.
+    private var values: [Family: [String: Int]] = [:]
 
     package init() {}
 
     package var isEmpty: Bool { values.isEmpty }
 
     package mutating func add(_ count: Int, to family: Family, _ label: String = "") {
-        if count != 0 { values[Key(family: family, label: label), default: 0] += count }
+        if count != 0 { values[family, default: [:]][label, default: 0] += count }
     }
 
     package mutating func add(milliseconds: Int, to stage: Stage) {
@@ -114,25 +110,25 @@ package struct StoreCounters: Hashable, Sendable {
     }
 
     package static func += (sum: inout Self, other: Self) {
-        sum.values.merge(other.values, uniquingKeysWith: +)
+        sum.values.merge(other.values) { $0.merging($1, uniquingKeysWith: +) }
     }
 
     /// What was added to earlier numbers of the same store. Those that went back, as in a store that was restored from a
     /// backup, are 0.
     package func added(to earlier: Self) -> Self {
         var added = self
-        for (key, value) in earlier.values {
-            if let now = values[key] { added.values[key] = max(0, now - value) }
+        for (family, label, value) in earlier.entries {
+            if let now = values[family]?[label] { added.values[family]?[label] = max(0, now - value) }
         }
         return added
     }
 
-    package subscript(family: Family, label: String = "") -> Int { values[Key(family: family, label: label)] ?? 0 }
+    package subscript(family: Family, label: String = "") -> Int { values[family]?[label] ?? 0 }
 
     /// The numbers of a family, sorted by label, with those of `labels` that are 0.
     package func all(_ family: Family, labels: [String] = []) -> [(label: String, value: Int)] {
         var all = Dictionary((family.knownLabels + labels).map { ($0, 0) }, uniquingKeysWith: { first, _ in first })
-        for (key, value) in values where key.family == family { all[key.label] = value }
+        all.merge(values[family] ?? [:]) { $1 }
         return all.map { ($0.key, $0.value) }.sorted { $0.label < $1.label }
     }
 
@@ -152,7 +148,7 @@ package struct StoreCounters: Hashable, Sendable {
 
     /// Every number, for the engine to store.
     package var entries: [(family: Family, label: String, value: Int)] {
-        values.map { ($0.key.family, $0.key.label, $0.value) }
+        values.flatMap { family, counts in counts.map { (family, $0.key, $0.value) } }
     }
 }
 
