@@ -93,11 +93,7 @@ package struct HookReport: Hashable, Codable, Sendable {
         package let reason: String
 
         package init(id: String, job: Int64, tries: Int, failedAt: Date, reason: String) {
-            self.id = id
-            self.job = job
-            self.tries = tries
-            self.failedAt = failedAt
-            self.reason = reason
+            (self.id, self.job, self.tries, self.failedAt, self.reason) = (id, job, tries, failedAt, reason)
         }
     }
 
@@ -123,9 +119,7 @@ package struct HookReport: Hashable, Codable, Sendable {
         queues: [String],
         counts: (waiting: Int, running: Int, delivered: Int, failed: Int)
     ) {
-        self.name = name
-        self.isKnown = isKnown
-        self.queues = queues
+        (self.name, self.isKnown, self.queues) = (name, isKnown, queues)
         (waiting, running, delivered, failed) = counts
     }
 }

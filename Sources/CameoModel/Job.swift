@@ -196,10 +196,7 @@ public struct JobAttempt: Hashable, Codable, Sendable {
     public package(set) var transfer: Transfer?
 
     package init(number: Int, worker: String, startedAt: Date, outcome: Outcome) {
-        self.number = number
-        self.worker = worker
-        self.startedAt = startedAt
-        self.outcome = outcome
+        (self.number, self.worker, self.startedAt, self.outcome) = (number, worker, startedAt, outcome)
     }
 }
 

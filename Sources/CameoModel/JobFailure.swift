@@ -75,9 +75,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         retryAfter: Duration? = nil,
         isShortage: Bool = false
     ) {
-        self.code = code
-        self.stage = stage
-        self.message = message
+        (self.code, self.stage, self.message) = (code, stage, message)
         self.isRetryable = isRetryable ?? code.isRetryable
         self.retryAfter = retryAfter
         self.isShortage = isShortage
@@ -143,10 +141,7 @@ package struct RememberedFailure: Hashable, Sendable {
     package let peers: [Peer]
 
     package init(_ failure: JobFailure, since: Date, until: Date, peers: [Peer]) {
-        self.failure = failure
-        self.since = since
-        self.until = until
-        self.peers = peers
+        (self.failure, self.since, self.until, self.peers) = (failure, since, until, peers)
     }
 }
 

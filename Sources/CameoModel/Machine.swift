@@ -72,10 +72,6 @@ package struct ConcurrencyLimit: Hashable, Codable, Sendable {
     package let rate: String?
 
     package init(key: String, maxRunning: Int, running: Int, isFixed: Bool, rate: String? = nil) {
-        self.key = key
-        self.maxRunning = maxRunning
-        self.running = running
-        self.isFixed = isFixed
-        self.rate = rate
+        (self.key, self.maxRunning, self.running, self.isFixed, self.rate) = (key, maxRunning, running, isFixed, rate)
     }
 }

@@ -14,9 +14,7 @@ package struct RetryPolicy: Hashable, Sendable {
     package static let untilItSucceeds = RetryPolicy(base: .milliseconds(100), cap: .seconds(5), jitter: 0)
 
     package init(base: Duration, cap: Duration, jitter: Double = 0.5) {
-        self.base = base
-        self.cap = cap
-        self.jitter = jitter
+        (self.base, self.cap, self.jitter) = (base, cap, jitter)
     }
 
     /// The policy with a request's overrides applied. A base above the cap raises the cap, unless the request sets
@@ -81,9 +79,7 @@ public struct RetryOverride: Hashable, Sendable {
 
     /// Where a value is nil, the worker's policy applies.
     public init(base: Double? = nil, cap: Double? = nil, jitter: Double? = nil) {
-        self.base = base
-        self.cap = cap
-        self.jitter = jitter
+        (self.base, self.cap, self.jitter) = (base, cap, jitter)
     }
 
     init(json: JSONValue, at path: String = "retry") throws(InvalidRequest) {

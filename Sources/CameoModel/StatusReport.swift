@@ -193,10 +193,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let evicted, evictedBytes: Int
 
         package init(count: Int, bytes: Int, evicted: Int, evictedBytes: Int) {
-            self.count = count
-            self.bytes = bytes
-            self.evicted = evicted
-            self.evictedBytes = evictedBytes
+            (self.count, self.bytes, self.evicted, self.evictedBytes) = (count, bytes, evicted, evictedBytes)
         }
     }
 
@@ -211,10 +208,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let seconds: Double
 
         package init(minutes: Int, completed: Int, discarded: Int, seconds: Double) {
-            self.minutes = minutes
-            self.completed = completed
-            self.discarded = discarded
-            self.seconds = seconds
+            (self.minutes, self.completed, self.discarded, self.seconds) = (minutes, completed, discarded, seconds)
         }
 
         /// Ended jobs per second of work.
@@ -243,9 +237,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let p50, p95: Int
 
         package init(stage: Stage, p50: Int, p95: Int) {
-            self.stage = stage
-            self.p50 = p50
-            self.p95 = p95
+            (self.stage, self.p50, self.p95) = (stage, p50, p95)
         }
     }
 
@@ -259,9 +251,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let example: FailedJob
 
         package init(code: JobFailure.Code, count: Int, example: FailedJob) {
-            self.code = code
-            self.count = count
-            self.example = example
+            (self.code, self.count, self.example) = (code, count, example)
         }
     }
 
@@ -275,9 +265,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let message: String
 
         package init(id: Int64, source: String?, message: String) {
-            self.id = id
-            self.source = source
-            self.message = message
+            (self.id, self.source, self.message) = (id, source, message)
         }
     }
 
@@ -291,9 +279,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let since: Date
 
         package init(id: Int64, source: String?, since: Date) {
-            self.id = id
-            self.source = source
-            self.since = since
+            (self.id, self.source, self.since) = (id, source, since)
         }
     }
 
@@ -324,9 +310,7 @@ public struct HealthReport: Hashable, Codable, Sendable {
         public let detail: String
 
         package init(name: Name, isHealthy: Bool, detail: String) {
-            self.name = name
-            self.isHealthy = isHealthy
-            self.detail = detail
+            (self.name, self.isHealthy, self.detail) = (name, isHealthy, detail)
         }
     }
 

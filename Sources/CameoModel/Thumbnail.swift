@@ -152,8 +152,6 @@ package struct Placeholder: Hashable, Sendable {
     package var dominantColorText: String { String(dominantColor.description.prefix(7)) }
 
     package init(thumbHash: String, blurHash: String, dominantColor: Color) {
-        self.thumbHash = thumbHash
-        self.blurHash = blurHash
-        self.dominantColor = dominantColor
+        (self.thumbHash, self.blurHash, self.dominantColor) = (thumbHash, blurHash, dominantColor)
     }
 }

@@ -58,11 +58,7 @@ extension Rendition {
 
         /// Creates an area from its top left corner and size.
         public init(left: Double, top: Double, width: Double, height: Double, unit: Unit = .pixels) {
-            self.left = left
-            self.top = top
-            self.width = width
-            self.height = height
-            self.unit = unit
+            (self.left, self.top, self.width, self.height, self.unit) = (left, top, width, height, unit)
         }
     }
 

@@ -58,15 +58,9 @@ package struct ClaimedDelivery: Hashable, Sendable {
         attempt: Int,
         failures: Int
     ) {
-        self.number = number
-        self.id = id
-        self.worker = worker
-        self.jobID = jobID
-        self.hook = hook
+        (self.number, self.id, self.worker, self.jobID, self.hook) = (number, id, worker, jobID, hook)
         (state, endedAt, failure) = end
-        self.since = since
-        self.attempt = attempt
-        self.failures = failures
+        (self.since, self.attempt, self.failures) = (since, attempt, failures)
     }
 }
 

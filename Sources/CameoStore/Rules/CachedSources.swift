@@ -56,9 +56,7 @@ package struct BegunFetch: Hashable, Sendable {
     package let isFirstAttempt: Bool
 
     package init(sourceSeen: Int64, after: Int64, isFirstAttempt: Bool) {
-        self.sourceSeen = sourceSeen
-        self.after = after
-        self.isFirstAttempt = isFirstAttempt
+        (self.sourceSeen, self.after, self.isFirstAttempt) = (sourceSeen, after, isFirstAttempt)
     }
 }
 
@@ -83,10 +81,7 @@ public struct ForgottenSource: Hashable, Sendable {
     public let bytes: Int
 
     package init(originals: Int, failures: Int, thumbnails: Int, bytes: Int) {
-        self.originals = originals
-        self.failures = failures
-        self.thumbnails = thumbnails
-        self.bytes = bytes
+        (self.originals, self.failures, self.thumbnails, self.bytes) = (originals, failures, thumbnails, bytes)
     }
 
     package var isNothing: Bool { originals == 0 && failures == 0 && thumbnails == 0 }

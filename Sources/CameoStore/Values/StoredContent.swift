@@ -108,10 +108,7 @@ package struct RenderedThumbnail: Sendable {
     package let overlayDigest: BlobDigest?
 
     package init(id: ThumbnailID, rendition: Rendition, encoded: EncodedRendition, overlayDigest: BlobDigest? = nil) {
-        self.id = id
-        self.rendition = rendition
-        self.encoded = encoded
-        self.overlayDigest = overlayDigest
+        (self.id, self.rendition, self.encoded, self.overlayDigest) = (id, rendition, encoded, overlayDigest)
     }
 }
 

@@ -94,11 +94,7 @@ package struct LostJob: Hashable, Sendable {
     package let failure: JobFailure
 
     package init(id: Int64, source: String?, queue: String, attempt: Int, failure: JobFailure) {
-        self.id = id
-        self.source = source
-        self.queue = queue
-        self.attempt = attempt
-        self.failure = failure
+        (self.id, self.source, self.queue, self.attempt, self.failure) = (id, source, queue, attempt, failure)
     }
 }
 
