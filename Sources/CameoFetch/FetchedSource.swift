@@ -65,11 +65,7 @@ package struct FetchedSource: Sendable {
 
     /// A source whose bytes can no longer change: `file` is a sealed memory file.
     private init(sealed file: OpenFile, bytes: Int, digest: BlobDigest, mediaType: String?, kind: SourceKind = .file) {
-        self.file = file
-        self.bytes = bytes
-        self.digest = digest
-        self.mediaType = mediaType
-        self.kind = kind
+        (self.file, self.bytes, self.digest, self.mediaType, self.kind) = (file, bytes, digest, mediaType, kind)
         opened = nil
     }
 

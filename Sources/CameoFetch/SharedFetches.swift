@@ -84,10 +84,7 @@ package struct FetchTicket: Hashable, Sendable {
     package let asksServer: Bool
 
     package init(number: Int64, after: Int64, isFirstAttempt: Bool, asksServer: Bool = false) {
-        self.number = number
-        self.after = after
-        self.isFirstAttempt = isFirstAttempt
-        self.asksServer = asksServer
+        (self.number, self.after, self.isFirstAttempt, self.asksServer) = (number, after, isFirstAttempt, asksServer)
     }
 
     /// Whether the other fetch, which is under way, began after this ticket's job was accepted, and asks the server if this

@@ -11,10 +11,7 @@ package struct CacheableResponse: Hashable, Codable, Sendable {
     package let responseTime: Date
 
     package init(status: Int, fields: HTTPFields = HTTPFields(), requestTime: Date, responseTime: Date) {
-        self.status = status
-        self.fields = fields
-        self.requestTime = requestTime
-        self.responseTime = responseTime
+        (self.status, self.fields, self.requestTime, self.responseTime) = (status, fields, requestTime, responseTime)
     }
 }
 

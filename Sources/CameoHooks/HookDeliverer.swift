@@ -43,10 +43,7 @@ package final class HookDeliverer: Sendable {
         logger: Logger,
         random: @escaping @Sendable () -> Double = { .random(in: 0...1) }
     ) {
-        self.store = store
-        self.client = client
-        self.logger = logger
-        self.random = random
+        (self.store, self.client, self.logger, self.random) = (store, client, logger, random)
         state = Mutex(State(settings: settings, isNew: !settings.receivers.isEmpty))
         (wakeUps, waker) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
