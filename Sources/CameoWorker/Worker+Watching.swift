@@ -7,9 +7,9 @@ internal import Logging
 
 // What a worker learns from the store beside its jobs: commits, times, lost claims, lost workers, and requests to stop.
 extension Worker {
-    /// Wakes the loop whenever another process commits. A full worker needs no such call: its own jobs wake it.
+    /// Wakes the loop when another process may have left something to do. A full worker needs no such call: its own jobs wake it.
     func listen() async {
-        for await _ in store.wakeUps(pause: { self.pace.rest }) {
+        for await _ in store.wakeUpsOfWork(pause: { self.pace.rest }) {
             hooks?.wake()
             if running.count < configuration.concurrency { wake.yield() }
         }

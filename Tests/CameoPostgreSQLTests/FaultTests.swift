@@ -127,8 +127,9 @@ struct FaultTests {
         #expect(try await sql("SELECT id FROM job") == String(#require(receipt.id)))
     }
 
-    @Test func whoeverListensIsWokenAfterItsConnectionWasLost() async throws {
-        var wakeUps = store.wakeUps { .milliseconds(1) }.makeAsyncIterator()
+    @Test(arguments: [false, true]) func whoeverListensIsWokenAfterItsConnectionWasLost(ofWork: Bool) async throws {
+        let stream = ofWork ? store.wakeUpsOfWork { .milliseconds(1) } : store.wakeUps { .milliseconds(1) }
+        var wakeUps = stream.makeAsyncIterator()
         await wakeUps.next()
         let listening = "query LIKE 'LISTEN%'"
         while try await sql("SELECT count(*) FROM pg_stat_activity WHERE \(listening) AND pid <> pg_backend_pid()")

@@ -237,8 +237,16 @@ extension ConformanceCase {
             #expect(rest == [changes[1]])
             #expect(try await fixture.store.lastChange() == changes[2].cursor)
         },
-        ConformanceCase("commits of other processes wake those who wait") { fixture in
-            let wakeUps = fixture.store.wakeUps { .milliseconds(2) }
+        commitsWake("whoever waits") { store in store.wakeUps { .milliseconds(2) } },
+        commitsWake("those who wait for work") { store in store.wakeUpsOfWork { .milliseconds(2) } },
+    ]
+
+    private static func commitsWake(
+        _ name: String,
+        _ wakeUps: @escaping @Sendable (any Store) -> AsyncStream<Void>
+    ) -> ConformanceCase {
+        ConformanceCase("commits of other processes wake \(name)") { fixture in
+            let wakeUps = wakeUps(fixture.store)
             let count = Mutex(0)
             let listening = Task { for await _ in wakeUps { count.withLock { $0 += 1 } } }
             defer { listening.cancel() }
@@ -250,8 +258,8 @@ extension ConformanceCase {
                 _ = try await other.enqueue([Fixture.request(number)])
                 try await eventually("a wake-up after commit \(number)") { count.withLock { $0 } > before }
             }
-        },
-    ]
+        }
+    }
 
     private static let peer = Peer(origin: "https://example.com:443", .address("192.0.2.1"))
 

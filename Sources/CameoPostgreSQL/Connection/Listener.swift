@@ -19,6 +19,8 @@ final class Listener: Sendable {
         var isRunning = false
         /// Whether a pooler answered.
         var isPooled = false
+        /// Whether commits that leave something to do are told.
+        var isListening = false
     }
 
     private let url: DatabaseURL
@@ -45,6 +47,8 @@ final class Listener: Sendable {
 
     /// Whether commits are found by the interval of the streams alone.
     var isPooled: Bool { state.withLock { $0.isPooled } }
+    /// Whether those who wait are told of all commits that leave something to do, once they have looked.
+    var isListening: Bool { state.withLock { $0.isListening } }
 
     /// Listens until nobody waits any more, unless through a pooler.
     private func run() {
@@ -58,6 +62,8 @@ final class Listener: Sendable {
                 }
                 try connection.run("LISTEN \"\(Self.channel(schema: url.schema))\"")
                 failures = 0
+                state.withLock { $0.isListening = true }
+                defer { state.withLock { $0.isListening = false } }
                 wakeAll()
                 while true {
                     if isDone { return }

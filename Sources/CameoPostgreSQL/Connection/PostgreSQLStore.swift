@@ -161,6 +161,14 @@ package final class PostgreSQLStore: QueueStore {
     private static let interval = Duration.milliseconds(250)
 
     package func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> {
+        wakeUps(ofWork: false, pause: pause)
+    }
+
+    package func wakeUpsOfWork(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> {
+        wakeUps(ofWork: true, pause: pause)
+    }
+
+    private func wakeUps(ofWork: Bool, pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let (notified, notifier) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let (listener, reads, sql) = (listener, reads, versionStatement)
@@ -178,8 +186,8 @@ package final class PostgreSQLStore: QueueStore {
                 group.addTask {
                     var last: Int64?
                     while !Task.isCancelled {
-                        // A server that cannot be reached has nothing new.
-                        let version = try? await reads.value(sql)
+                        // Who listens is told of all work. A server that cannot be reached has nothing new.
+                        let version = ofWork && listener.isListening ? nil : try? await reads.value(sql)
                         // The first look counts too: there may have been a commit between the first yield and it.
                         let hasChanged = version != nil && version != last
                         if hasChanged { notifier.yield() }

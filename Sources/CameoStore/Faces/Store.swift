@@ -28,6 +28,8 @@ package protocol AnyStore: Sendable {
     /// Yields once at the start and whenever any process may have changed something, after which it pauses: a busy
     /// store costs one wake-up in each `pause`. Ends only when its task is cancelled.
     func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void>
+    /// The same for those whom nothing concerns but what workers may claim now; the others' changes may wake them too.
+    func wakeUpsOfWork(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void>
     /// Completes work that calls left for after their return. For a program that is about to exit.
     func finish() async
     /// Like ``finish()``, but blocks. For a program that exits at once.
@@ -44,6 +46,8 @@ package enum StoreLimits {
 }
 
 extension AnyStore {
+    package func wakeUpsOfWork(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void> { wakeUps(pause: pause) }
+
     /// Finishes the store after the body, however that ends.
     package func finishing<Value>(_ body: () async throws -> Value) async throws -> Value {
         let result: Result<Value, any Error>
