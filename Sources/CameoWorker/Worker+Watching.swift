@@ -48,10 +48,13 @@ extension Worker {
                     nextSweep = time.now() + configuration.sweepInterval
                     hooks?.wake()
                     if sweeps.isMultiple(of: Self.sweepsPerLook) {
-                        phase.hasOverduePoisonJob = try await store.hasOverduePoisonJob(
-                            queues: configuration.queues,
-                            background: backgroundJobs
-                        )
+                        // A worker without jobs claims poison jobs anyway.
+                        if running.count > 0 {
+                            phase.hasOverduePoisonJob = try await store.hasOverduePoisonJob(
+                                queues: configuration.queues,
+                                background: backgroundJobs
+                            )
+                        }
                         // Some systems report no commits of other processes, such as a kernel that has run out of watches.
                         wake.yield()
                     }

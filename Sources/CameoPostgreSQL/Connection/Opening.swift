@@ -114,11 +114,13 @@ final class StoreTables: Sendable {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
         let own = isWriting ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow)" : "NULL, NULL"
         let plans = isWriting || endsAtOnce ? Opening.byIndex : "NULL"
+        // A single statement that tells numbers and names does not need the others.
+        let limits = endsAtOnce ? Opening.uncompiled : Opening.limits
         let first: [Connection.Statement] = [
             endsAtOnce ? nil : .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
             .init(
                 """
-                SELECT \(Opening.serverTime), version, identity, \(own), \(plans), \(Opening.limits),
+                SELECT \(Opening.serverTime), version, identity, \(own), \(plans), \(limits),
                   set_config('search_path', '\(url.quoted), pg_temp', true)
                 FROM \(url.quoted).schema_version
                 """,

@@ -36,11 +36,11 @@ final class ReaderPool: Sendable {
     /// Runs one statement in a transaction of its own, in one round trip. Its plan is kept.
     func look<Value: Sendable>(
         _ statement: Connection.Statement,
-        _ body: @escaping @Sendable (Row, Opening) throws -> Value
+        _ body: @escaping @Sendable ([Row], Opening) throws -> Value
     ) async throws(StoreError) -> Value {
         try await perform { [tables] _, connection in
             let (db, results, _) = try tables.begin(connection, isWriting: false, endsAtOnce: true, then: [statement])
-            return try body(try Self.row(of: results), db.opening)
+            return try body(results[0].rows, db.opening)
         }
     }
 
@@ -49,13 +49,8 @@ final class ReaderPool: Sendable {
         try await perform { _, connection in
             let limits = "SELECT \(Opening.byIndex), \(Opening.uncompiled)"
             let results = try connection.run([.init(limits, prepared: true), .init(sql, prepared: true)])
-            return try Self.row(of: results)[0]
+            return try results[1].rows[0][0]
         }
-    }
-
-    private static func row(of results: [QueryResult]) throws(StoreError) -> Row {
-        guard let row = results.last?.rows.first else { throw .failed("a statement returned no row") }
-        return row
     }
 
     private func perform<Value: Sendable>(

@@ -16,40 +16,37 @@ extension PostgreSQLStore {
             let look = ClaimOutlook.looking(for: request, now: now, from: begin)
             let wholeLook = begin == nil ? look : ClaimOutlook.looking(for: request, now: now, from: nil)
             // A look that does not begin at the first jobs, and finds none, has to.
-            let looked: @Sendable (PostgreSQLTransaction, [Row]?) throws -> ClaimOutlook = { [floors] db, rows in
-                var outlook = try ClaimOutlook(rows ?? db.query(look.sql, look.values, prepared: true))
-                let isAgain = begin != nil && outlook.lanes.isEmpty
-                if isAgain { outlook = try ClaimOutlook(db.query(wholeLook.sql, wholeLook.values, prepared: true)) }
-                floors.note(outlook, wasWhole: isAgain || begin == nil)
-                return outlook
-            }
+            let mustLookAgain = { @Sendable (outlook: ClaimOutlook) in begin != nil && outlook.lanes.isEmpty }
             if looks {
-                let wasIdle = isIdle
-                (page, hasArrivals, isIdle) = try await read { db in
-                    let outlook = try looked(db, nil)
-                    var isIdle = wasIdle
-                    if !wasIdle, !outlook.hasDue {
-                        // Whether a claim could neither find anything nor enable a later one to.
-                        isIdle =
-                            try request.kind == .poison
-                            ? db.poisonJob(among: request.queues, request.backgroundJobs) == nil : outlook.lanes.isEmpty
-                    }
-                    guard outlook.hasArrivals, isIdle || !acceptances.isResting else {
-                        return ([], outlook.hasArrivals, isIdle)
-                    }
-                    let page = try Arrival.page(db, atMost: isIdle ? Arrival.page.rows : Arrival.rowsBesideWork)
-                    return (page, true, isIdle)
+                var outlook = try await reads.look(look) { rows, _ in try ClaimOutlook(rows) }
+                let isAgain = mustLookAgain(outlook)
+                if isAgain { outlook = try await reads.look(wholeLook) { rows, _ in try ClaimOutlook(rows) } }
+                floors.note(outlook, wasWhole: isAgain || begin == nil)
+                hasArrivals = outlook.hasArrivals
+                if !isIdle, !outlook.hasDue {
+                    // Whether a claim could neither find anything nor enable a later one to.
+                    isIdle = request.kind == .poison ? !outlook.hasPoison : outlook.lanes.isEmpty
+                    if request.kind == .poison, !isIdle { isIdle = try await !mayRunPoison(request) }
                 }
-                if isIdle, page.isEmpty { return [] }
+                guard hasArrivals || !isIdle else { return [] }
+                if hasArrivals, isIdle || !acceptances.isResting {
+                    let limit = isIdle ? Arrival.page.rows : Arrival.rowsBesideWork
+                    page = try await read { db in try Arrival.page(db, atMost: limit) }
+                }
             }
             let arrivals = page
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let claimed = try await claims.commit(.claim, after: arrivals.isEmpty ? look : nil) {
-                db -> (count: Int, refused: [LostJob], jobs: [ClaimedJob])? in
+                [floors] db -> (count: Int, refused: [LostJob], jobs: [ClaimedJob])? in
                 let accepted = try acceptances.measuring(arrivals.count) { try db.accept(arrivals) }
                 // What was accepted is in its lane.
                 try db.flush()
-                let outlook = try looked(db, db.look.take()?.rows)
+                var outlook = try ClaimOutlook(
+                    db.look.take()?.rows ?? db.query(look.sql, look.values, prepared: true)
+                )
+                let isAgain = mustLookAgain(outlook)
+                if isAgain { outlook = try ClaimOutlook(db.query(wholeLook.sql, wholeLook.values, prepared: true)) }
+                floors.note(outlook, wasWhole: isAgain || begin == nil)
                 // Rows that SQL inserted may come before those that wait.
                 if !looks, outlook.hasArrivals, !acceptances.isResting { return nil }
                 let (jobs, lost) = try db.claim(request, outlook, from: begin)
@@ -66,13 +63,13 @@ extension PostgreSQLStore {
             if hasArrivals { isIdle = true }
         }
     }
+
+    private func mayRunPoison(_ request: ClaimRequest) async throws(StoreError) -> Bool {
+        try await read { db in try db.poisonJob(among: request.queues, request.backgroundJobs) != nil }
+    }
 }
 
 extension PostgreSQLTransaction {
-    /// The next time at which a job may become claimable without a commit, because it becomes due or a rate allows it;
-    /// nil if there is none.
-    func nextDueTime() throws -> Int64? { try value("SELECT next_due()") }
-
     fileprivate func claim(
         _ request: ClaimRequest,
         _ outlook: ClaimOutlook,
@@ -114,6 +111,7 @@ struct ClaimOutlook {
     let isStopping: Bool
     /// Whether jobs are due or rates allow more, and the lanes do not show it yet.
     let hasDue: Bool
+    let hasPoison: Bool
     let lanes: [OpenLane]
     /// How long the server looked.
     var took: Duration
@@ -124,7 +122,7 @@ struct ClaimOutlook {
         """
         SELECT EXISTS (SELECT 1 FROM arrival), EXISTS (SELECT 1 FROM worker WHERE id = $4 AND stop_mode IS NOT NULL),
           coalesce((SELECT min(due) FROM task WHERE state IN (0, 3)) <= time, false) OR \(Dialect.postgreSQL.mayOpen(at: "time")),
-          \(OpenLane.columns),
+          EXISTS (SELECT 1 FROM task WHERE state = 1 AND crash_count >= 3), \(OpenLane.columns),
           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
         FROM (SELECT coalesce($5, now_ms()) AS time) AS clock LEFT JOIN \(lanes) ON true
         """
@@ -159,11 +157,11 @@ struct ClaimOutlook {
 
     /// Reads the rows of ``look``.
     init(_ rows: [Row]) throws {
-        guard let first = rows.first else { throw StoreError.failed("a look at the queue returned no row") }
-        (hasArrivals, isStopping, hasDue) = (try first[0], try first[1], try first[2])
-        let lane: Int64? = try first[3]
-        lanes = try lane == nil ? [] : rows.map { try OpenLane($0, from: 3) }
-        took = .microseconds(try first[11] as Int64)
+        let first = rows[0]
+        (hasArrivals, isStopping, hasDue, hasPoison) = try (first[0], first[1], first[2], first[3])
+        let lane: Int64? = try first[4]
+        lanes = try lane == nil ? [] : rows.map { try OpenLane($0, from: 4) }
+        took = .microseconds(try first[12] as Int64)
     }
 }
 

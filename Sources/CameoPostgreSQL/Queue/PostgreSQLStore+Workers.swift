@@ -51,7 +51,8 @@ extension PostgreSQLStore {
 
     package func sweep(for worker: String) async throws(StoreError) -> WorkerSweep {
         let look = Connection.Statement(Self.sweep, [worker, clock.now().milliseconds], prepared: true)
-        return try await reads.look(look) { [self] row, opening in
+        return try await reads.look(look) { [self] rows, opening in
+            let row = rows[0]
             let (stop, claims, due): (String?, String, Int64?) = try (row[0], row[1], row[2])
             if try row[4] { numberChangesSoon() }
             return WorkerSweep(
@@ -65,7 +66,7 @@ extension PostgreSQLStore {
     }
 
     // DESIGN. Four times a second from each worker: one statement, because each wakes the process of the server.
-    private static let sweep = PostgreSQLTransaction.numbered(
+    static let sweep = PostgreSQLTransaction.numbered(
         """
         SELECT (\(Dialect.postgreSQL.stopOfWorker)),
           array_to_string(ARRAY(SELECT id || ' ' || token FROM (\(Dialect.postgreSQL.claimsOfWorker)) AS held), ','),
