@@ -47,7 +47,7 @@ final class Listener: Sendable {
 
     /// Whether commits are found by the interval of the streams alone.
     var isPooled: Bool { state.withLock { $0.isPooled } }
-    /// Whether those who wait are told of all commits that leave something to do, once they have looked.
+    /// Whether those who wait are told of all commits that leave something to do from now on.
     var isListening: Bool { state.withLock { $0.isListening } }
 
     /// Listens until nobody waits any more, unless through a pooler.

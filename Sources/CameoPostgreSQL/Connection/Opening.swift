@@ -99,8 +99,8 @@ final class StoreTables: Sendable {
     /// Whether the schema still has the tables that it had when the store was opened.
     var isInPlace: Bool { state.load(ordering: .relaxed) }
 
-    /// Begins a transaction, and runs more statements in the same round trip, with whose end it ends if it `endsAtOnce`. Then, as
-    /// in one that writes, tables are read by index.
+    /// Begins a transaction, and runs more statements in the same round trip. If it `endsAtOnce`, it ends with them. Then, and
+    /// if it writes, tables are read by index.
     ///
     /// - Returns: the transaction, the results of those statements, and why nothing more must be started: a newer program has
     ///   migrated the tables, or they are another store's.
@@ -114,7 +114,7 @@ final class StoreTables: Sendable {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
         let own = isWriting ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow)" : "NULL, NULL"
         let plans = isWriting || endsAtOnce ? Opening.byIndex : "NULL"
-        // A single statement that tells numbers and names does not need the others.
+        // The others do not change what a statement means that only reads numbers and names.
         let limits = endsAtOnce ? Opening.uncompiled : Opening.limits
         let first: [Connection.Statement] = [
             endsAtOnce ? nil : .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),

@@ -28,7 +28,7 @@ package protocol AnyStore: Sendable {
     /// Yields once at the start and whenever any process may have changed something, after which it pauses: a busy
     /// store costs one wake-up in each `pause`. Ends only when its task is cancelled.
     func wakeUps(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void>
-    /// The same for those whom nothing concerns but what workers may claim now; the others' changes may wake them too.
+    /// Does the same for a caller that only wants to know of jobs to claim. Other changes may wake it too.
     func wakeUpsOfWork(pause: @escaping @Sendable () -> Duration) -> AsyncStream<Void>
     /// Completes work that calls left for after their return. For a program that is about to exit.
     func finish() async
