@@ -40,7 +40,7 @@ final class ReaderPool: Sendable {
     ) async throws(StoreError) -> Value {
         try await perform { [tables] _, connection in
             let (db, results, _) = try tables.begin(connection, isWriting: false, endsAtOnce: true, then: [statement])
-            return try body(results[0].rows, db.opening)
+            return try body(try Self.rows(of: results), db.opening)
         }
     }
 
@@ -49,8 +49,14 @@ final class ReaderPool: Sendable {
         try await perform { _, connection in
             let limits = "SELECT \(Opening.byIndex), \(Opening.uncompiled)"
             let results = try connection.run([.init(limits, prepared: true), .init(sql, prepared: true)])
-            return try results[1].rows[0][0]
+            return try Self.rows(of: results)[0][0]
         }
+    }
+
+    /// The rows of the last statement, of which there is one at least.
+    private static func rows(of results: [QueryResult]) throws(StoreError) -> [Row] {
+        guard let rows = results.last?.rows, !rows.isEmpty else { throw .failed("a statement returned no row") }
+        return rows
     }
 
     private func perform<Value: Sendable>(

@@ -157,7 +157,7 @@ struct ClaimOutlook {
 
     /// Reads the rows of ``look``.
     init(_ rows: [Row]) throws {
-        let first = rows[0]
+        guard let first = rows.first else { throw StoreError.failed("a look at the queue returned no row") }
         (hasArrivals, isStopping, hasDue, hasPoison) = try (first[0], first[1], first[2], first[3])
         let lane: Int64? = try first[4]
         lanes = try lane == nil ? [] : rows.map { try OpenLane($0, from: 4) }
