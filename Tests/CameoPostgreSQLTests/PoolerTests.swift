@@ -51,10 +51,11 @@ struct PoolerTests {
         }
         #expect(try await sql("SELECT state, count(*), max(attempt) FROM outcome GROUP BY state") == "4|240|1")
         #expect(try await sql("SELECT count(*) FROM task") == "0")
+        // The server shows a connection until its process has ended, which is after its client has gone: also psql's.
         let connections = """
-            SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+            SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> 'psql'
             """
-        #expect(try #require(Int(await sql(connections))) <= Self.size)
+        while try !(1...Self.size).contains(#require(Int(await sql(connections)))) { try Task.checkCancellation() }
     }
 
     @Test func aPoolerWithoutAFreeConnectionIsNamedWithinSeconds() async throws {
