@@ -81,9 +81,9 @@ struct RudeServerTests {
     }
 
     @Test func aStatusOfFiveDigitsIsRefusedOrReadAsThree() async throws {
-        let url = try await RudeServers.start().url(Self.either)
+        let servers = try await RudeServers.start()
         do {
-            let source = try await Fetcher(Self.limits).fetch(url)
+            let source = try await Fetcher(Self.limits).fetch(servers.url(Self.either))
             #expect(String(decoding: try source.contents(), as: UTF8.self) == "hello, picture")
         } catch let failure as JobFailure {
             #expect(failure.code == .sourceInvalid)

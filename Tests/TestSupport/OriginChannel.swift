@@ -106,14 +106,16 @@ final class OriginChannel: Sendable {
         answers: Answers,
         started: CheckedContinuation<OpenFile, any Error>
     ) {
-        let child: (process: pid_t, input: OpenFile, output: OpenFile, errorOutput: OpenFile)
+        let child: (process: pid_t, output: OpenFile, errorOutput: OpenFile)
         do {
-            child = try spawn(executable, arguments)
+            // Not kept here: the child ends once the channel lets go of it.
+            let input: OpenFile
+            (input, child) = try spawn(executable, arguments)
+            started.resume(returning: input)
         } catch {
             started.resume(throwing: error)
             return
         }
-        started.resume(returning: child.input)
 
         var rest = Data()
         var part = [UInt8](repeating: 0, count: 65_536)
@@ -137,7 +139,7 @@ final class OriginChannel: Sendable {
     private static func spawn(
         _ executable: String,
         _ arguments: [String]
-    ) throws(Errno) -> (process: pid_t, input: OpenFile, output: OpenFile, errorOutput: OpenFile) {
+    ) throws(Errno) -> (OpenFile, (process: pid_t, output: OpenFile, errorOutput: OpenFile)) {
         let (input, childInput) = try pair()
         let (output, childOutput) = try pair()
         let errorOutput = try OpenFile.memory()
@@ -154,7 +156,7 @@ final class OriginChannel: Sendable {
             withCStrings(variables) { posix_spawnp(&process, executable, &actions, nil, arguments, $0) }
         }
         guard code == 0 else { throw Errno(code) }
-        return (process, input, output, errorOutput)
+        return (input, (process, output, errorOutput))
     }
 
     private static func pair() throws(Errno) -> (OpenFile, OpenFile) {
