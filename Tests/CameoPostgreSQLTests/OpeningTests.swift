@@ -109,7 +109,7 @@ struct OpeningTests {
         let error = #expect(throws: DatabaseError.self) { try Schema.setUp(own, url, patience: 50) }
         #expect(error.map { StoreError($0, location: url.location) } == .busy(path: url.location))
         try stranger.run("SELECT pg_advisory_unlock(\(lock))")
-        try Schema.setUp(own, url, patience: 50)
+        try Schema.setUp(own, url)
         #expect(try Schema.version(own, url) == Schema.currentVersion)
     }
 

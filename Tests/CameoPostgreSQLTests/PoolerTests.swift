@@ -67,7 +67,7 @@ struct PoolerTests {
         let text = "no answer within 7 seconds. \(Connection.need)"
         #expect(error?.message.contains(text) == true, "\(String(describing: error))")
         // The next attempts share what is left of the patience.
-        let queue = ConnectionQueue(url, name: "another", patience: .seconds(11))
+        let queue = ConnectionQueue(url, name: "another", patience: .seconds(13))
         let last = await #expect(throws: DatabaseError.self) {
             try await queue.perform { try queue.withConnection { $0.isUsable } }
         }

@@ -126,10 +126,13 @@ struct RendererGreedTests {
 
     /// The limit also applies while it has no picture.
     @Test func threadsOfAnIdleChildAreSeen() async throws {
+        let folder = try TemporaryFolder()
+        let mark = folder.path("rendered")
         let renderer = try FalseRenderer(
             """
             import threading
             hello(); hear(); picture(rendition()); s.sendall(PNG); count = max(64, 4 * os.cpu_count()) + 1
+            while not os.path.exists("\(mark)"): time.sleep(0.01)
             for _ in range(count): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
             wait()
             """
@@ -137,6 +140,7 @@ struct RendererGreedTests {
         let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         try await Renderers.withPool(configuration) { pool in
             _ = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+            try Data().write(to: URL(filePath: mark))
             try await eventually("the child is killed") { pool.statistics.killed > 0 }
             #expect(pool.statistics.crashed == 0)
         }

@@ -37,6 +37,7 @@ struct UploadLimitTests {
     @Test func whatHasNotArrivedTakesNoRoom() async throws {
         let bench = try await WebBench { configuration in
             configuration.maximumUploadsInFlight = 1_000_000
+            configuration.bodyPace = .seconds(300)
             configuration.tokens = try AccessTokens(parsing: Self.token)
         }
         let port = bench.port

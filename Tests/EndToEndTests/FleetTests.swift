@@ -157,10 +157,12 @@ extension EndToEnd {
             let (web, url) = try await fleet.startWeb("--blobs", place)
             defer { web.killGroup() }
             func get(_ path: String) async throws -> String {
-                try await run("curl", ["-sS", "--max-time", "12", url + path]).outputText
+                try await run("curl", ["-sS", "--max-time", "120", url + path]).outputText
             }
             #expect(try await get("metrics").contains("cameo_store_up 1\n"))
-            #expect(try await get("health/ready").contains(#""bytes":"ok""#))
+            try await eventually("the bucket answers") {
+                try await get("health/ready").contains(#""bytes":"ok""#)
+            }
             try await proxy.add(.stall.times(1_000))
             try await eventually("the bucket's silence is seen") {
                 try await get("health/ready").contains(#""bytes":"no answer within 5 seconds""#)

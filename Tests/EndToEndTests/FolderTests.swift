@@ -103,7 +103,11 @@ extension EndToEnd {
             defer { watch.killGroup() }
             try await shell("cp photo.jpg copied.jpg")
             try await waitForSources("copied.jpg")
+            // It must not read the folder between the two names of a picture.
+            watch.send(SIGSTOP)
+            try await watch.hasStopped()
             try await shell("cp photo.jpg .half; cp photo.jpg whole.part; mv .half moved.jpg; mv whole.part whole.jpg")
+            watch.send(SIGCONT)
             try await waitForSources("copied.jpg", "moved.jpg", "whole.jpg")
             try await shell(
                 "ln photo.jpg linked.jpg; echo text > notes.txt; mkdir below; cp photo.jpg below/unseen.jpg"

@@ -100,7 +100,7 @@ extension EndToEnd {
             let origin = try await Origin.start()
             let away = ScriptedAnswer(302, ["Location: \(origin.url("/scripted/other"))"])
             try await origin.script("/scripted/hook", ScriptedAnswer(500), .hangup, away)
-            try configure(post(to: origin.url("/scripted/hook"), #","maxAge":1"#))
+            try configure(post(to: origin.url("/scripted/hook"), #","maxAge":5"#))
             _ = try await enqueue()
             let worker = try deployment.startWorker("--hooks", file)
             defer { worker.killGroup() }

@@ -183,6 +183,7 @@ extension EndToEnd {
             )
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await $0.status().count(.discarded) == 300 }
+            try await deployment.waitUntil { try await $0.status().count(.completed) == 1 }
             worker.send(SIGTERM)
             #expect(await worker.ending == .exited(0))
             #expect(try await deployment.job(301).state == .completed)

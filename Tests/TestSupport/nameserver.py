@@ -162,7 +162,7 @@ def main():
         mapped = getattr(address_of(text), "ipv4_mapped", None)
         run("ip", "address", "replace", str(mapped or text), "dev", "lo", *([] if mapped or "." in text else ["nodad"]))
     with tempfile.TemporaryDirectory() as folder:
-        mount(folder, "nameserver 127.0.0.1\noptions timeout:2 attempts:2\n", "/etc/resolv.conf")
+        mount(folder, "nameserver 127.0.0.1\noptions timeout:30 attempts:2\n", "/etc/resolv.conf")
         mount(folder, "hosts: files dns\n", "/etc/nsswitch.conf")
         mount(folder, "127.0.0.1 localhost\n::1 localhost\n", "/etc/hosts")
         if os.path.isdir("/run/nscd"):

@@ -33,11 +33,16 @@ mount_check = false
 swift_dir = {folder}
 fallocate_reserve = 0
 disable_fallocate = true
+conn_timeout = 60
+node_timeout = 60
+container_update_timeout = 60
 """
 
 PROXY = """
 [DEFAULT]
 swift_dir = {folder}
+conn_timeout = 60
+node_timeout = 60
 [pipeline:main]
 pipeline = catch_errors cache listing_formats s3api tempauth copy slo dlo proxy-server
 [app:proxy-server]

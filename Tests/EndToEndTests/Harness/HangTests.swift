@@ -105,8 +105,8 @@ extension EndToEnd {
         @Test func aWorkerFrozenInsideItsTransactionHoldsOthersUpAndNoMore() async throws {
             let deployment = try Deployment()
             let store: any Store = try SQLiteStore(at: deployment.store)
-            let receipts = try await deployment.enqueueDistinct(3, in: store)
             let heir = try await deployment.startFrozenWorker(environment: Self.shortLease)
+            let receipts = try await deployment.enqueueDistinct(3, in: store)
             let sleeper = try deployment.startWorker(
                 "--concurrency",
                 "1",
