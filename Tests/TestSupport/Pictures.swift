@@ -39,8 +39,8 @@ package actor Pictures {
             let common = Self.common.map { "\($0)/\(name)" }
             if let common, FileManager.default.fileExists(atPath: common) { return common }
             try await make(path)
-            // Of two processes that make it at once, the first wins: a file that somebody reads must not change.
-            if let common, link(path, common) == 0 || errno == EEXIST { return common }
+            // Of two processes that make it at once, either may be the last: it is the same picture.
+            if let common, rename(path, common) == 0 { return common }
             return path
         }
         files[name] = file
