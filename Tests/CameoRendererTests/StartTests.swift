@@ -94,6 +94,7 @@ struct StartTests {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardErrorContent]) {
             let pool = try RendererPool(Renderers.configuration(processes: 2))
             _ = try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20))
+            while pool.statistics.processes.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
             let children = pool.statistics.processes.map(String.init).joined(separator: " ")
             FileHandle.standardError.write(Data("children: \(children)\n".utf8))
             kill(getpid(), SIGKILL)
@@ -115,7 +116,7 @@ struct StartTests {
     /// A zombie that nobody reaps does not run.
     private static func isRunning(_ process: Int32) -> Bool {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
-            let name = text.range(of: "(cameo-renderer) ")
+            text.contains("(cameo-renderer"), let name = text.range(of: ") ", options: .backwards)
         else { return false }
         return text[name.upperBound] != "Z"
     }
