@@ -55,7 +55,9 @@ struct PoolerTests {
         let connections = """
             SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> 'psql'
             """
-        while try !(1...Self.size).contains(#require(Int(await sql(connections)))) { try Task.checkCancellation() }
+        try await eventually("as many connections as the pooler may have") {
+            (1...Self.size).contains(try #require(Int(await sql(connections))))
+        }
     }
 
     @Test func aPoolerWithoutAFreeConnectionIsNamedWithinSeconds() async throws {
