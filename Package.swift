@@ -59,9 +59,11 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux"),
+        .target(name: "CMemory"),
         .target(name: "CSandbox"),
         .target(name: "CSQLiteConfig"),
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
 
         // The modules, in the order in which a request passes through them.
         .target(
@@ -88,11 +90,14 @@ let package = Package(
             name: "CameoFetch",
             dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CLinux"]
         ),
-        .target(name: "CameoImaging", dependencies: ["CameoModel", "CHEIF", "CJPEG", "CVips", "CWebP"]),
+        .target(
+            name: "CameoImaging",
+            dependencies: ["CameoModel", "CHEIF", "CJPEG", "CMemory", "CVips", "CWebP", "CZlib"]
+        ),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(
             name: "CameoChild",
-            dependencies: ["CameoModel", "CameoRenderMessages", "CLinux", "CSandbox"]
+            dependencies: ["CameoModel", "CameoRenderMessages", "CLinux", "CMemory", "CSandbox"]
         ),
         .target(
             name: "CameoRenderService",
@@ -243,7 +248,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CameoImagingTests",
-            dependencies: ["CJPEG", "CWebP", "CameoModel", "CameoImaging", "TestSupport"]
+            dependencies: ["CJPEG", "CVips", "CWebP", "CameoModel", "CameoImaging", "TestSupport"]
         ),
         .testTarget(
             name: "CameoRendererTests",
@@ -278,7 +283,7 @@ let package = Package(
         // For callgrind.
         .executableTarget(
             name: "cameo-render-bench",
-            dependencies: ["CLinux", "CameoModel", "CameoImaging", "CameoRenderMessages"],
+            dependencies: ["CMemory", "CameoModel", "CameoImaging", "CameoRenderMessages"],
             path: "Tests/RenderBench"
         ),
         // The program of the README.

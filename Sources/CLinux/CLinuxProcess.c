@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,14 +13,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-void cameo_reuse_memory(void) {
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    mallopt(M_TOP_PAD, 16 << 20);
-    // Another arena would reserve 64 MiB of the address space, which is limited, for the one thread that works.
-    mallopt(M_ARENA_MAX, 1);
-}
 
 // Duplicates a descriptor above the numbers that the child will use, so that no dup2 overwrites one still to be moved.
 static int duplicate_above_child_range(int fd) {

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CMemory
 internal import CSandbox
 internal import CameoModel
 package import CameoRenderMessages

@@ -14,7 +14,8 @@ struct SandboxResourceTests {
             #expect(try await jail.attempt("descriptors") == "sees 0 1 2 3 4")
             // VIPSHOME is set by libvips itself, from where it was installed.
             let home = program == .renderer ? "VIPSHOME=/usr " : ""
-            let environment = "sees MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no \(home)VIPS_CONCURRENCY=1"
+            let common = "sees G_SLICE=always-malloc MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no"
+            let environment = "\(common) \(home)VIPS_CONCURRENCY=1"
             #expect(try await jail.attempt("environment") == environment)
             let process = try #require(jail.processes.first)
             let names = try (0...4).map {
@@ -22,6 +23,17 @@ struct SandboxResourceTests {
                     .prefix { $0 != ":" }
             }
             #expect(names == ["/dev/null", "/dev/null", "pipe", "socket", "/proc/\(process)/status"])
+        }
+    }
+
+    /// Not only of malloc: whatever a decoder is given, it cannot hand over what an earlier picture left.
+    @Test(arguments: Jail.Program.all)
+    func memoryHoldsNothingOfWhatWasFreed(in program: Jail.Program) async throws {
+        try await Jail.with(program) { jail in
+            for first in stride(from: 0, to: 1_000, by: 50) {
+                let found = try await jail.attempt("memory \(first) 50")
+                #expect(found == "found 0 bytes")
+            }
         }
     }
 

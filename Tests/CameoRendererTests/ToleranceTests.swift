@@ -29,6 +29,24 @@ struct ToleranceTests {
         }
     }
 
+    /// What a decoder guesses, as of a JPEG, stays.
+    @Test(arguments: TestLength.few(["png", "gif"], 2))
+    func missingPixelsHaveTheBackground(_ ending: String) async throws {
+        let path = try await Pictures.truncated(ending, share: 0.6)
+        let renditions = [
+            Rendition(width: 96, format: .png), Rendition(width: 96, format: .jpeg),
+            Rendition(width: 96, format: .png, background: Color("#0000ff")),
+        ]
+        try await tolerant { pool in
+            let picture = try await pool.render(renditions, of: try OpenFile(reading: path), named: path)
+            let expected: [[Double]] = [[0, 0, 0, 0], [255, 255, 255], [0, 0, 255]]
+            for (rendition, expected) in zip(picture.renditions, expected) {
+                let pixel = try await Specimen(rendition).pixel(48, 62)
+                #expect(zip(pixel, expected).allSatisfy { abs($0 - $1) <= 2 }, "\(rendition.format): \(pixel)")
+            }
+        }
+    }
+
     /// A picture that is complete but damaged inside is not truncated, and still refused.
     @Test func damageIsNotTolerated() async throws {
         var bytes = Array(try Data(contentsOf: URL(filePath: await Pictures.photo("png"))))

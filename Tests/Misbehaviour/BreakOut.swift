@@ -6,7 +6,7 @@ internal import Glibc
 enum BreakOut {
     /// The words are `open FLAGS PATH`, `call NAME NUMBER…` (a system call), `spawn PATH`, `connect PATH`,
     /// `tcp PORT`, `look CALL WORD…`, `code mapped` or `code protected` (memory that may be executed), `append` (to the source's file),
-    /// `descriptors`, `environment` or `threads NUMBER`. The answer is the end of a sentence: `was done`,
+    /// `descriptors`, `environment`, `threads NUMBER` or `memory FIRST ROUNDS` (what freed blocks held). The answer is the end of a sentence: `was done`,
     /// `was refused: 1 Operation not permitted`, or what there is to see.
     static func attempt(_ words: String, _ file: OpenFile) -> String {
         let words = words.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -26,6 +26,7 @@ enum BreakOut {
         case "descriptors": return descriptors(besides: file)
         case "environment": return environment()
         case "threads": return threads(numbers[0])
+        case "memory": return "found \(cameo_find_left_memory(Int32(numbers[0]), Int32(numbers[1]))) bytes"
         default: return "is no attempt that is known"
         }
     }

@@ -1,4 +1,4 @@
-import CLinux
+import CMemory
 import CameoImaging
 import CameoModel
 import CameoRenderMessages

@@ -7,10 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Makes malloc keep up to 64 MiB that were freed: the next picture uses the memory of the last one, so that the kernel
-/// need not clear it anew, which takes a tenth to a sixth of a large picture's time (mallopt(3)).
-void cameo_reuse_memory(void);
-
 /// Spawns `path` with exactly four descriptors: 0 and 1 /dev/null, 2 `error_fd`, 3 `socket_fd`; in its own process
 /// group, with SIGINT, SIGTERM, SIGHUP and SIGQUIT blocked for good and every other signal at its default. `argv` and
 /// `envp` end with NULL. Returns 0 or the errno value (not -1). The child's PR_SET_PDEATHSIG fires when the calling

@@ -25,7 +25,7 @@ struct SourceDecoder {
         }
         let isMeasured = header.measure > 1
         let headerBytes = header.decodingBytes
-        let picture = shrink == .none ? header : try reader.open(page: page, shrink: shrink)
+        let picture = shrink == .none ? try reader.whole(header, page) : try reader.open(page: page, shrink: shrink)
         let bytes = isMeasured ? picture.decodingBytes : headerBytes
         return try decode(picture, plan, keepsProfile, bytes, page: page, keeping: kept, animation: nil)
     }
@@ -77,6 +77,9 @@ struct SourceDecoder {
         do throws(ImagingError) {
             var plan = plan
             let item = reader.format == .heif || reader.format == .avif ? HEIFItem(in: reader.bytes) : nil
+            guard item?.isCovered != false else {
+                throw ImagingError.corrupt(reader.format, detail: "its tiles do not cover it")
+            }
             let opened = try understood(opened, item, page)
             plan.codedColor = color(of: opened, item)
             plan.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }

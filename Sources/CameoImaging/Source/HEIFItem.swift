@@ -7,6 +7,9 @@ struct HEIFItem {
     private(set) var color: CodedColor?
     /// Whether colours are multiplied by alpha already.
     private(set) var isPremultiplied = false
+    /// Whether the tiles of pictures that consist of tiles cover them (6.6.2.3.1), as they must. What they leave open,
+    /// libheif up to 1.15 does not write.
+    private(set) var isCovered = true
 
     /// The most bytes of the box that describes all items.
     private static let longest = 4 << 20
@@ -17,15 +20,22 @@ struct HEIFItem {
             let pitm = children["pitm"]?.payload,
             let primary = pitm.number(at: 4, count: pitm.first == 0 ? 2 : 4)
         else { return }
-        let references = children["iref"].map(Self.references) ?? []
+        let references = children["iref"].map { Self.references($0) } ?? []
         isPremultiplied = references.contains { $0.kind == "prem" && $0.from == primary }
         guard let parts = children["iprp"].flatMap({ ISOBox.all(in: $0.payload) }),
             let properties = parts["ipco"].flatMap({ ISOBox.all(in: $0.payload) }), let ipma = parts["ipma"]
         else { return }
+        func boxes(of item: Int) -> [ISOBox] {
+            Self.indices(of: item, in: ipma).filter { (1...max(1, properties.count)).contains($0) }
+                .map { properties[$0 - 1] }
+        }
+        isCovered = Self.grids(children["iinf"]).allSatisfy { grid in
+            let tiles = references.filter { $0.kind == "dimg" && $0.from == grid }.flatMap(\.to)
+            return Self.isCovered(boxes(of: grid), by: tiles.map(boxes))
+        }
         // A picture of tiles may leave its colours to them.
-        let tile = references.first { $0.kind == "dimg" && $0.from == primary }?.to
-        let boxes = [primary, tile].compactMap(\.self).flatMap { Self.indices(of: $0, in: ipma) }
-            .filter { (1...max(1, properties.count)).contains($0) }.map { properties[$0 - 1] }
+        let tile = references.first { $0.kind == "dimg" && $0.from == primary }?.to.first
+        let boxes = [primary, tile].compactMap(\.self).flatMap(boxes)
         if let box = boxes.first(where: { $0.name == "colr" && $0.payload.starts(with: "nclx".utf8) }) {
             // What is unspecified, as 2 is, is as in sRGB.
             let named = CodedColor(
@@ -53,15 +63,41 @@ struct HEIFItem {
         return nil
     }
 
-    /// The references of items, each to the first of its targets.
-    private static func references(_ iref: ISOBox) -> [(kind: String, from: Int, to: Int)] {
+    private static func references(_ iref: ISOBox) -> [(kind: String, from: Int, to: [Int])] {
         let width = iref.payload.first == 0 ? 2 : 4
         return (ISOBox.all(in: iref.payload.dropFirst(4)) ?? []).compactMap { box in
             let bytes = box.payload
-            guard let from = bytes.number(at: 0, count: width), let to = bytes.number(at: width + 2, count: width)
+            guard let from = bytes.number(at: 0, count: width), let count = bytes.number(at: width, count: 2)
             else { return nil }
-            return (box.name, from, to)
+            return (box.name, from, (1...max(1, count)).compactMap { bytes.number(at: $0 * width + 2, count: width) })
         }
+    }
+
+    /// The items that consist of tiles.
+    private static func grids(_ iinf: ISOBox?) -> [Int] {
+        guard let iinf, let entries = ISOBox.all(in: iinf.payload.dropFirst(iinf.payload.first == 0 ? 6 : 8)) else {
+            return []
+        }
+        return entries.compactMap { entry in
+            let width = entry.payload.first == 2 ? 2 : 4
+            let id = entry.payload.number(at: 4, count: width)
+            return entry.payload.name(at: 6 + width) == "grid" ? id : nil
+        }
+    }
+
+    /// Whether tiles of one size, in rows and columns, cover a picture; also if a size is not told.
+    private static func isCovered(_ picture: [ISOBox], by tiles: [[ISOBox]]) -> Bool {
+        func size(_ properties: [ISOBox]) -> PixelSize? {
+            guard let box = properties.first(where: { $0.name == "ispe" }),
+                let width = box.payload.number(at: 4, count: 4), let height = box.payload.number(at: 8, count: 4)
+            else { return nil }
+            return PixelSize(width, height)
+        }
+        let sizes = tiles.compactMap(size)
+        guard let whole = size(picture), let tile = sizes.first, sizes.count == tiles.count else { return true }
+        guard tile.width > 0, tile.height > 0, sizes.allSatisfy({ $0 == tile }) else { return false }
+        let (columns, rows) = ((whole.width - 1) / tile.width + 1, (whole.height - 1) / tile.height + 1)
+        return columns * rows <= tiles.count
     }
 
     /// The properties of an item, counted from 1.

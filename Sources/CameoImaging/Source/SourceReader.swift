@@ -1,3 +1,4 @@
+internal import CMemory
 package import CameoModel
 internal import Foundation
 internal import Glibc
@@ -99,6 +100,29 @@ struct SourceReader {
         var picture: VipsPicture?
         short.bytes.withUnsafeBytes { picture = VipsPicture(decodingAtOnce: $0, as: .jpeg, header, shrink) }
         return picture
+    }
+
+    /// The picture; of HEIF, with all pixels decoded; of a PNG that was cut off, with those that are missing transparent.
+    ///
+    /// DESIGN: decoders of HEVC hand out what they could not decode as memory was, and neither they nor libheif up to 1.15
+    /// tell. Memory holds zeros here. So a picture that looks, somewhere, as zeros would, is decoded once more into memory
+    /// that holds something else: what differs was not decoded.
+    func whole(_ picture: borrowing VipsPicture, _ page: Int) throws(ImagingError) -> VipsPicture {
+        let isCutOff = format == .png && rules.toleratesDamage && !picture.hasAlpha
+        guard format == .heif || isCutOff else { return picture.sharingReference() }
+        guard let decoded = picture.materialized() else { throw .corrupt(format) }
+        guard isCutOff || decoded.hasEmptyLook else { return decoded }
+        // As large as a sample of ten bits may be.
+        cameo_fill_memory(0x3FF)
+        defer { cameo_fill_memory(0) }
+        guard let again = try open(page: page).materialized() else { throw .corrupt(format) }
+        if isCutOff, let shown = decoded.withoutMissingPixels(comparedWith: again, rows: PNGColor.rows(in: bytes)) {
+            return shown
+        }
+        guard again.hasPixels(of: decoded) else {
+            throw .corrupt(format, detail: "not all of it can be decoded")
+        }
+        return decoded
     }
 
     /// The number of smaller versions that precede the picture in a TIFF file; 0 if all of its first pages are such.

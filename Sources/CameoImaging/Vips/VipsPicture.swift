@@ -290,7 +290,7 @@ extension VipsPicture {
         self = picture
     }
 
-    private static func image(
+    static func image(
         copying bytes: UnsafeRawBufferPointer,
         _ size: PixelSize,
         bands: Int,
