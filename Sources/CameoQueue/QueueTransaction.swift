@@ -235,7 +235,7 @@ package final class Dialect: Sendable {
         isSQLite
             ? """
             WITH RECURSIVE pick(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM pick WHERE n + 1 < ?1)
-            SELECT state, sum(min(gap, ?4)) AS worked, max(at) AS latest,
+            SELECT state, sum(min(max(gap, 0), ?4)) AS worked, max(at) AS latest,
               -- Not the requests that needed no job.
               count(CASE WHEN NOT EXISTS (SELECT 1 FROM outcome
                 WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL) THEN 1 END) AS jobs
@@ -246,7 +246,7 @@ package final class Dialect: Sendable {
             GROUP BY state
             """
             : """
-            SELECT state, sum(least(gap, ?4))::bigint AS worked, max(at) AS latest,
+            SELECT state, sum(least(greatest(gap, 0), ?4))::bigint AS worked, max(at) AS latest,
               -- Not the requests that needed no job.
               count(*) FILTER (WHERE NOT EXISTS (
                 SELECT 1 FROM outcome WHERE id = job_id AND attempted_at IS NULL AND failure IS NULL)) AS jobs
@@ -258,23 +258,28 @@ package final class Dialect: Sendable {
                 LATERAL (
                   SELECT jobs[place] AS job_id, states[place] AS state, at
                   FROM (SELECT *, seq - last + cardinality(jobs) AS place FROM change WHERE last >= seq ORDER BY last LIMIT 1)
-                    AS changes) AS change) AS changes
+                    AS changes WHERE place > 0) AS change) AS changes
             GROUP BY state
             """
     }
-    /// Removes changes older than `?1` of the first `?2` rows of the feed, but never the last, which numbers the next.
-    var removalOfChanges: String {
-        isSQLite
-            ? """
-            DELETE FROM change WHERE seq IN (
-              SELECT seq FROM (SELECT seq, at FROM change ORDER BY seq LIMIT ?2)
-              WHERE at < ?1 AND seq < (SELECT max(seq) FROM change))
-            """
-            : """
-            DELETE FROM change WHERE at < ?1 AND last < (SELECT max(last) FROM change)
-              AND last <= (SELECT max(last) FROM (SELECT last FROM change ORDER BY last LIMIT ?2) AS page)
-            """
+    /// The number of the last change that has expired: one before `?1`, without one of the time from there to now, `?2`, before
+    /// it. Others were noted by a clock that was wrong. Never that of the last of all, which numbers the next.
+    var lastExpiredChange: String {
+        """
+        SELECT max(\(changeNumber)) AS last FROM change WHERE at < ?1 AND \(changeNumber) < coalesce(
+          (SELECT \(changeNumber) FROM change WHERE at >= ?1 AND at <= ?2 ORDER BY \(changeNumber) LIMIT 1),
+          (SELECT max(\(changeNumber)) FROM change))
+        """
     }
+    /// Removes the first `?2` rows of the feed, up to the one of this number. Whatever the times are, no gap is left.
+    var removalOfChanges: String {
+        """
+        DELETE FROM change WHERE \(changeNumber) IN (
+          SELECT \(changeNumber) FROM change WHERE \(changeNumber) <= ?1 ORDER BY \(changeNumber) LIMIT ?2)
+        """
+    }
+    /// The column of the feed by which its rows follow each other.
+    private var changeNumber: String { isSQLite ? "seq" : "last" }
     /// The table of the counts of all rows.
     var totals: String { isSQLite ? "total" : "total_now" }
     /// The table with the counts of each queue.

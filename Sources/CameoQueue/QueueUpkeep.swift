@@ -60,16 +60,22 @@ extension QueueStore {
         }
         var steps = PruneSteps(store: self, turn: turn, pause: pause, report: report)
         try await giveUpUnclaimedDeliveries(&steps)
+        try await hastenRetries(&steps)
         for state in Retention.states {
             guard let limit = retention.limit(state, now: now) else { continue }
             try await removeJobs(endedIn: state, before: limit, &steps)
         }
         let limits = Retention.states.map { retention.limit($0, now: now) }
         if !limits.contains(nil), let limit = limits.compactMap(\.self).min() {
-            try await steps.take { db in
-                let page = db.dialect.isSQLite ? 1_000 : 5_000
-                let count = try db.execute(db.dialect.removalOfChanges, [limit, page])
-                return PruneStep(isLast: count < page)
+            let last: Int64? = try await read { db in
+                try db.query(db.dialect.lastExpiredChange, [limit, now]).first?["last"]
+            }
+            if let last {
+                try await steps.take { db in
+                    let page = db.dialect.isSQLite ? 1_000 : 5_000
+                    let count = try db.execute(db.dialect.removalOfChanges, [last, page])
+                    return PruneStep(isLast: count < page)
+                }
             }
         }
         if let limit = try await read({ db in try db.limitOfThumbnails(retention, now: now) }) {
@@ -91,6 +97,20 @@ extension QueueStore {
         try await finishPruning(&steps, now: now)
         if let failure { throw StoreError.unremoved(blobs: failures, reason: "\(failure)") }
         return steps.total
+    }
+
+    /// Retries that were put off to another day by a clock that was ahead. Their last attempts began, by the same clock, at a
+    /// time that is yet to come.
+    private func hastenRetries(_ steps: inout PruneSteps<Self>) async throws {
+        try await steps.take { db in
+            let areLate = "state = \(JobState.retryable.code) AND attempted_at > ?1 AND due > ?1"
+            let late = try db.tasks("WHERE \(areLate) ORDER BY id LIMIT ?2", [db.now, PruneSteps<Self>.size])
+            for var task in late {
+                task.due = db.now
+                try db.update(task)
+            }
+            return PruneStep(isLast: late.count < PruneSteps<Self>.size)
+        }
     }
 
     package func prunable(_ retention: Retention) async throws(StoreError) -> Pruned {

@@ -161,6 +161,7 @@ struct OpeningTests {
         let dump = String(decoding: try await EarlierStore.postgresql.dump(), as: UTF8.self)
         let restored = try await server.psql(["-v", "ON_ERROR_STOP=1", "-d", "earlier"], input: dump)
         try #require(restored.exitStatus == 0, "\(restored.errorText)")
+        _ = try await server.psql(["-d", "earlier", "-c", EarlierStore.postgresql.breakingTheFeed])
         let name = server.url(ofSchema: "cameo").replacing("/postgres?", with: "/earlier?")
         try await EarlierStore.expectItGoesOn(try PostgreSQLStore(DatabaseURL(name)))
     }

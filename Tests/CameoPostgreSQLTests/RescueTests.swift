@@ -13,6 +13,24 @@ import Testing
 struct RescueTests {
     private static let lease = Double(Lease.betweenMachines) / 1_000
 
+    /// A worker that dies while the server's clock is ahead has a lease of days; so has whoever maintains the store.
+    @Test func noLeaseLastsLongerThanOne() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.enqueue()
+        fixture.clock.jump(days: 5)
+        try await fixture.register("dead")
+        _ = try await fixture.store.claim(limit: 1, for: "dead")
+        let abandoned = try #require(try await fixture.store.maintenanceTurn())
+        fixture.clock.jump(days: -5)
+        #expect(try await fixture.store.maintenanceTurn() != nil)
+        #expect(try await fixture.store.sweep(for: "me").hasLostWorkers)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0, "it may live")
+        #expect(try await !fixture.store.sweep(for: "me").hasLostWorkers)
+        fixture.clock.advance(seconds: Self.lease + 1)
+        #expect(try await fixture.store.rescueExpired(except: "me").rescued == 1)
+        withExtendedLifetime(abandoned) {}
+    }
+
     @Test func aSilentWorkersJobsAreReleasedAtOnceAndBlamedOnceItCountsAsDead() async throws {
         let fixture = try await StoreFixture()
         try await fixture.enqueue(3)

@@ -67,7 +67,7 @@ struct MixedVersionTests {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let marks =
             "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 2; PRAGMA journal_mode = WAL;"
-        let script = try await EarlierStore.sqlite.dump() + Data(marks.utf8)
+        let script = try await EarlierStore.sqlite.dump() + Data((EarlierStore.sqlite.breakingTheFeed + marks).utf8)
         let result = try await run("sqlite3", ["-bail", "\(path)/cameo.sqlite"], input: script)
         try #require(result.exitStatus == 0, "\(result.errorText)")
         try await EarlierStore.expectItGoesOn(try SQLiteStore(at: path))

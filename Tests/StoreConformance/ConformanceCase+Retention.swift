@@ -88,6 +88,39 @@ extension ConformanceCase {
             retention.discarded = .seconds(5)
             #expect(try await fixture.store.prune(retention, in: turn).discarded == 1_050)
         },
+        ConformanceCase("changes are removed without a gap if the clock was ahead") { fixture in
+            try await changesAreRemovedWithoutAGap(days: 5, fixture)
+        },
+        ConformanceCase("changes are removed without a gap if the clock was behind") { fixture in
+            try await changesAreRemovedWithoutAGap(days: -5, fixture)
+        },
+        ConformanceCase("a retry that was put off by a clock that was ahead is due by the right one") { fixture in
+            try await fixture.register()
+            try await fixture.enqueue()
+            fixture.clock.jump(days: 5)
+            try await fixture.store.extendLease(of: "w1")
+            let job = try #require(try await fixture.claim().first)
+            try await fixture.store.fail(job.claim, with: Fixture.failure, retryAt: fixture.clock.now + 60)
+            fixture.clock.jump(days: -5)
+            #expect(try await fixture.claim().isEmpty)
+            _ = try await fixture.prune(.forever)
+            #expect(try await fixture.claim().map(\.claim.jobID) == [1])
+        },
+        ConformanceCase("of changes by a clock that is still ahead the last are kept") { fixture in
+            fixture.clock.jump(days: 400)
+            try await fixture.makeChanges()
+            fixture.clock.jump(days: -400)
+            try await fixture.makeChanges()
+            fixture.clock.advance(seconds: 61)
+            _ = try await fixture.prune(fixture.minute)
+            #expect(try await fixture.cursors() == [4])
+            fixture.clock.jump(days: 400)
+            try await fixture.makeChanges()
+            fixture.clock.jump(days: -400)
+            _ = try await fixture.prune(fixture.minute)
+            #expect(try await fixture.cursors() == [5, 6])
+            _ = try await fixture.store.status()
+        },
         ConformanceCase("unreferenced bytes are removed after an hour") { fixture in
             try await jobsInEveryState(fixture)
             let kept = try await fixture.store.store(Data("a program's own".utf8), mediaType: nil)
@@ -155,4 +188,42 @@ extension ConformanceCase {
             #expect(try await fixture.store.job(101).state == state)
         }
     }
+}
+
+/// Changes of before, of a time with another clock, and of afterwards; the first retention after them finds one or the other
+/// expired.
+private func changesAreRemovedWithoutAGap(days: Double, _ fixture: Fixture) async throws {
+    try await fixture.register()
+    for jump in [0, days, -days, days, -days] {
+        fixture.clock.jump(days: jump)
+        try await fixture.makeChanges()
+    }
+    for _ in 0..<3 {
+        fixture.clock.advance(seconds: 31)
+        _ = try await fixture.prune(fixture.minute)
+        let cursors = try await fixture.cursors()
+        let last = try #require(cursors.last)
+        #expect(cursors == Array((last - Int64(cursors.count) + 1)...last))
+        let status = try await fixture.store.status()
+        #expect(status.throughput.allSatisfy { $0.completed == 0 && $0.discarded == 0 && $0.seconds >= 1 })
+        try await fixture.makeChanges()
+    }
+    #expect(try await fixture.cursors().count == 4, "all before this minute have gone")
+    #expect(try await fixture.faults() == [])
+}
+
+extension Fixture {
+    fileprivate var minute: Retention {
+        var retention = Retention()
+        (retention.completed, retention.cancelled, retention.discarded) = (.seconds(60), .seconds(60), .seconds(60))
+        return retention
+    }
+
+    /// Two changes of a job.
+    fileprivate func makeChanges() async throws {
+        let id = try #require(try await store.enqueue([Fixture.request(0)]).first?.id)
+        _ = try await store.cancel(id)
+    }
+
+    fileprivate func cursors() async throws -> [Int64] { try await store.changes(since: 0, limit: .max).map(\.cursor) }
 }

@@ -19,6 +19,15 @@ package enum EarlierStore: String {
         return try await run("gzip", ["-dc", file]).standardOutput
     }
 
+    /// Makes a gap in the feed, as a retention did after the clock had been wrong.
+    package var breakingTheFeed: String {
+        switch self {
+        case .sqlite: "DELETE FROM change WHERE seq = (SELECT max(seq) - 3 FROM change);"
+        case .postgresql:
+            "UPDATE cameo.change SET last = last + 5 WHERE last = 2; UPDATE cameo.feed SET last = last + 5;"
+        }
+    }
+
     /// Checks that everything is there, and goes on.
     package static func expectItGoesOn(_ store: any Store) async throws {
         try await store.register(
@@ -39,6 +48,9 @@ package enum EarlierStore: String {
                 .completed, .discarded, .scheduled, .running, .cancelled, .available, .running, .running,
             ]
         )
+        let cursors = try await store.changes(since: 0, limit: .max).map(\.cursor)
+        let first = try #require(cursors.first)
+        #expect(first > 1 && cursors == Array(first..<first + Int64(cursors.count)), "\(cursors)")
         let whole = try await store.job(1)
         #expect(whole.batch == "holiday" && whole.attempts?.count == 1)
         let thumbnail = try #require(whole.thumbnails.first)

@@ -85,6 +85,8 @@ extension PostgreSQLStore {
         guard !candidates.isEmpty else { return RescueReport() }
         return try await commit(.begun) { db in
             var report = RescueReport()
+            // Written while the server's clock was ahead. It ends when one would that begins now.
+            try db.execute(PostgreSQLTransaction.shorteningOfLeases, [own, db.now])
             // Locked and looked at again: they may have come back, or have been rescued by another process.
             for worker in try db.lostWorkers(except: own) where candidates.contains(where: { $0.id == worker.id }) {
                 try db.rescueJobs(of: worker, into: &report)
@@ -133,19 +135,26 @@ extension PostgreSQLTransaction {
         return lost + (try column(Self.strays, [own]) as [String]).map { (id: $0, isDead: true, suspects: []) }
     }
 
+    /// The condition that a lease lasts longer, at the time `$2`, than any can.
+    fileprivate static let isTooLong = "lease_until > $2::bigint + \(2 * Lease.betweenMachines)"
+
+    fileprivate static let shorteningOfLeases = """
+        UPDATE worker SET lease_until = $2::bigint + \(Lease.betweenMachines) WHERE id IS DISTINCT FROM $1 AND \(isTooLong)
+        """
+
     /// Those other than `$1` at the time `$2`.
     fileprivate static let silentWorkers = {
         let lease = Lease.betweenMachines
-        // While the server was away, nobody could extend a lease: all have as long as one lasts from its start.
-        let end = """
-            greatest(lease_until, \(lease) + floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint)
-            """
+        // While the server was away, nobody could extend a lease: all have as long as one lasts from its start, unless the
+        // clock that told it was ahead.
+        let start = "floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint"
+        let end = "greatest(lease_until, \(lease) + CASE WHEN \(start) <= $2::bigint THEN \(start) ELSE 0 END)"
         let isDead = "\(end) < $2::bigint - \(lease)"
         return """
             SELECT id, \(isDead), array_to_string(suspects, ',') FROM worker
-            WHERE \(end) < $2::bigint AND id IS DISTINCT FROM $1 AND (\(isDead)
+            WHERE id IS DISTINCT FROM $1 AND (\(isTooLong) OR \(end) < $2::bigint AND (\(isDead)
               OR EXISTS (SELECT 1 FROM task WHERE task.state = 2 AND task.worker = worker.id)
-              OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id))
+              OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id)))
             ORDER BY id
             """
     }()

@@ -105,4 +105,15 @@ extension Schema {
         ) WITH (fillfactor = 50);
         INSERT INTO feed DEFAULT VALUES;
         """
+
+    /// Version 9. Changes that were removed from the middle of the feed, after the server's clock had jumped, left gaps, at which
+    /// no status could be computed.
+    static let unbrokenFeed = """
+        DELETE FROM change WHERE last < (
+          SELECT max(last) FROM (
+            SELECT last, last - cardinality(jobs) AS start,
+              lag(last, 1, last - cardinality(jobs)) OVER (ORDER BY last) AS before
+            FROM change) AS neighbours
+          WHERE before <> start);
+        """
 }

@@ -28,9 +28,12 @@ extension PostgreSQLStore {
             try db.execute(
                 """
                 UPDATE maintenance SET holder = $1, lease_until = $2
-                WHERE one IN (SELECT one FROM maintenance WHERE holder IS NULL OR lease_until < $3 FOR UPDATE SKIP LOCKED)
+                WHERE one IN (
+                  -- One that lasts longer than any can is of a time when the server's clock was ahead.
+                  SELECT one FROM maintenance WHERE holder IS NULL OR lease_until < $3 OR lease_until > $4
+                  FOR UPDATE SKIP LOCKED)
                 """,
-                [holder, db.now + MaintenanceLease.milliseconds, db.now]
+                [holder, db.now + MaintenanceLease.milliseconds, db.now, db.now + 2 * MaintenanceLease.milliseconds]
             )
         }
         guard taken == 1 else { return nil }

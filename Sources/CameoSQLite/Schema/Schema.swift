@@ -16,7 +16,7 @@ enum Schema {
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(hooks)",
-        laterFetches, lacks, refusals, removedJobs, shownSources, omissions,
+        laterFetches, lacks, refusals, removedJobs, shownSources, omissions, unbrokenFeed,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -133,6 +133,14 @@ extension Schema {
             CREATE VIEW shown_thumbnail AS
               SELECT *, CASE WHEN source_video IS NOT NULL THEN rendition ->> 'storyboard' END AS storyboard FROM thumbnail;
             """))
+        """
+
+    /// Version 8. Changes that were removed from the middle of the feed, after the clock had jumped, left gaps, which a status
+    /// counted as changes.
+    static let unbrokenFeed = """
+        DELETE FROM change WHERE seq < (
+          SELECT max(seq) FROM (SELECT seq, lag(seq, 1, seq - 1) OVER (ORDER BY seq) AS before FROM change)
+          WHERE before <> seq - 1);
         """
 
     private static let videoFacts =

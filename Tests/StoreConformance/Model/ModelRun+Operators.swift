@@ -46,6 +46,33 @@ extension ModelRun {
         model.jobs[job.id] = nil
     }
 
+    /// Something happens while the clock is wrong by days.
+    mutating func jump() async throws {
+        note(.jump, nil)
+        let days = Double(Int.random(in: 1...5, using: &random)) * (random.chance(0.5) ? 1 : -1)
+        clock.jump(days: days)
+        try await enqueue()
+        try await byHand(.cancel)
+        clock.jump(days: -days)
+    }
+
+    /// Retention, which may remove ended jobs only, and leaves a status to be told.
+    mutating func prune() async throws {
+        note(.prune, nil)
+        var retention = Retention()
+        (retention.completed, retention.cancelled, retention.discarded) = (.seconds(60), .seconds(90), .seconds(60))
+        model.acceptArrivals(now: now)
+        _ = try await store.prune(retention, in: try await store.freeTurn())
+        let left = Set(try await engine.column("SELECT cast(id AS text) FROM job", of: store))
+        for job in model.jobs.values where !left.contains(String(job.id)) {
+            #expect(job.state.isFinal)
+            model.jobs[job.id] = nil
+        }
+        let cursors = try await store.changes(since: 0, limit: .max).map(\.cursor)
+        if let first = cursors.first { #expect(cursors == Array(first..<first + Int64(cursors.count))) }
+        _ = try await store.status()
+    }
+
     mutating func pause() async throws {
         guard let queue = Self.queues.randomElement(using: &random) else { return }
         note(.pause, nil)

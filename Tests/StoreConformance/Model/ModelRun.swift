@@ -9,7 +9,7 @@ struct ModelRun {
     enum Operation: String, CaseIterable {
         case enqueue, insert, claim, complete, fail, discard, release, cancel, retry, snooze, tornCancel, tornRetry,
             remove
-        case expire, crash, advance, pause, limit, reopen
+        case expire, crash, advance, jump, prune, pause, limit, reopen
     }
 
     /// An operation and the state of its job; nil if there was none.
@@ -97,6 +97,8 @@ struct ModelRun {
         case .cancel, .retry, .snooze, .tornCancel, .tornRetry, .remove: try await byHand(operation)
         case .expire, .crash: try await loseWorker(operation)
         case .advance: clock.advance(seconds: Double(Int.random(in: 1...40, using: &random)))
+        case .jump: try await jump()
+        case .prune: try await prune()
         case .pause: try await pause()
         case .limit: try await limit()
         case .reopen: store = try await engine.another(store, clock: clock)
