@@ -5,8 +5,9 @@ Runs real workers on real pictures for a while and attacks them continuously, th
 builds, copies the pictures of FOLDER (or generates some), and keeps enqueueing jobs: with cameo-enqueue, by SQL, and
 once a minute from sixteen processes at once. Meanwhile workers kill themselves at every named kill point (in debug
 builds), are killed at random, or are frozen beyond their lease; renderers are killed; writes and syncs fail or are cut
-short, as on a faulty or full disk; and power cuts are simulated: everything stops, the store is copied without the data
-that was not synced, and the copy must have every acknowledged job.
+short, as on a faulty or full disk; the clock jumps by days, and retention follows; and power cuts are simulated:
+everything stops, the store is copied without the data that was not synced, and the copy must have every acknowledged
+job.
 
 One worker is never attacked: its memory, its descriptors and the write-ahead log must not grow after the first fifth of
 the run. Prints one table. Exits with 1 if anything was lost, stuck, duplicated, damaged or grew, otherwise with 0.
@@ -16,7 +17,7 @@ and an S3 server, all of this run alone; run by root, each worker has a network 
 frozen beyond their lease, renderers are killed; connections are killed or used up, advisory locks squatted, the
 role's settings changed; many thumbnails are equal; the server restarts, crashes, or is replaced by a standby that
 misses its last commits; cables are pulled, links to it and to the bucket are cut, stalled and slow; the S3 server is
-killed, and denies deletes. The table has the time of each kind of recovery.
+killed, and denies deletes; clocks jump by days. The table has the time of each kind of recovery.
 """
 import contextlib
 import itertools

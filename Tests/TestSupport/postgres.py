@@ -20,15 +20,16 @@ import time
 
 
 class Server:
-    """A server on a Unix socket in `folder`, whose data are below it. All else than `settings` is as initdb leaves it."""
+    """A server on a Unix socket in `folder`, whose data are below it. All else than `settings` is as initdb leaves it.
+    `variables` are more of its environment."""
 
-    def __init__(self, folder, settings, port=5432):
+    def __init__(self, folder, settings, port=5432, variables={}):
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
         if not found:
             sys.exit("there is no PostgreSQL server in /usr/lib/postgresql: apt-get install postgresql")
         self.programs, self.folder, self.settings, self.port = found[-1], str(folder), settings, port
         self.data, self.place = f"{folder}/data", ("-h", str(folder), "-p", str(port))
-        self.process, self.owner = None, {}
+        self.process, self.owner, self.variables = None, {}, variables
         os.makedirs(folder, exist_ok=True)
         if os.geteuid() == 0:  # as which the server refuses to run
             account = pwd.getpwnam("postgres")
@@ -54,7 +55,8 @@ class Server:
                    "-p", str(self.port), *options]
         with open(f"{self.folder}/log", "a") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
-                                            cwd=self.folder, start_new_session=True, **self.owner)
+                                            cwd=self.folder, start_new_session=True,
+                                            env={**os.environ, **self.variables}, **self.owner)
         self.await_answer()
 
     def await_answer(self):

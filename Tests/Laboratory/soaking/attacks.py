@@ -109,7 +109,7 @@ def note_recovery(run, worker, death):
         run.problems.append(f"jobs of the dead worker {worker.log.name} were not recovered within 30 s")
         return
     taken_back = run.ask(f"SELECT max(finished_at) {INTERRUPTED}", worker.name)
-    if taken_back is not None:
+    if taken_back is not None and abs(taken_back / 1_000 - death) < 3_600:  # unless the clock was wrong
         # Everything is stopped during a power cut.
         paused = sum(max(0, min(end, taken_back / 1_000) - max(start, death)) for start, end in run.pauses)
         run.recoveries["a dead worker's jobs are others'"].append(max(0, taken_back / 1_000 - death - paused))

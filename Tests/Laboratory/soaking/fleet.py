@@ -28,7 +28,8 @@ class Host:
         self.link = network.Link(run.loop, lambda: run.database.primary.port, address)
         faults = run.folder / f"faults-{number}"
         faults.mkdir()
-        (faults / "clock").write_text(str(SKEWS[number]))
+        self.clock = faults / "clock"
+        self.clock.write_text(str(SKEWS[number]))
         self.variables = {
             "CAMEO_STORE": f"postgres://cameo@{address}:{self.link.port}/postgres",
             "LD_PRELOAD": str(run.folder / "faults.so"), "CAMEO_FAULTS": str(faults),
@@ -60,7 +61,8 @@ class FleetSoak(Soak):
         self.hosts, self.has_namespaces = [], network.are_possible()
         with contextlib.ExitStack() as self.open:  # closed in the reverse order
             self.loop = self.open.enter_context(network.loop())
-            self.database = self.open.enter_context(contextlib.closing(Database(self.folder / "database")))
+            self.database = self.open.enter_context(contextlib.closing(
+                Database(self.folder / "database", self.folder / "faults.so")))
             self.objects = self.open.enter_context(contextlib.closing(Objects(self.folder / "objects")))
             shared = self.open.enter_context(network.shared_address()) if self.has_namespaces else "127.0.0.1"
             self.links = [network.Link(self.loop, lambda: self.database.primary.port),
@@ -175,6 +177,9 @@ class FleetSoak(Soak):
 
     def ended_jobs(self):
         return self.database.number("SELECT count(*) FROM outcome")
+
+    def ids(self, table):
+        return set(map(int, self.database.ask(f"SELECT id FROM {table}").split()))
 
     def finish(self):
         """Drains the queue without attacks, and checks all of it."""

@@ -7,6 +7,7 @@ import time
 
 import lab
 from soaking import network
+from soaking.soak import jump
 
 LEASE = 15  # seconds
 TAIL = 0.5  # seconds of commits that a failover loses
@@ -132,6 +133,17 @@ def deny_deletes(run):
     run.measure("the object is deleted once that is allowed", lambda: has_pruned(left, 0), 90)
 
 
+def jump_clock(run):
+    """Of the server or of a worker's host, by days, for some seconds."""
+    clock = run.rng.choice([run.database.clock, run.rng.choice(run.hosts).clock])
+    before = clock.read_text() if clock.exists() else "0"
+    clock.write_text(jump(run.rng))
+    time.sleep(run.rng.uniform(2, 6))
+    clock.write_text(before)
+    run.jobs_end_again("a clock jumped")
+    run.retain()
+
+
 def delete_unfinished_jobs(run):
     """As people clear what seems stuck. All of it has to be refused."""
     some = "SELECT id FROM task UNION SELECT id FROM arrival"
@@ -154,6 +166,7 @@ def delete_unfinished_jobs(run):
 # By name: what is done, and after what jobs have to end again, if that is measured.
 ATTACKS = {
     "deletes denied": (deny_deletes, None),
+    "clock jumps by days": (jump_clock, None),
     "unfinished jobs deleted": (delete_unfinished_jobs, None),
     "advisory locks squatted": (squat_advisory_locks, "advisory locks were squatted"),
     "settings changed": (change_settings, None),

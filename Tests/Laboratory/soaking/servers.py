@@ -17,10 +17,12 @@ SETTINGS = {
 class Database:
     """A primary and a standby that follows it. They change places at a failover."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, faults):
         folder.mkdir()
         folder.chmod(0o755)  # for the user of the servers
-        self.primary, self.standby = (lab.PostgreSQL(folder / name, SETTINGS, lab.free_port())
+        variables = {"LD_PRELOAD": str(faults), "CAMEO_FAULTS": str(folder)}
+        self.clock = folder / "clock"
+        self.primary, self.standby = (lab.PostgreSQL(folder / name, SETTINGS, lab.free_port(), variables)
                                       for name in ("one", "two"))
         self.primary.initialize()
         self.primary.start()

@@ -22,6 +22,11 @@ def deck(rng, items):
         yield from rng.sample(items, len(items))
 
 
+def jump(rng):
+    """Seconds by which a clock is wrong: one to five days, ahead or behind."""
+    return str(rng.choice([1, -1]) * rng.randint(86_400, 5 * 86_400))
+
+
 class Worker:
     """A worker process of its own session, with its log in a file."""
 
@@ -114,6 +119,25 @@ class Soak:
             self.refusals[errors.splitlines()[-1][:120] if errors else "no reason"] += 1
         with self.lock:
             self.producers.discard(process)
+
+    def retain(self):
+        """Retention meets what was noted while a clock was wrong, and leaves reports that can be made."""
+        environment = {name: value for name, value in self.environment.items() if name != "CAMEO_FAULTS"}
+
+        def run(*words):
+            done = subprocess.run(lab.words(*words), env=environment, capture_output=True, text=True)
+            if done.returncode > 1:
+                self.problems.append(f"{words[0].name} {words[1]} exits with {done.returncode}: {done.stderr[-500:]}")
+
+        ended = self.ids("outcome")
+        run(self.bin / "cameo-admin", "prune",
+            *(word for state in ("completed", "cancelled", "discarded") for word in (f"--keep-{state}", "12h")))
+        with self.lock:
+            for job in ended - self.ids("job"):
+                self.acknowledged.pop(job, None)
+                self.counts["jobs that retention removed"] += 1
+        for name in ("jobs", "health", "metrics"):
+            run(self.bin / "cameo-status", name)
 
     def note_output(self, text):
         if "database is locked" in text:

@@ -15,7 +15,7 @@ import urllib.parse
 import lab
 from soaking.attacks import KINDS, LEASE, attack, wait_until_busy
 from soaking.disk import FAULTS, Disk
-from soaking.soak import TWICE, WAITING, Soak, Worker, deck
+from soaking.soak import TWICE, WAITING, Soak, Worker, deck, jump
 
 ATTACKED = 2  # workers at once
 # The growth allowed after the first fifth.
@@ -134,6 +134,10 @@ class StoreSoak(Soak):
     def ended_jobs(self):
         return self.ask("SELECT count(*) FROM outcome")
 
+    def ids(self, table):
+        with lab.connect(self.store) as database:
+            return {id for (id,) in database.execute(f"SELECT id FROM {table}")}
+
     def is_writable(self):
         """Whether the write lock is free."""
         with lab.connect(self.store, timeout=0) as database, contextlib.suppress(sqlite3.OperationalError):
@@ -164,7 +168,7 @@ class StoreSoak(Soak):
         self.steady = self.start("--concurrency", "6")
         wait_until_busy(self, self.steady)  # what it grows by then is its start
         self.started = time.monotonic()
-        tasks = [self.produce_jobs, self.fail_disk, self.cut_power, self.storm]
+        tasks = [self.produce_jobs, self.fail_disk, self.cut_power, self.storm, self.jump_clock]
         tasks += [self.attack] * (0 if self.options.no_kills else ATTACKED)
         threads = [threading.Thread(target=self.guarded, args=(task, type(self.rng)(self.rng.random())))
                    for task in tasks]
@@ -215,6 +219,17 @@ class StoreSoak(Soak):
             self.disk.fail(next(names), rng.randint(1, 4))
             self.ending.wait(1)
             self.disk.heal()
+
+    def jump_clock(self, rng):
+        """Of all processes, by days, for some seconds."""
+        clock = self.disk.folder / "clock"
+        while not self.ending.wait(rng.uniform(15, 30)):
+            clock.write_text(jump(rng))
+            self.ending.wait(rng.uniform(1, 4))
+            clock.unlink()
+            with self.held:  # not while power is cut
+                self.retain()
+            self.counts["clocks that jumped by days"] += 1
 
     def storm(self, rng):
         """Starts sixteen producers at once."""
