@@ -121,14 +121,25 @@ package final class ObjectStorage: ByteStorage {
     /// what else is said of them.
     private static let pageBytes = 8_388_608
 
-    /// Pages are asked for by the key that they begin after, not by the server's token, so that a cursor never expires.
+    /// The maximum number of pages without a key, one after the other.
+    private static let emptyPages = 10_000
+
+    /// Pages are asked for by the key that they begin after, so that a cursor never expires, and by the server's token only
+    /// within one call.
     package func list(after cursor: String?, limit: Int) async throws(StoreError) -> StoredObjectPage {
-        let root = try await page(
-            [
-                ("encoding-type", "url"), ("list-type", "2"), ("max-keys", String(min(max(limit, 1), 1_000))),
-                ("prefix", self.root),
-            ] + (cursor.map { [("start-after", self.root + $0)] } ?? [])
-        )
+        let query = [
+            ("encoding-type", "url"), ("list-type", "2"), ("max-keys", String(min(max(limit, 1), 1_000))),
+            ("prefix", self.root),
+        ]
+        var root = try await self.page(query + (cursor.map { [("start-after", self.root + $0)] } ?? []))
+        // A server that passes over many removed keys may end a page before it finds one.
+        var tokens: Set<String> = []
+        while root["IsTruncated"] == "true", root.children("Contents").isEmpty {
+            guard let token = root["NextContinuationToken"], tokens.count < Self.emptyPages,
+                tokens.insert(token).inserted
+            else { throw .failed("\(location): a listing has no end") }
+            root = try await self.page(query + [("continuation-token", token)])
+        }
         var page = StoredObjectPage()
         var last: String?
         for element in root.children("Contents") {
