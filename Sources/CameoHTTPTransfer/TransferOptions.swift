@@ -17,8 +17,12 @@ package struct TransferOptions {
     package var cookies: [String]?
     /// Sent in the same line as the engine's cookies, whatever the URL is.
     package var ownCookies: String?
-    /// Whether content codings are asked for, all that the library knows, and decoded.
+    /// Whether content codings are asked for, all that the library knows, and decoded: also several in a row.
     package var decodes = false
+    /// Whether bytes are asked for as they are. A coding that comes all the same is decoded if ``decodes``.
+    package var wantsIdentity = false
+    /// Whether no connection that was used before is used again.
+    package var needsNewConnection = false
     package var mayUseHTTP2 = false
     /// Whether TCP probes an idle connection.
     package var probesConnection = false
@@ -76,7 +80,9 @@ extension EasyHandle {
             var bytes = [UInt8](body)
             try check(cameo_curl_set_pointer(pointer, CURLOPT_COPYPOSTFIELDS, &bytes))
         }
-        if options.decodes { try set(CURLOPT_ACCEPT_ENCODING, "") }
+        // Whatever the header asks for, libcurl decodes all that it knows.
+        if options.decodes { try set(CURLOPT_ACCEPT_ENCODING, options.wantsIdentity ? "identity" : "") }
+        try set(CURLOPT_FRESH_CONNECT, options.needsNewConnection ? 1 : 0)
         try set(CURLOPT_USERAGENT, options.userAgent)
         if let cookies = options.cookies {
             try set(CURLOPT_COOKIEFILE, "")

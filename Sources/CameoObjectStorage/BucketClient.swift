@@ -50,10 +50,12 @@ final class BucketClient: Sendable {
     func send(_ request: BucketRequest) async throws(StoreError) -> HTTPResponse {
         let begun = ContinuousClock.now
         var (failures, isRenewed, isTimed, isPlain) = (0, false, false, false)
+        var request = request
         while true {
             let (answer, used) = await attempt(request)
             switch answer {
             case .response(let response): return response
+            case .undecodable: request.destination.decodes = false
             case .failed(let error) where !isPlain && error.description.contains(BucketRequest.checksumHeader):
                 isPlain = true
                 refusesChecksums.withLock { $0 = true }
@@ -193,8 +195,8 @@ struct BucketRequest: Sendable {
     /// The SHA-256 of the body.
     var digest = Self.emptyDigest
     var destination = BodyDestination()
-    /// The error of an answer that is longer than its destination's limit.
-    var tooLong = StoreError.failed("the storage's answer is longer than expected")
+    /// Whether the beginning of an answer that is longer than its destination's limit is an answer too, and no failure.
+    var mayBeLong = false
     /// Statuses beyond 2xx that are answers too, and no failures.
     var accepted: Set<Int> = []
     /// How long the server may work in silence before it answers; nil for the usual ``TransferLimits``.
@@ -234,6 +236,8 @@ enum BucketAnswer {
     /// The request was signed with a wrong time; the server's is this.
     case wrongTime(Date)
     case failed(StoreError)
+    /// The body is not in the coding that the answer names, or in one that nobody knows.
+    case undecodable
 
     /// How far the clocks may differ. Servers refuse from a quarter of an hour.
     private static let tolerance: TimeInterval = 240
@@ -264,9 +268,10 @@ enum BucketAnswer {
                 reason: text,
                 asked: response.headers["retry-after"].flatMap { Int($0) }.map { .seconds($0) }
             )
-        case 301, 302, 307, 308:
-            let region = response.headers["x-amz-bucket-region"].map { "; the bucket's region is \($0)" } ?? ""
-            self = .failed(.denied(location: name.text, reason: text + region))
+        case 301, 302, 303, 307, 308:
+            let region = response.headers["x-amz-bucket-region"].map { "; the bucket's region is \($0)" }
+            let host = response.headers["location"].flatMap { URL(string: $0)?.host() }.map { "; it leads to \($0)" }
+            self = .failed(.denied(location: name.text, reason: text + (region ?? host ?? "")))
         case 400 where Self.refusalCodes.contains(error.code) || (request.method == .head && error.code.isEmpty), 401,
             403:
             if let time = response.date(now), abs(time.timeIntervalSince(signedAt)) > Self.tolerance {
@@ -285,8 +290,10 @@ enum BucketAnswer {
     init(_ failure: TransferFailure, of request: BucketRequest, name: BucketName) {
         switch failure {
         case .curl(let code) where code.isPassing: self = .passing(reason: "\(code)", asked: nil)
+        case .curl(let code) where code.kind == .wronglyEncoded && request.destination.decodes: self = .undecodable
         case .curl, .cancelled: self = .failed(.unreachable(location: name.text, reason: "\(failure)"))
-        case .longBody: self = .failed(request.tooLong)
+        case .longBody(let response) where request.mayBeLong: self = .response(response)
+        case .longBody: self = .failed(.failed("the storage's answer is longer than expected"))
         case .file(let error):
             self = .failed(
                 error.code == ENOSPC ? .full(path: "the temporary folder") : .failed("a temporary file: \(error)")

@@ -15,7 +15,7 @@ struct HTTPRequest: Sendable {
 
     var method: Method
     var url: String
-    /// All headers but those that libcurl adds: `Host`, `Content-Length`, `Expect`.
+    /// All headers but those that libcurl adds: `Host`, `Accept-Encoding`, `Content-Length`, `Expect`.
     var headers: [(name: String, value: String)] = []
     /// The body of a PUT or a POST, which may be empty; nil for other methods.
     var body: Data?
@@ -25,7 +25,7 @@ struct HTTPRequest: Sendable {
 }
 
 /// The answer to an ``HTTPRequest``.
-struct HTTPResponse: Sendable {
+struct HTTPResponse: Hashable, Sendable {
     /// The maximum size in bytes of a body that is read as text: an error, a confirmation.
     static let textLimit = 65_536
 
@@ -34,17 +34,26 @@ struct HTTPResponse: Sendable {
     var headers: [String: String] = [:]
     /// The body, unless it went to a file.
     var body = Data()
-    /// The number of bytes received of the body.
+    /// The number of bytes received of the body, decoded.
     var received = 0
+    /// Whether the body was longer than its limit, and is cut.
+    var isLong = false
 
     var isSuccess: Bool { (200..<300).contains(status) }
+
+    /// The content coding; nil if the body came as it is.
+    var coding: String? {
+        headers["content-encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0 }
+    }
+    /// Whether the body is a page for people, as of a proxy that wants a login.
+    var isPage: Bool { headers["content-type"]?.lowercased().hasPrefix("text/html") == true }
 }
 
 /// Why there is no answer, or not all of one.
 enum TransferFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case curl(CurlError)
-    /// The body was longer than its limit.
-    case longBody
+    /// The body was longer than its limit; the answer so far.
+    case longBody(HTTPResponse)
     /// The destination's file could not take the bytes.
     case file(Errno)
     /// The task was cancelled, or the threads were shut down.
@@ -66,6 +75,9 @@ struct BodyDestination: Sendable {
     var file: OpenFile?
     /// In bytes; a longer body ends the transfer.
     var limit = HTTPResponse.textLimit
+    /// Whether a content coding, which no request asks for, is decoded.
+    var decodes = true
+    var needsNewConnection = false
 }
 
 /// Takes the body of one answer, on the thread of its transfer.
@@ -76,6 +88,8 @@ final class BodyReceiver: EasyHandleDelegate {
     private(set) var response = HTTPResponse()
     /// Why the receiver has ended the transfer.
     private(set) var failure: TransferFailure?
+    /// The size in bytes that the answer announces; 0 if that is another's than the body's: of a coded one.
+    private var announced = 0
 
     init(_ destination: BodyDestination, isCancelled: @escaping () -> Bool) {
         (self.destination, self.isCancelled) = (destination, isCancelled)
@@ -83,14 +97,14 @@ final class BodyReceiver: EasyHandleDelegate {
 
     /// Takes the next part of the body. The body of an error is text for memory, and is cut at its limit.
     func receive(_ bytes: UnsafeRawBufferPointer, from easy: EasyHandle) -> Reception {
+        if response.received == 0, easy.responseHeaders("content-encoding").isEmpty { announced = easy.announcedLength }
         response.received += bytes.count
         guard (200..<300).contains(easy.status) else {
             response.body.append(contentsOf: bytes.prefix(HTTPResponse.textLimit - response.body.count))
             return response.received <= HTTPResponse.textLimit ? .goOn : .stop
         }
-        let announced = easy.announcedLength
         guard max(response.received, announced) <= destination.limit else {
-            failure = .longBody
+            response.isLong = true
             return .stop
         }
         guard let file = destination.file else {
@@ -129,14 +143,15 @@ extension EasyHandle {
             try perform(sending: request.body)
         } catch {
             // An error whose text was cut is an answer all the same.
-            let isCutError = error.kind == .stopped && status >= 300
-            if receiver.failure == nil, !isCutError { throw .curl(error) }
+            let isCut = error.kind == .stopped && (status >= 300 || receiver.response.isLong)
+            if receiver.failure == nil, !isCut { throw .curl(error) }
         }
         if let failure = receiver.failure { throw failure }
         var response = receiver.response
         response.status = status
         let headers = (responseHeaders(atMost: (.max, .max)) ?? []).map { ($0.name.lowercased(), $0.value) }
         response.headers = Dictionary(headers, uniquingKeysWith: { first, _ in first })
+        if response.isLong { throw .longBody(response) }
         return response
     }
 }
@@ -147,8 +162,9 @@ extension TransferOptions {
         let limits = request.limits
         self.init(url: request.url, connectTimeout: limits.connect, timeout: limits.total(for: bytes))
         method = request.method.rawValue
-        headers = request.headers
-        probesConnection = true
+        (decodes, wantsIdentity) = (request.destination.decodes, true)
+        headers = request.headers + (decodes ? [] : [("accept-encoding", "identity")])
+        (probesConnection, needsNewConnection) = (true, request.destination.needsNewConnection)
         bufferBytes = 262_144
         lowSpeed = (limits.lowSpeed, limits.stall)
     }

@@ -56,6 +56,7 @@ package final class ObjectStorage: ByteStorage {
 
     package func owner() async throws(StoreError) -> String? {
         let answer = try await client.send(BucketRequest(method: .get, key: ownerKey, accepted: [404]))
+        guard !answer.isPage else { throw unreadable("the owner's mark", in: answer) }
         return answer.status == 404 ? nil : String(decoding: answer.body, as: UTF8.self)
     }
 
@@ -92,7 +93,8 @@ package final class ObjectStorage: ByteStorage {
     func size(of digest: BlobDigest) async throws(StoreError) -> Int? {
         let answer = try await client.send(BucketRequest(method: .head, key: key(of: digest), accepted: [404]))
         guard answer.status != 404 else { return nil }
-        guard let size = answer.headers["content-length"].flatMap({ Int($0) }) else {
+        // The length of a coded answer is another.
+        guard answer.coding == nil, let size = answer.headers["content-length"].flatMap({ Int($0) }) else {
             throw .failed("\(location): the server does not tell the size of an object")
         }
         return size
@@ -198,13 +200,18 @@ package final class ObjectStorage: ByteStorage {
             destination: BodyDestination(limit: Self.pageBytes),
             mayFailLate: true
         )
-        guard let root = AnswerParser.root(of: try await client.send(request).body) else {
-            throw unreadable("a listing")
+        let answer = try await client.send(request)
+        // A page for people may be XML too.
+        guard let root = AnswerParser.root(of: answer.body), root.name.hasPrefix("List") else {
+            throw unreadable("a listing", in: answer)
         }
         return root
     }
 
-    private func unreadable(_ what: String) -> StoreError { .failed("\(location): \(what) cannot be read") }
+    private func unreadable(_ what: String, in answer: HTTPResponse? = nil) -> StoreError {
+        let reason = answer?.isPage == true ? ": an HTML page came in its place" : ""
+        return .failed("\(location): \(what) cannot be read\(reason)")
+    }
 
     /// A form of encoding in which a space may be a plus sign.
     private static func decoded(_ text: String?, _ isEncoded: Bool) -> String? {
@@ -215,18 +222,26 @@ package final class ObjectStorage: ByteStorage {
 
     package func data(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
         let answer = try await get(digest, into: BodyDestination(limit: size), size: size)
-        guard answer.received == size, SHA256.digest(of: answer.body) == digest else {
-            throw .damagedBlob(digest: digest.description)
-        }
+        guard SHA256.digest(of: answer.body) == digest else { throw .damagedBlob(digest: digest.description) }
         return answer.body
     }
 
     package func data(of digest: BlobDigest, range: Range<Int>, size: Int) async throws(StoreError) -> Data {
         // HTTP has no empty range.
         if range.isEmpty { return Data() }
-        let answer = try await get(digest, into: BodyDestination(limit: range.count), size: size, range: range)
-        guard answer.body.count == range.count else { throw .damagedBlob(digest: digest.description) }
-        return answer.body
+        return try await get(digest, into: BodyDestination(limit: range.count), size: size, range: range).body
+    }
+
+    package func dataInParts(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
+        // A range of everything may be answered as if there were none.
+        guard size > 1 else { return try await data(of: digest, size: size) }
+        var data = Data()
+        for part in [0..<size / 2, size / 2..<size] {
+            let destination = BodyDestination(limit: part.count, needsNewConnection: true)
+            data += try await get(digest, into: destination, size: size, range: part).body
+        }
+        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        return data
     }
 
     package func bytes(of digest: BlobDigest, size: Int) async throws(StoreError) -> BlobBytes {
@@ -241,38 +256,61 @@ package final class ObjectStorage: ByteStorage {
         case .failure(let error): throw .cannotOpen(path: folder, reason: "\(error)")
         case nil: throw .unreachable(location: location, reason: "the storage was closed")
         }
-        let answer = try await get(digest, into: BodyDestination(file: file, limit: size), size: size)
-        guard answer.received == size else { throw .damagedBlob(digest: digest.description) }
+        _ = try await get(digest, into: BodyDestination(file: file, limit: size), size: size)
         return .file(file, count: size)
     }
 
+    /// An answer with as many bytes as were asked for.
+    ///
     /// - Throws: ``StoreError/damagedBlob(digest:isMissing:)`` if the object has another size, as far as the answer shows
-    ///   that.
+    ///   that; ``StoreError/unreadableBlob(path:reason:)`` if what came is not what is stored.
     private func get(
         _ digest: BlobDigest,
         into destination: BodyDestination,
         size: Int,
         range: Range<Int>? = nil
     ) async throws(StoreError) -> HTTPResponse {
-        var request = BucketRequest(
-            method: .get,
-            key: key(of: digest),
-            destination: destination,
-            tooLong: .damagedBlob(digest: digest.description),
-            accepted: [404, 416]
-        )
+        var request = BucketRequest(method: .get, key: key(of: digest), destination: destination, mayBeLong: true)
+        request.accepted = [404, 416]
         if let range { request.headers.append(("range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")) }
         let answer = try await client.send(request)
-        switch answer.status {
-        case 404: throw .notFound(uri: CameoURI.blob(digest).text)
-        case 416: throw .damagedBlob(digest: digest.description)
-        case 206:
-            guard let range,
-                answer.headers["content-range"] == "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
-            else { throw .damagedBlob(digest: digest.description) }
-        default:
-            guard range == nil || range == 0..<size else { throw .failed("\(location): the server ignores ranges") }
+        guard answer.status != 404 else { throw .notFound(uri: CameoURI.blob(digest).text) }
+        // Of a coded answer, a range is one of the coded bytes.
+        let isPart = range.map { part in
+            answer.status == 206 && answer.coding == nil
+                && answer.headers["content-range"] == "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+        }
+        let isWhole = answer.status == 200 && (range == nil || range == 0..<size)
+        guard isPart == true || isWhole, !answer.isLong, answer.received == range?.count ?? size else {
+            throw try await misfit(answer, digest, size, isPart: range != nil)
         }
         return answer
+    }
+
+    /// What is wrong if other bytes came than those of an object. By the listing, which nothing on the way codes or replaces,
+    /// either the object has another size, or something else came in its place.
+    private func misfit(
+        _ answer: HTTPResponse,
+        _ digest: BlobDigest,
+        _ size: Int,
+        isPart: Bool
+    ) async throws(StoreError) -> StoreError {
+        let query = [("encoding-type", "url"), ("list-type", "2"), ("max-keys", "1"), ("prefix", key(of: digest))]
+        let listed = try await page(query).children("Contents").first?["Size"]
+        guard listed == String(size) else { return .damagedBlob(digest: digest.description, isMissing: listed == nil) }
+        let what =
+            switch (answer.isPage, answer.status, answer.coding) {
+            case (true, _, _): "an HTML page"
+            case (_, 206, let coding?): "a part of what is coded as \(coding)"
+            case (_, 200, _) where isPart: "the whole, as if no range were asked for,"
+            case (_, _, let coding?): "what is called \(coding)"
+            default: "other bytes, as of a proxy that transforms pictures,"
+            }
+        let facts = ["content-type", "warning", "via", "server"].compactMap { name in
+            answer.headers[name].map { ", \(name): \($0.prefix(80))" }
+        }
+        let said = "status \(answer.status)\(facts.joined())"
+        let reason = "its \(size) bytes are stored, and \(what) came in their place (\(said))"
+        return .unreadableBlob(path: "\(location)/\(digest.path)", reason: reason)
     }
 }

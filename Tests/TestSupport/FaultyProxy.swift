@@ -14,6 +14,7 @@ package final class FaultyProxy: Sendable {
         var headers: [String: String]?
         var bytes: Int?
         var body: String?
+        var codings: [String]?
 
         /// An error of S3.
         package static func answer(_ status: Int, _ code: String, headers: [String: String]? = nil) -> Fault {
@@ -29,7 +30,13 @@ package final class FaultyProxy: Sendable {
         package static func cut(after bytes: Int) -> Fault { Fault(do: "cut", bytes: bytes) }
 
         /// The request is forwarded, and answered 200 with another body.
-        package static func body(_ text: String) -> Fault { Fault(do: "replace", body: text) }
+        package static func body(_ text: String, headers: [String: String]? = nil) -> Fault {
+            Fault(do: "replace", headers: headers, body: text)
+        }
+
+        /// The answer gets content codings that nobody asked for, one after the other: gzip or deflate. Of any other it has the
+        /// name alone.
+        package static func coded(_ codings: String...) -> Fault { Fault(do: "code", codings: codings) }
 
         /// The same for the next requests of a method whose target contains a text.
         package func times(_ count: Int, _ method: String? = nil, containing text: String? = nil) -> Fault {

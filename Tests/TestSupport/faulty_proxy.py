@@ -10,22 +10,27 @@ line:
         "stall"                                            are read and never answered
         "lose"                                             are forwarded, and their answer is lost
         "cut" with "bytes"                                 get so many bytes of the answer's body
-        "replace" with "body"                              are forwarded, and answered 200 with this body
+        "replace" with "body", "headers"                   are forwarded, and answered 200 with this body
+        "code" with "codings"                              are forwarded, and what succeeds is coded so, gzip or
+                                                           deflate, one after the other; of others, the name is sent
     {"ask": "requests"}                                    the requests so far, as [method, target]
     {"ask": "sent"}                                        the requests so far, with their headers and short bodies
     {"ask": "connections"}                                 the number of connections so far
 """
 
+import gzip
 import http.client
 import http.server
 import json
 import sys
 import threading
+import zlib
 
 lock = threading.Lock()
 rules, requests, sent = [], [], []
 connections = 0
 ended = threading.Event()
+CODINGS = {"gzip": gzip.compress, "deflate": zlib.compress}
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -79,10 +84,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if kind == "replace":
-            return self.reply(200, [("Content-Type", "application/xml")], rule["body"].encode())
+            named = rule.get("headers") or {"Content-Type": "application/xml"}
+            return self.reply(200, list(named.items()), rule["body"].encode())
         headers = [(n, v) for n, v in answer.getheaders()
                    if n.lower() not in ("connection", "transfer-encoding", "content-length", "keep-alive")]
         length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
+        if kind == "code" and answer.status < 300:
+            for coding in rule["codings"]:
+                content = CODINGS.get(coding, bytes)(content)
+            length = str(len(content))
+            headers.append(("Content-Encoding", ", ".join(rule["codings"])))
         self.reply(answer.status, headers, content, length, rule["bytes"] if kind == "cut" else None)
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any

@@ -30,6 +30,8 @@ package protocol ByteStorage: Sendable {
     /// - Throws: ``StoreError/notFound(uri:)``, ``StoreError/damagedBlob(digest:isMissing:)``,
     ///   ``StoreError/unreadableBlob(path:reason:)``
     func data(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data
+    /// The same by a way on which what stands before the storage may answer otherwise: by ranges, over new connections.
+    func dataInParts(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data
     /// A part of the bytes, within `0..<size`, which cannot be verified by itself.
     ///
     /// - Throws: as ``data(of:size:)``
@@ -61,6 +63,13 @@ package protocol ByteStorage: Sendable {
     func temporaryURLOrigin(at endpoint: Endpoint?) -> String?
     /// Ends all transfers and releases connections and threads. Nothing may be called afterwards.
     func close()
+}
+
+extension ByteStorage {
+    /// For files, which each read opens anew.
+    package func dataInParts(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
+        try await data(of: digest, size: size)
+    }
 }
 
 /// Bytes in a ``ByteStorage``, as its listing describes them.
