@@ -43,7 +43,7 @@ extension QueueStore {
     }
 
     /// Reads and verifies every blob, `readers` at a time: a bucket answers many requests in the time of one. `next` is called
-    /// before each page.
+    /// before each page. Young blobs that nothing references are passed over: their bytes may be on their way.
     package func survey(
         readers: Int,
         _ report: @Sendable (ByteProgress) -> Void,
@@ -55,7 +55,9 @@ extension QueueStore {
             try await next()
             let after = last
             let page = try await read { db in
-                try db.query("SELECT digest, size FROM blob WHERE digest > ?1 ORDER BY digest LIMIT 500", [after])
+                let isPassed = "created_at > ?2 AND \(isUnreferenced)"
+                let rows = "FROM blob WHERE digest > ?1 AND NOT (\(isPassed)) ORDER BY digest LIMIT 500"
+                return try db.query("SELECT digest, size \(rows)", [after, db.now - orphanAge])
                     .map { row in (hex: try row[0] as String, bytes: try row[1] as Int) }
             }
             guard let end = page.last else { break }

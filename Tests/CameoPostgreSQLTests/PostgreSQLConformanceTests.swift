@@ -41,6 +41,9 @@ struct PostgreSQLConformanceTests {
     @Test(.serialized, arguments: ConformanceGroup.keeping.cases)
     func keeping(_ promise: ConformanceCase) async throws { try await keeps(promise) }
 
+    @Test(.serialized, arguments: ConformanceGroup.repairing.cases)
+    func repairing(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
     @Test(.serialized, arguments: ConformanceGroup.backfilling.cases)
     func backfilling(_ promise: ConformanceCase) async throws { try await keeps(promise) }
 

@@ -39,6 +39,9 @@ struct SQLiteConformanceTests {
     @Test(arguments: ConformanceGroup.keeping.cases)
     func keeping(_ promise: ConformanceCase) async throws { try await keeps(promise) }
 
+    @Test(arguments: ConformanceGroup.repairing.cases)
+    func repairing(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
     @Test(arguments: ConformanceGroup.backfilling.cases)
     func backfilling(_ promise: ConformanceCase) async throws { try await keeps(promise) }
 

@@ -1,7 +1,7 @@
 /// The promises about one subject. Each engine has a test for each group, so that they can be run by themselves.
 package enum ConformanceGroup: String, CaseIterable {
     case claiming, settling, enqueueing, accepting, joining, limiting, losing, operating, retaining
-    case keeping, backfilling, caching, following, reporting, telling, counting
+    case keeping, repairing, backfilling, caching, following, reporting, telling, counting
 
     package var cases: [ConformanceCase] { lists.flatMap { $0 } }
 
@@ -18,6 +18,7 @@ package enum ConformanceGroup: String, CaseIterable {
         case .operating: [Case.operating, Case.actions, Case.queues, Case.bulk, Case.bulkVaried]
         case .retaining: [Case.retention, Case.retentionVaried, Case.unused, Case.unusedVaried, Case.leftovers]
         case .keeping: [Case.keeping]
+        case .repairing: [Case.repairs]
         case .backfilling: [Case.backfilling, Case.backfills]
         case .caching: [Case.caching, Case.originals, Case.originalsVaried]
         case .following: [Case.following, Case.feed]

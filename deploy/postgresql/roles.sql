@@ -73,7 +73,7 @@ GRANT SELECT (id, created_at) ON job TO :"reader";
 GRANT SELECT (id, blob, format, renderer_version, source_digest, source_seen, created_at, updated_at, read_at, used_at,
   source_video) ON thumbnail TO :"reader";
 GRANT SELECT (id, job_id, digest) ON upload TO :"reader";
-GRANT SELECT (size, pinned) ON source TO :"reader";
+GRANT SELECT (size, pinned, blob) ON source TO :"reader";
 GRANT SELECT (until) ON source_failure TO :"reader";
 
 -- Workers accept and run jobs, keep what they make and fetch, and remove what has expired. They insert no jobs, and of
