@@ -186,7 +186,8 @@ let package = Package(
             path: "Tests/TestSupport",
             exclude: [
                 "cases.py", "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py",
-                "metadata_service.py", "nameserver.py", "origin.py", "pgbouncer.py", "postgres.py", "rude.py",
+                "metadata_service.py", "nameserver.py", "origin.py", "pgbouncer.py", "pgpool.py", "postgres.py",
+                "rude.py",
                 "swift_server.py",
             ]
         ),

@@ -31,7 +31,8 @@ public enum CameoError: Error, Hashable, Sendable {
         case .invalidBackupTarget(_, let reason): self = .invalidRequest(field: "path", reason: reason)
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
-            .unreachable, .denied, .leaseLost, .notFound, .damagedBlob, .unreadableBlob, .refused,
+            .cancelled, .unreachable, .uncertain, .denied, .leaseLost, .notFound, .damagedBlob, .unreadableBlob,
+            .refused,
             .damagedDatabase, .unremoved, .failed, .unknownEngine, .needsFolder:
             self = .storeUnavailable(reason: error.description)
         }
@@ -92,7 +93,8 @@ public enum CameoURLError: Error, Hashable, Sendable {
         case .notFound: self = .noDataAvailable(url)
         case .damagedBlob: self = .damagedData(url)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .unreachable, .denied, .leaseLost, .noSuchJob, .noSuch, .unreadableBlob, .invalidBackupTarget, .refused,
+            .cancelled, .unreachable, .uncertain, .denied, .leaseLost, .noSuchJob, .noSuch, .unreadableBlob,
+            .invalidBackupTarget, .refused,
             .damagedDatabase, .unremoved, .failed, .unknownEngine, .needsFolder:
             self = .storeUnavailable(reason: error.description)
         }

@@ -34,6 +34,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable {
         case storeFull = "store.full"
         case storeFailed = "store.failed"
         case storeRefused = "store.refused"
+        case storeCancelled = "store.cancelled"
         case workerLost = "worker.lost"
         /// A code that a newer version defines; the message still explains it.
         case unknown
@@ -111,7 +112,7 @@ extension JobFailure.Code {
         switch self {
         case .sourceTimeout, .sourceUnreachable, .sourceChanged, .sourceHTTPStatus: true
         case .renderCrashed, .renderTimedOut: true
-        case .storeFull, .storeFailed, .storeRefused, .jobTimedOut: true
+        case .storeFull, .storeFailed, .storeRefused, .storeCancelled, .jobTimedOut: true
         case .requestInvalid, .sourceNotFound, .sourceForbidden, .sourceTooLarge, .sourceUnsupportedScheme: false
         case .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt, .imageTooManyPixels: false
         case .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside: false

@@ -30,6 +30,9 @@ public struct StatusReport: Hashable, Codable, Sendable {
     /// How long the due jobs of queues that are not paused and wait for no quiet hours will take at the throughput of the
     /// last 5 minutes, in seconds; nil if there are none, or if no job ended or no worker is alive.
     public package(set) var etaSeconds: Double?
+    /// How long the oldest commit has waited for a synchronous standby, in seconds; nil: none has for three seconds, as far as
+    /// the database shows it to this role.
+    public package(set) var commitWaitSeconds: Double?
 
     package init(
         generatedAt: Date,
@@ -300,6 +303,8 @@ public struct HealthReport: Hashable, Codable, Sendable {
             case workers
             /// How long the longest-waiting due job of a queue that is neither paused nor a background queue has waited.
             case lag
+            /// Whether commits wait for a synchronous standby; only if they do.
+            case commits
         }
 
         /// What it is about.

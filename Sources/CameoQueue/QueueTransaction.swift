@@ -75,6 +75,8 @@ package protocol QueueTransaction: AnyObject {
     func numbersOfChanges(since time: Int64) throws -> ClosedRange<Int64>?
     /// The version of the tables.
     func schemaVersion() throws -> Int
+    /// ``StatusReport/commitWaitSeconds``.
+    func commitWaitSeconds() throws -> Double?
 
     /// Whether the end of a job of a queue makes room for another.
     func isLimited(queue: Int64) -> Bool

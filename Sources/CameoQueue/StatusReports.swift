@@ -120,6 +120,7 @@ extension QueueTransaction {
         report.stages = try stages()
         report.failures = try failures()
         report.etaSeconds = backlog > 0 && ended > 0 ? backlog * periods[1].seconds / ended : nil
+        report.commitWaitSeconds = try commitWaitSeconds()
         return report
     }
 

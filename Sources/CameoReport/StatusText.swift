@@ -197,6 +197,10 @@ extension HealthReport {
     package init(_ status: StatusReport, workers: Int, maxLag: Duration?) {
         var checks = [Self.workers(status, workers)]
         if let maxLag { checks.append(Self.lag(status, maxLag)) }
+        if let seconds = status.commitWaitSeconds {
+            let detail = "commits wait for a synchronous standby, for \(AmountText.duration(seconds)) now"
+            checks.append(Check(name: .commits, isHealthy: false, detail: detail))
+        }
         self.init(checks: checks)
     }
 

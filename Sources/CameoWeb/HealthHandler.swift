@@ -111,7 +111,8 @@ final class Readiness: Sendable {
         async let writes = Self.isWritable(store)
         async let bytes = Self.check("bytes") { _ = try await store.othersBytes() }
         async let work = Self.isWorkedOn(site)
-        let checks = await [writes, bytes] + work
+        var checks = await [writes, bytes] + work
+        if let wait = store.commitWait { checks.append(Check(name: "commits", reason: wait, isOfStore: true)) }
         // The checks of a client that has gone were broken off.
         if !Task.isCancelled { last.withLock { $0 = (.now, checks) } }
         return checks

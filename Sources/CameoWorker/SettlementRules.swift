@@ -73,6 +73,8 @@ struct SettlementRules: Sendable {
         let again = SettlementAction.write(write, after: pause, refusals: refusals)
         return switch (error, write) {
         case (.leaseLost, _): .end(.leaseLost)
+        // The token tells the next write, or the next worker, how it ended.
+        case (.uncertain, _) where isEnding: .end(.unrecorded(reason: error.description))
         // A thumbnail that was to be kept has been removed since: the next attempt finds it missing, and makes it.
         case (.notFound, .complete(.kept)): .write(.release)
         case (.refused, .complete), (.notFound, .complete): fail(JobFailure(error))
@@ -90,7 +92,7 @@ struct SettlementRules: Sendable {
         case .leaseLost: return .end(.leaseLost)
         case .denied where !isStopping:
             return drains ? .end(.unrecorded(reason: error.description)) : fail(JobFailure(error))
-        case .full, .busy, .readOnly, .unreachable, .denied, .cannotOpen:
+        case .full, .busy, .cancelled, .readOnly, .unreachable, .denied, .cannotOpen:
             if isStopping { return .write(.release) }
             return drains ? fail(JobFailure(error)) : .write(.release, after: .seconds(1))
         default: return fail(JobFailure(error))
@@ -118,6 +120,7 @@ extension JobFailure {
         case .damagedBlob: self.init(.sourceNotFound, at: .fetch, error.description)
         case .refused: self.init(.storeFailed, at: .store, error.description, isRetryable: false)
         case .denied: self.init(.storeRefused, at: .store, error.description)
+        case .cancelled: self.init(.storeCancelled, at: .store, error.description)
         default: self.init(.storeFailed, at: .store, error.description)
         }
     }

@@ -15,12 +15,13 @@ extension Worker {
         }
     }
 
-    /// Stops jobs at their time limits, and notices when the process stood still. Not a part of ``watch()``, which may
+    /// Stops jobs at their time limits and at the end of the grace, and notices when the process stood still. Not a part of ``watch()``, which may
     /// wait for the store.
     func enforceTimeLimits() async {
         repeat {
             phase.look()
             running.stopOverdue()
+            if phase.mustGiveBack { running.stopAll(.shutdown) }
         } while (try? await configuration.time.sleep(configuration.sweepInterval)) != nil
     }
 
@@ -32,7 +33,6 @@ extension Worker {
         var nextSweep = time.now()
         var nextLease = nextSweep + leaseInterval
         while !Task.isCancelled {
-            if phase.mustGiveBack { running.stopAll(.shutdown) }
             var pause = configuration.sweepInterval
             // First and by itself: whatever else fails, the jobs stay this worker's.
             if time.now() >= nextLease {
@@ -72,6 +72,7 @@ extension Worker {
     }
 
     private func note(_ error: any Error) {
+        if !store.isInPlace { phase.lostStore = error as? StoreError }
         let message = "cannot use the store"
         let (_, isNews) = phase.storeRefused("\(error)", message)
         if isNews { logger.warning("\(message)", metadata: ["reason": "\(error)"]) }
@@ -103,7 +104,7 @@ extension Worker {
         let held = running.tokens
         let sweep = try await store.sweep(for: id)
         if !store.isInPlace {
-            phase.hasLostStore = true
+            phase.lostStore = .missing(path: store.location)
             wake.yield()
         }
         // First, because a worker that an operator has stopped ends without an error, even if the store is a newer

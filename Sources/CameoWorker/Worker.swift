@@ -86,6 +86,18 @@ package final class Worker: Service {
                 lacks: renderer.lacks
             )
         )
+        do {
+            try await serve()
+        } catch {
+            // Jobs whose ends the store did not take would run until the lease ends.
+            try? await store.deregister(id, adding: tally.take(renderer.statistics))
+            throw error
+        }
+        try await store.deregister(id, adding: tally.take(renderer.statistics))
+        if let reason = phase.retirement { throw reason }
+    }
+
+    private func serve() async throws {
         try await rescue()
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -101,8 +113,6 @@ package final class Worker: Service {
         } onGracefulShutdown: {
             self.stop()
         }
-        try await store.deregister(id, adding: tally.take(renderer.statistics))
-        if let reason = phase.retirement { throw reason }
     }
 
     /// Whether a drain has found nothing left to do; false if it was stopped before.
@@ -113,6 +123,8 @@ package final class Worker: Service {
 
     private func stop() {
         phase.stop(grace: configuration.grace)
+        // What is left of the grace is for giving back.
+        store.expectEnd(within: configuration.grace * 4 / 5)
         renderer.expectEnd()
         runner.frames?.expectEnd()
         hooks?.end(draining: false, within: configuration.grace)
@@ -125,6 +137,7 @@ package final class Worker: Service {
     /// Ends the worker at an operator's request.
     func stop(_ request: WorkerStop) {
         guard phase.stop(grace: request == .now ? .zero : nil) else { return }
+        if request == .now { store.expectEnd(within: .zero) }
         logger.info("asked to end", metadata: ["mode": "\(request.rawValue)"])
         renderer.expectEnd()
         hooks?.end(draining: false, within: request == .now ? .zero : nil)
@@ -155,9 +168,11 @@ package final class Worker: Service {
             wake.yield()
             for await _ in wakeUps {
                 if phase.isStopping { break }
-                if phase.hasLostStore {
+                if let loss = phase.lostStore {
                     running.stopAll(.claimLost)
-                    throw StoreError.missing(path: store.location)
+                    // So that no end of an attempt is written again and again.
+                    phase.stop(grace: .zero)
+                    throw loss
                 }
                 if running.count > 1 { await cadence.beat() }
                 if try await fill(&group) { break }

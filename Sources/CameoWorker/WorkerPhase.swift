@@ -25,8 +25,8 @@ final class WorkerPhase: Sendable {
         fileprivate var loggedTrouble: String?
         /// Whether a drain has found nothing left to do.
         var hasDrained = false
-        /// Whether the store's folder was removed or replaced under the worker.
-        var hasLostStore = false
+        /// Why the store is not there any more: its folder or database was removed or replaced under the worker.
+        var lostStore: StoreError?
         /// Why the worker retired; nil unless it did.
         fileprivate(set) var retirement: StoreError?
         /// Whether a poison job has waited so long that it goes before all others. Looked up now and then, because the

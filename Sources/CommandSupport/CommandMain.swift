@@ -112,8 +112,10 @@ extension StoreError {
     package var exitStatus: ExitStatus {
         switch self {
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
+            .cancelled,
             .unreachable, .denied, .unreadableBlob, .refused, .damagedDatabase, .unremoved, .failed:
             .store
+        case .uncertain: .perhaps
         case .invalidBackupTarget, .unknownEngine, .needsFolder: .usage
         case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed
         }
@@ -204,6 +206,8 @@ package enum ExitStatus: Int32, Sendable {
     case timedOut = 3
     /// The store cannot be opened or written.
     case store = 4
+    /// Whether what was asked for has been committed is not known.
+    case perhaps = 5
 }
 
 /// An error that a command reports before it exits, one line per fault. A malformed command line is a `ValidationError`

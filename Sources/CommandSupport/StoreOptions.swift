@@ -52,7 +52,9 @@ package struct StoreOptions: ParsableArguments {
 
     /// Opens the store for writing. If `creating`, makes it first if necessary.
     package func open(creating: Bool = true) throws(StoreError) -> any Store & ExportableStore {
-        try Engine.open(path, blobs: place, creating: creating)
+        let store = try Engine.open(path, blobs: place, creating: creating)
+        store.onCommitWait { Output.error("\(ProcessInfo.processInfo.processName): \($0)") }
+        return store
     }
 
     /// Opens the store read-only; nothing in it is changed.

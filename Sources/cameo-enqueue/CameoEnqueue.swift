@@ -45,7 +45,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
             EXIT CODES
               0 done, 1 a job failed (with --wait), 2 bad usage or a source that cannot work, 3 not finished in time, \
-            4 the store cannot be opened
+            4 the store cannot be opened, 5 perhaps accepted: a commit was not confirmed in time
             """,
         version: CameoVersion.current
     )
@@ -178,12 +178,26 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         for end in stride(from: 0, to: requests.count, by: StoreLimits.enqueueChunk).dropFirst() + [requests.count] {
             // The next chunk is prepared while this one is written.
             async let next = prepared(from: end)
-            let accepted = try await store.enqueue(chunk)
+            let accepted: [EnqueueReceipt]
+            do {
+                accepted = try await store.enqueue(chunk)
+            } catch {
+                throw Self.naming(chunk.first, error)
+            }
             try print(accepted)
             jobs += accepted.compactMap(\.id)
             chunk = try await next
         }
         return jobs
+    }
+
+    /// Adds what makes it safe to repeat a request that was perhaps accepted.
+    private static func naming(_ request: CheckedRequest?, _ error: StoreError) -> StoreError {
+        guard case .uncertain(let place, let reason) = error, let first = request?.job.wanted.first else {
+            return error
+        }
+        let safe = "the same command again is safe, because it joins the job for \(CameoURI.thumbnail(first.id).text)"
+        return .uncertain(location: place, reason: "\(reason); \(safe)")
     }
 
     // MARK: - Answers

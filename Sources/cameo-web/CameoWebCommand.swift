@@ -55,6 +55,7 @@ struct CameoWebCommand: AsyncParsableCommand {
         configuration.maximumLag = server.maxLag
         try access.apply(to: &configuration)
         let store = try storeOptions.open()
+        store.onCommitWait { logger.warning("\($0)") }
         configuration.redirects = try server.redirects(of: store)
         let service = WebServer(
             store: store,

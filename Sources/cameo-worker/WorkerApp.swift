@@ -229,6 +229,7 @@ struct WorkerApp {
 
     private func logStart(_ worker: Worker, _ store: any AnyStore, _ logger: Logger) {
         if let caution = store.caution { logger.warning("\(caution)") }
+        store.onCommitWait { logger.warning("\($0)") }
         let metadata: Logger.Metadata = [
             "worker": "\(worker.id)", "store": "\(store.location)",
             "concurrency": .stringConvertible(workConfiguration.concurrency),

@@ -97,7 +97,7 @@ struct PoolerTests {
     @Test func jobsAreFoundWithoutListening() async throws {
         let store = try PostgreSQLStore(url)
         let direct = try Connection(DatabaseURL(server.url(ofSchema: "pooled")))
-        #expect(try direct.hasOwnProcess())
+        #expect(!direct.isPooled)
         var wakeUps = store.wakeUps { .milliseconds(1) }.makeAsyncIterator()
         await wakeUps.next()
         while !store.listener.isPooled {
@@ -135,6 +135,22 @@ struct PoolerTests {
             try await server.stop(how)
             try await Task.sleep(for: .milliseconds(200))
             try await server.start()
+        }
+    }
+}
+
+/// Pgpool-II, which sends what only reads to a standby.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct PgpoolTests {
+    @Test func jobsAreFoundAndDone() async throws {
+        let server = try await PostgreSQLServer()
+        let pooler = try await Pgpool(before: server)
+        defer { withExtendedLifetime(pooler) {} }
+        let url = try DatabaseURL(pooler.url(ofSchema: "pooled"))
+        let store = try PostgreSQLStore(url)
+        try await Workload(server: server, store: url).run(40) {
+            #expect(try await store.status().schemaVersion == Schema.currentVersion)
+            _ = try await store.version()
         }
     }
 }

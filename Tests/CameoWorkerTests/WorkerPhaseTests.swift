@@ -18,7 +18,7 @@ struct WorkerPhaseTests {
 
     @Test func aWorkerThatIsNotStoppedGoesOn() {
         time.advance(.seconds(1_000_000))
-        #expect(!phase.isStopping && !phase.mustGiveBack && !phase.hasDrained && !phase.hasLostStore)
+        #expect(!phase.isStopping && !phase.mustGiveBack && !phase.hasDrained && phase.lostStore == nil)
         #expect(phase.retirement == nil && phase.unrecorded == nil)
     }
 

@@ -142,9 +142,86 @@ extension EndToEnd {
             let second = try await drain(["pictures/p1.jpg", "pictures/p2.jpg", "pictures/p3.jpg"])
             #expect(second.result.exitStatus == 4 && second.puts == 3, "\(second.result.errorText)")
             #expect(second.result.errorText.contains("NoSuchBucket"))
-            // One is the ended worker's until the next takes it back.
-            let left = "SELECT count(*) FROM job_status WHERE state IN ('available', 'running')"
-            #expect(try await fleet.number(left) == 3)
+            // As they were: nobody waits for the lease of the ended worker.
+            let left =
+                "SELECT state, attempt, count(*) FROM job_status WHERE state <> 'completed' GROUP BY state, attempt"
+            #expect(try await fleet.sql(left) == "available|0|3")
+            #expect(try await fleet.sql("SELECT id FROM worker") == "")
+        }
+
+        /// The commit stands on the server, and waits for a standby that does not exist.
+        @Test func aStandbyThatIsAwayIsNamedAndNobodyHangs() async throws {
+            let fleet = try await Fleet()
+            let first = try await fleet.command("cameo-enqueue", "initials:AB")
+            #expect(first.exitStatus == 0, "\(first.errorText)")
+            let worker = try fleet.deployment.startWorker(["--grace", "5s"], environment: fleet.variables)
+            try await eventually("its job is done") {
+                try await fleet.number("SELECT count(*) FROM job_status WHERE state = 'completed'") == 1
+            }
+            let tokens = try fleet.deployment.folder.write(
+                Data("test read,enqueue 0123456789abcdef\n".utf8),
+                to: "tokens"
+            )
+            let (web, url) = try await fleet.startWeb("--tokens", tokens)
+            defer { web.killGroup() }
+            func curl(_ arguments: String...) async throws -> String {
+                let authorization = ["-sS", "-H", "Authorization: Bearer 0123456789abcdef"]
+                return try await run("curl", authorization + arguments).outputText
+            }
+            func text(_ process: ChildProcess) -> String { String(decoding: process.standardError, as: UTF8.self) }
+            _ = try await fleet.sql("ALTER SYSTEM SET synchronous_standby_names = 'absent'; SELECT pg_reload_conf()")
+            let waits = "a commit waits for a synchronous standby (SyncRep)"
+            async let enqueued = fleet.command("cameo-enqueue", "initials:CD")
+            let request = #"{"source":"initials:EF","renditions":[{"width":9}]}"#
+            async let posted = curl("-H", "Content-Type: application/json", "-d", request, url + "/jobs")
+            // Whoever only reads sees it too.
+            try await eventually("health says so") {
+                let health = try await fleet.command("cameo-status", "health")
+                return health.exitStatus == 1
+                    && health.outputText.contains("failed\tcommits\tcommits wait for a synchronous")
+            }
+            try await eventually("the server is not ready, and says why") {
+                let ready = try await curl("--max-time", "60", url + "/health/ready")
+                return ready.contains(waits)
+            }
+            try await eventually("the worker says why it waits") { text(worker).contains(waits) }
+            worker.send(SIGTERM)
+            let ending = await worker.ending
+            #expect(ending != .signalled(SIGKILL), "\(text(worker))")
+            let (command, answer) = try await (enqueued, posted)
+            #expect(command.exitStatus == 5 && command.outputText == "", "\(command.errorText)")
+            #expect(command.errorText.contains("cameo-enqueue: \(waits)"), "\(command.errorText)")
+            let safe =
+                #/perhaps accepted.*the same command again is safe, because it joins the job for cameo://thumb/[0-9a-f]{32}/#
+            #expect(command.errorText.contains(safe), "\(command.errorText)")
+            #expect(answer.contains(#""status":504"#), "\(answer)")
+            #expect(answer.contains("Idempotency-Key"), "\(answer)")
+            // Nothing of Cameo's has cancelled a wait: the commits are there once the standby is not waited for any more.
+            let hanging = "SELECT count(*) >= 2 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            #expect(try await fleet.sql(hanging) == "t")
+            _ = try await fleet.sql("ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()")
+            try await eventually("both requests are there") {
+                try await fleet.number("SELECT count(*) FROM job") == 3
+            }
+            let again = try await fleet.command("cameo-enqueue", "initials:CD")
+            #expect(again.exitStatus == 0, "\(again.errorText)")
+            #expect(try await fleet.number("SELECT count(*) FROM job") == 3)
+        }
+
+        /// The database went with all jobs, so its worker ends, and says why.
+        @Test func aWorkerOfADroppedDatabaseEnds() async throws {
+            let fleet = try await Fleet()
+            _ = try await fleet.database.psql(["-c", "CREATE DATABASE gone"])
+            let store = ["CAMEO_STORE": fleet.store.replacing("/postgres?", with: "/gone?")] as [String: String?]
+            let worker = try fleet.deployment.startWorker([], environment: fleet.variables.merging(store) { $1 })
+            try await eventually("the worker is registered") {
+                let count = ["-d", "gone", "-c", "SELECT count(*) FROM cameo.worker"]
+                return try await fleet.database.psql(count).outputText == "1\n"
+            }
+            _ = try await fleet.database.psql(["-c", "DROP DATABASE gone WITH (FORCE)"])
+            let ending = await worker.ending
+            let text = String(decoding: worker.standardError, as: UTF8.self)
+            #expect(ending == .exited(4) && text.contains(#"database "gone" does not exist"#), "\(ending) \(text)")
         }
 
         /// A monitor learns within seconds that the database or the bucket is gone, and why.

@@ -32,3 +32,22 @@ package final class PgBouncer: Sendable {
         guard answer == "ok" else { throw PostgreSQLServer.Failure(description: answer) }
     }
 }
+
+/// Pgpool-II before a test's server, and a standby to which it sends what only reads. It ends with its last reference, or with
+/// the test process.
+package final class Pgpool: Sendable {
+    private let channel: OriginChannel
+    private let folder: String
+
+    /// - Throws: what starting a process throws; ``OriginError`` if it ends.
+    package init(before server: PostgreSQLServer) async throws {
+        let script = Repository.file("Tests/TestSupport/pgpool.py").path
+        channel = try await .open(running: "/usr/bin/python3", [script, server.folder])
+        folder = try await channel.announcement()
+    }
+
+    /// The name of a store, through the pooler.
+    package func url(ofSchema schema: String) -> String {
+        "postgres://cameo@/postgres?host=\(folder)&port=9999&schema=\(schema)"
+    }
+}

@@ -91,9 +91,11 @@ extension PostgreSQLStore {
     /// - Throws: ``StoreError/refused(reason:)`` if it needs what is there, or workers live; and as when a store is opened.
     package static func setBytes(_ place: BytesPlace, of url: DatabaseURL) throws(StoreError) -> String? {
         do {
-            let connection = try connect(url)
-            guard try Schema.version(connection, url) != nil else { throw StoreError.missing(path: url.location) }
-            try Schema.setUp(connection, url)
+            let connection = try opening(url) { connection in
+                guard try Schema.version(connection, url) != nil else { throw StoreError.missing(path: url.location) }
+                try Schema.setUp(connection, url)
+                return connection
+            }
             guard let chosen = place.chosen else { return nil }
             let storage = try place.open(chosen)
             defer { storage.close() }

@@ -14,8 +14,8 @@ internal import Synchronization
 // settled are looked up, and what a claim has to know first. Operations that end together are submitted one after the
 // other: where the last group had several, the next waits a moment for its own.
 //
-// Transactions of several processes may collide (the same unique key, a deadlock): such a group runs again. If the
-// connection is lost before COMMIT was sent, nothing was committed, and the group runs again on another. If it is lost
+// What is done about an error is said by its ``Remedy``: a group that collided with another process's, or one of whose
+// statements was cancelled, runs again. If the connection is lost before COMMIT was sent, nothing was committed, and the group runs again on another. If it is lost
 // after, the server tells by the transaction's id whether it was committed. It cannot after a crash, nor after a failover
 // to a standby that may have lost the tail, because the id may since be another's: then the group runs again. Settlements
 // are fenced by their claims, and a repeated request joins the job that waits for the same thumbnails, or has them made
@@ -23,8 +23,6 @@ internal import Synchronization
 final class CommitQueue: Sendable {
     /// The maximum number of operations per transaction, which bounds how long its locks are held.
     private static let largestGroup = 256
-    private static let collisions = 8
-    private static let pauses = RetryPolicy(base: .milliseconds(4), cap: .milliseconds(512), jitter: 1)
     /// How long a group is gathered, in microseconds: a fraction of a sync.
     private static let gathering: UInt32 = 200
 
@@ -39,6 +37,7 @@ final class CommitQueue: Sendable {
         /// Runs the write and returns a closure that reports success to its caller, to be called after the commit.
         let run: @Sendable (PostgreSQLTransaction) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
+        let since = ContinuousClock.now
     }
 
     private struct State {
@@ -46,6 +45,8 @@ final class CommitQueue: Sendable {
         var isDraining = false
         /// Whether the last group had several operations.
         var gathers = false
+        /// Whether a commit has been left to itself.
+        var isStuck = false
     }
 
     private let state = Mutex(State())
@@ -74,6 +75,11 @@ final class CommitQueue: Sendable {
         guard !tables.url.acceptsStandby else { throw .readOnly(path: tables.url.location) }
         do {
             return try await withCheckedThrowingContinuation { continuation in
+                // Who was told that the outcome is not known hears no more.
+                let isAnswered = Atomic(false)
+                let answer: @Sendable (Result<Value, any Error>) -> Void = { result in
+                    if !isAnswered.exchange(true, ordering: .relaxed) { continuation.resume(with: result) }
+                }
                 let operation = Operation(
                     phase: phase,
                     use: use,
@@ -81,9 +87,9 @@ final class CommitQueue: Sendable {
                     entering: entering,
                     run: { db in
                         let value = try body(db)
-                        return { continuation.resume(returning: value) }
+                        return { answer(.success(value)) }
                     },
-                    fail: { continuation.resume(throwing: $0) }
+                    fail: { answer(.failure($0)) }
                 )
                 let mustDrain = state.withLock { state in
                     state.waiting.append(operation)
@@ -93,15 +99,15 @@ final class CommitQueue: Sendable {
                 if mustDrain { connections.async { self.commitWaiting() } }
             }
         } catch {
-            throw StoreError(error, location: tables.url.location)
+            throw tables.failure(error)
         }
     }
 
-    /// Waits for everything that was submitted before. Blocks.
-    func drain() { connections.drain() }
+    /// Waits for everything that was submitted before, but not for a commit that was left to itself. Blocks.
+    func drain() { if !state.withLock(\.isStuck) { connections.drain() } }
 
-    /// Waits for everything that was submitted before.
-    func finish() async { try? await connections.perform {} }
+    /// Does the same.
+    func finish() async { if !state.withLock(\.isStuck) { try? await connections.perform {} } }
 
     private func commitWaiting() {
         if state.withLock({ $0.gathers }) { usleep(Self.gathering) }
@@ -158,17 +164,17 @@ final class CommitQueue: Sendable {
     private func run(_ group: [Operation], inSavepoints: Bool) throws {
         var collisions = 0
         while true {
-            do {
-                let answers = try connections.withConnection { connection in
-                    try attempt(group, inSavepoints: inSavepoints, collisions: collisions, connection)
+            let answers = try connections.withConnection { connection in
+                do {
+                    return try attempt(group, inSavepoints: inSavepoints, collisions: collisions, connection)
+                } catch let error as DatabaseError where error.isCollision {
+                    collisions += 1
+                    throw error
                 }
-                guard let answers else { continue }
-                for answer in answers { answer() }
-                return
-            } catch let error as DatabaseError where error.isCollision && collisions < Self.collisions {
-                collisions += 1
-                Self.pauses.wait(afterFailures: collisions)
             }
+            guard let answers else { continue }
+            for answer in answers { answer() }
+            return
         }
     }
 
@@ -196,7 +202,14 @@ final class CommitQueue: Sendable {
             connections.rollBack(connection)
             throw error
         }
-        return try isCommitted(transaction, after: closing, connection) ? answers : nil
+        var watch = CommitWatch()
+        connection.awaits = { self.awaits(group, transaction, &watch) }
+        defer {
+            connection.awaits = nil
+            tables.waits.note(nil, of: self)
+            state.withLock { $0.isStuck = false }
+        }
+        return try isCommitted(transaction, after: closing, connection, group) ? answers : nil
     }
 
     /// Begins a transaction, and in the same round trip completes jobs, locks what is claimed, and looks.
@@ -229,11 +242,32 @@ final class CommitQueue: Sendable {
         return (db, refusal)
     }
 
+    /// Called every second while a commit has no answer: says why, and tells who has waited for too long.
+    ///
+    /// - Returns: whether the server is known to be at it.
+    private func awaits(_ group: [Operation], _ transaction: Opening.Transaction?, _ watch: inout CommitWatch) -> Bool {
+        watch.look(at: transaction?.process, of: tables.url)
+        guard !watch.reason.isEmpty else { return true }
+        tables.waits.note(watch.reason, of: self)
+        if tables.waits.isOver(since: watch.since) {
+            state.withLock { $0.isStuck = true }
+            for operation in group { operation.fail(UnknownOutcome(reason: watch.reason)) }
+        }
+        let late = state.withLock { state in
+            defer { state.waiting.removeAll { tables.waits.isOver(since: $0.since) } }
+            return state.waiting.filter { tables.waits.isOver(since: $0.since) }
+        }
+        let reason = "nothing was written, because \(watch.reason)"
+        for operation in late { operation.fail(DatabaseError(reason, isConnectionLost: true)) }
+        return watch.isAtWork
+    }
+
     /// Commits, and asks for the outcome if the connection is lost meanwhile.
     private func isCommitted(
         _ transaction: Opening.Transaction?,
         after closing: [Connection.Statement],
-        _ connection: Connection
+        _ connection: Connection,
+        _ group: [Operation]
     ) throws -> Bool {
         do {
             let end = try connection.run(closing + [.init("COMMIT", prepared: true)]).last
@@ -243,9 +277,9 @@ final class CommitQueue: Sendable {
             connections.disconnect()
             guard let transaction else { throw error }
             do {
-                return try wasCommitted(transaction)
+                return try wasCommitted(transaction, group)
             } catch {
-                throw UnknownOutcome(reason: String(describing: error))
+                throw UnknownOutcome(reason: "the connection was lost during a commit: \(error)")
             }
         } catch {
             connections.rollBack(connection)
@@ -254,7 +288,8 @@ final class CommitQueue: Sendable {
     }
 
     /// Asks whether a transaction was committed whose connection was lost after COMMIT was sent.
-    private func wasCommitted(_ transaction: Opening.Transaction) throws -> Bool {
+    private func wasCommitted(_ transaction: Opening.Transaction, _ group: [Operation]) throws -> Bool {
+        var watch = CommitWatch()
         while true {
             let status: String? = try connections.withConnection { connection in
                 let rows = try connection.run(
@@ -270,7 +305,9 @@ final class CommitQueue: Sendable {
             case "committed": return true
             case "aborted", "another era": return false
             // The server has not noticed the loss, or is still at the commit.
-            case "in progress": usleep(10_000)
+            case "in progress":
+                _ = awaits(group, transaction, &watch)
+                usleep(10_000)
             default:
                 throw DatabaseError("the server no longer knows whether transaction \(transaction.id) was committed")
             }
@@ -291,18 +328,18 @@ final class CommitQueue: Sendable {
             }
         } catch {
             let error = error
-            if let error = error as? DatabaseError, error.isConnectionLost || error.isCollision { throw error }
+            if let error = error as? DatabaseError, error.isConnectionLost || error.remedy != .nothing { throw error }
             return { operation.fail(error) }
         }
     }
 }
 
-/// The connection was lost during a commit, and nobody could tell within the patience whether it was done.
+/// The connection was lost during a commit, or its answer has not come, and nobody could tell in time whether it was done.
 struct UnknownOutcome: Error, CustomStringConvertible {
     /// Why not.
     let reason: String
 
-    var description: String { "the connection was lost during a commit that may have been done: \(reason)" }
+    var description: String { reason }
 }
 
 extension PostgreSQLStore {
@@ -339,14 +376,14 @@ extension PostgreSQLStore {
                 guard let id = held.opening.transaction?.id,
                     try db.value("SELECT pg_current_xact_id_if_assigned()::text = $1", [id]) == true
                 else { throw DatabaseError("the transaction was ended by the server") }
-                let value = try end(db, held.found, result)
+                let value = try db.repeating { try end(db, held.found, result) }
                 try connection.run("COMMIT")
                 return value
             }
         } catch {
             // The end of the connection is a rollback.
             try? await connections.perform { connections.disconnect() }
-            throw StoreError(error, location: url.location)
+            throw tables.failure(error)
         }
     }
 }

@@ -62,13 +62,16 @@ final class Connection {
 
     private let handle: Handle
     private var patience = Connection.introduction
+    /// Called every second while the server is silent, and says whether it is known to be at work.
+    var awaits: (() -> Bool)?
     private var prepared = PreparedStatements()
-    /// Whether statements are prepared; nil until one comes again.
-    private var prepares: Bool?
+    /// Whether statements are prepared that come again.
+    private var prepares = false
+    /// Whether a pooler answers.
+    private(set) var isPooled = false
 
     /// - Throws: ``DatabaseError``; ``StoreError/cannotOpen(path:reason:)`` if the database has another encoding than UTF-8
     init(_ url: DatabaseURL, mayPrepare: Bool = true, within limit: Duration = Connection.patience) throws {
-        prepares = mayPrepare ? nil : false
         patience = max(1_000, min(Self.introduction, Int32(limit / .milliseconds(1))))
         // Keywords before the URL give way to it.
         let settings: KeyValuePairs = [
@@ -91,9 +94,11 @@ final class Connection {
         handle = Handle(pointer: pointer)
         guard PQstatus(pointer) == CONNECTION_OK else {
             let error = lost()
-            // Only another attempt tells the state: not after one that took long.
-            guard ContinuousClock.now - started < .seconds(1), call(PQpingParams) == PQPING_REJECT else { throw error }
-            throw DatabaseError(error.message, state: DatabaseError.notNow)
+            // Not after an attempt that took long.
+            guard ContinuousClock.now - started < .seconds(1), let again = call(PQconnectStartParams) else {
+                throw error
+            }
+            throw DatabaseError(error.message, state: Self.refusal(Handle(pointer: again)), isConnectionLost: true)
         }
         // In SQL_ASCII one row of other bytes would stop every reader, and others cannot hold every request.
         let encoding = PQparameterStatus(pointer, "server_encoding").map { String(cString: $0) }
@@ -109,7 +114,28 @@ final class Connection {
         PQsetNoticeProcessor(pointer, { _, _ in }, nil)
         // A pooler of statements refuses the first, and not both at once.
         for statement in ["BEGIN", "COMMIT"] { try run(script: statement) }
+        // A pooler tells a number of its own for the server's process, and gives each transaction another one.
+        guard let row = try run("SELECT pg_backend_pid()").rows.first else { throw lost() }
+        isPooled = try row[0] != Int64(PQbackendPID(pointer))
+        prepares = mayPrepare && !isPooled
         patience = Self.silence
+    }
+
+    /// The SQLSTATE with which a server refuses a connection, which libpq tells only as the last word of its message, if it
+    /// is asked for before an attempt; empty if there is none.
+    private static func refusal(_ handle: consuming Handle) -> String {
+        PQsetErrorVerbosity(handle.pointer, PQERRORS_SQLSTATE)
+        let end = ContinuousClock.now + .seconds(1)
+        var state = PGRES_POLLING_WRITING
+        while [PGRES_POLLING_READING, PGRES_POLLING_WRITING].contains(state), ContinuousClock.now < end {
+            let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            var wanted = pollfd(fd: PQsocket(handle.pointer), events: Int16(events), revents: 0)
+            if poll(&wanted, 1, 100) != 0 { state = PQconnectPoll(handle.pointer) }
+        }
+        // It accepts connections by now, or is silent.
+        guard state == PGRES_POLLING_FAILED else { return state == PGRES_POLLING_OK ? "57P03" : "" }
+        let word = line(PQerrorMessage(handle.pointer)).split(separator: " ").last.map(String.init) ?? ""
+        return word.utf8.count == 5 && word == word.uppercased() ? word : ""
     }
 
     var descriptor: CInt { PQsocket(handle.pointer) }
@@ -137,10 +163,6 @@ final class Connection {
     @discardableResult
     func run(_ statements: [Statement]) throws -> [QueryResult] {
         for statement in statements { try statement.check() }
-        if prepares == nil, statements.contains(where: { $0.isPrepared && prepared.hasSeen($0.sql) }) {
-            prepares = false
-            prepares = try hasOwnProcess()
-        }
         guard PQenterPipelineMode(handle.pointer) == 1 else { throw lost() }
         let uses = try statements.map(send)
         guard PQpipelineSync(handle.pointer) == 1 else { throw lost() }
@@ -156,13 +178,6 @@ final class Connection {
         guard PQexitPipelineMode(handle.pointer) == 1 else { throw lost() }
         if let failure { throw failure }
         return results
-    }
-
-    /// Whether the server's process is this connection's own. A pooler tells a number of its own for that process, and gives
-    /// each transaction another one.
-    func hasOwnProcess() throws -> Bool {
-        guard let row = try run("SELECT pg_backend_pid()").rows.first else { throw lost() }
-        return try row[0] == Int64(PQbackendPID(handle.pointer))
     }
 
     /// Takes the notifications that have arrived.
@@ -189,14 +204,16 @@ final class Connection {
         let lengths = buffers.map { CInt($0?.count ?? 0) }
         let formats: [CInt] = values.map { if case .bytes? = $0 { 1 } else { 0 } }
         let count = CInt(values.count)
-        let use = statement.isPrepared ? prepared.use(of: statement.sql, prepares: prepares == true) : .text
+        let use = statement.isPrepared ? prepared.use(of: statement.sql, prepares: prepares) : .text
+        // Else Pgpool-II sends what only reads to a standby, outside of the transaction.
+        let sql = isPooled ? "/*NO LOAD BALANCE*/ \(statement.sql)" : statement.sql
         if case .preparing(let name) = use {
-            guard PQsendPrepare(handle.pointer, name, statement.sql, count, types) == 1 else { throw lost() }
+            guard PQsendPrepare(handle.pointer, name, sql, count, types) == 1 else { throw lost() }
         }
         let isSent =
             switch use {
             case .text:
-                PQsendQueryParams(handle.pointer, statement.sql, count, types, pointers, lengths, formats, 0)
+                PQsendQueryParams(handle.pointer, sql, count, types, pointers, lengths, formats, 0)
             case .preparing(let name), .prepared(let name):
                 PQsendQueryPrepared(handle.pointer, name, count, pointers, lengths, formats, 0)
             }
@@ -234,13 +251,18 @@ final class Connection {
 
     /// The next result of the current statement; nil at its end.
     private func next() throws -> OpaquePointer? {
+        var start = ContinuousClock.now
         while true {
             let flushed = PQflush(handle.pointer)
             guard flushed >= 0 else { throw lost() }
             if flushed == 0, PQisBusy(handle.pointer) == 0 { return PQgetResult(handle.pointer) }
             var wanted = pollfd(fd: descriptor, events: Int16(POLLIN | (flushed == 1 ? POLLOUT : 0)), revents: 0)
-            let ready = poll(&wanted, 1, patience)
+            let ready = poll(&wanted, 1, awaits == nil ? patience : min(patience, 1_000))
             if ready == 0 {
+                if let awaits {
+                    if awaits() { start = .now }
+                    if start.duration(to: .now) < .milliseconds(patience) { continue }
+                }
                 let reason =
                     patience == Self.silence
                     ? "the server has been silent for too long"
@@ -329,8 +351,6 @@ struct PreparedStatements {
     /// The names of statements by their text; nil: not prepared.
     private var names: [String: String?] = [:]
     private var last = 0
-
-    func hasSeen(_ sql: String) -> Bool { names[sql] != nil }
 
     /// How to send a statement: as text the first time, and if none are prepared.
     mutating func use(of sql: String, prepares: Bool) -> Use {

@@ -56,7 +56,7 @@ final class Listener: Sendable {
         while true {
             do {
                 let connection = try Connection(url)
-                guard try connection.hasOwnProcess() else {
+                guard !connection.isPooled else {
                     state.withLock { ($0.isPooled, $0.isRunning) = (true, false) }
                     return
                 }

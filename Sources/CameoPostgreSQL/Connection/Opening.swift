@@ -19,6 +19,8 @@ struct Opening: Sendable {
         let id: String
         /// What changes when the server may give the id again, to another transaction.
         let era: String
+        /// The server's process, also behind a pooler.
+        let process: Int64
 
         /// The era, as SQL: the server's timeline, which a failover changes, and when its statistics began, which are
         /// discarded after a crash. An id whose transaction wrote nothing that had reached the disk is then given again.
@@ -53,8 +55,8 @@ struct Opening: Sendable {
         (schema, self.isWriting) = (tables.url.schema, isWriting)
         now = try tables.clock.supplied ?? row[0]
         version = try row[1]
-        let (id, era): (String?, String?) = (try row[3], try row[4])
-        transaction = id.flatMap { id in era.map { Transaction(id: id, era: $0) } }
+        let (id, era, process): (String?, String?, Int64?) = (try row[3], try row[4], try row[5])
+        transaction = id.flatMap { id in era.map { Transaction(id: id, era: $0, process: process ?? 0) } }
     }
 }
 
@@ -88,6 +90,7 @@ struct Rights: Sendable {
 final class StoreTables: Sendable {
     let url: DatabaseURL
     let clock: ServerClock
+    let waits = CommitWaits()
     private let identity: String
     private let state = Atomic(true)
 
@@ -98,6 +101,12 @@ final class StoreTables: Sendable {
 
     /// Whether the schema still has the tables that it had when the store was opened.
     var isInPlace: Bool { state.load(ordering: .relaxed) }
+
+    /// The store's error for that of a call. A database that was dropped has no tables.
+    func failure(_ error: any Error) -> StoreError {
+        if let error = error as? DatabaseError, error.isOfDroppedDatabase { state.store(false, ordering: .relaxed) }
+        return StoreError(error, location: url.location)
+    }
 
     /// Begins a transaction, and runs more statements in the same round trip. If it `endsAtOnce`, it ends with them. Then, and
     /// if it writes, tables are read by index.
@@ -112,7 +121,9 @@ final class StoreTables: Sendable {
         then more: [Connection.Statement] = []
     ) throws -> (PostgreSQLTransaction, [QueryResult], refusal: StoreError?) {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
-        let own = isWriting ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow)" : "NULL, NULL"
+        let own =
+            isWriting
+            ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow), pg_backend_pid()" : "NULL, NULL, NULL"
         let plans = isWriting || endsAtOnce ? Opening.byIndex : "NULL"
         // The others do not change what a statement means that only reads numbers and names.
         let limits = endsAtOnce ? Opening.uncompiled : Opening.limits

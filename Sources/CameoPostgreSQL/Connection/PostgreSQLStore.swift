@@ -62,19 +62,20 @@ package final class PostgreSQLStore: QueueStore {
         self.url = url
         let connection: Connection
         do {
-            connection = try Self.connect(url)
-            if access != .creating {
-                guard let version = try Schema.version(connection, url) else {
-                    throw StoreError.missing(path: url.location)
+            (connection, rights, caution, storage) = try Self.opening(url) { [url] connection in
+                if access != .creating {
+                    guard let version = try Schema.version(connection, url) else {
+                        throw StoreError.missing(path: url.location)
+                    }
+                    if access == .readOnly, version != Schema.currentVersion {
+                        throw StoreError.olderSchema(path: url.location, found: version, needed: Schema.currentVersion)
+                    }
                 }
-                if access == .readOnly, version != Schema.currentVersion {
-                    throw StoreError.olderSchema(path: url.location, found: version, needed: Schema.currentVersion)
-                }
+                if access != .readOnly { try Schema.setUp(connection, url) }
+                let rights = try Rights(connection, url)
+                let caution = try Schema.namesake(connection, url)
+                return (connection, rights, caution, try place?.storage(connection, url, access, rights))
             }
-            if access != .readOnly { try Schema.setUp(connection, url) }
-            rights = try Rights(connection, url)
-            caution = try Schema.namesake(connection, url)
-            storage = try place?.storage(connection, url, access, rights)
         } catch {
             throw StoreError(error, location: url.location)
         }
@@ -86,17 +87,17 @@ package final class PostgreSQLStore: QueueStore {
         listener = Listener(url)
     }
 
-    /// Connects. A server that says that it is starting or stopping is waited for as by stores that are open.
-    static func connect(_ url: DatabaseURL) throws -> Connection {
-        let deadline = ContinuousClock.now + ConnectionQueue.patience
-        var isRestarting = false
+    /// Connects and looks at what is there, again where the ``Remedy`` of an error says so. But a server or pooler that cannot be
+    /// reached is waited for only once a server has said that it is starting or stopping, or has no connection left.
+    static func opening<Value>(_ url: DatabaseURL, _ look: (Connection) throws -> Value) throws -> Value {
+        var (repetition, hasAnswered) = (Repetition(patience: ConnectionQueue.patience), false)
         while true {
             do {
-                return try Connection(url)
-            } catch let error as DatabaseError where error.isConnectionLost && ContinuousClock.now < deadline {
-                isRestarting = isRestarting || error.state == DatabaseError.notNow
-                guard isRestarting else { throw error }
-                usleep(200_000)
+                return try look(Connection(url))
+            } catch let error as DatabaseError {
+                hasAnswered = hasAnswered || !["", "08", "28"].contains(error.state.prefix(2))
+                guard hasAnswered else { throw error }
+                try repetition.wait(after: error)
             }
         }
     }
@@ -108,6 +109,9 @@ package final class PostgreSQLStore: QueueStore {
     /// Only then a standby will do.
     package var isReadOnly: Bool { url.acceptsStandby }
     package var isInPlace: Bool { tables.isInPlace }
+    package var commitWait: String? { tables.waits.reason }
+    package func onCommitWait(_ tell: @escaping @Sendable (String) -> Void) { tables.waits.onNews(tell) }
+    package func expectEnd(within grace: Duration) { tables.waits.end(within: grace) }
 
     // MARK: - Reads and writes for extensions
 

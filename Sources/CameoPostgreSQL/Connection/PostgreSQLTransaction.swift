@@ -78,6 +78,18 @@ package final class PostgreSQLTransaction: QueueTransaction {
         }
     }
 
+    /// Runs a body of a transaction that cannot begin again, and where the ``Remedy`` of an error says so runs the body again.
+    func repeating<Value>(_ body: () throws -> Value) throws -> Value {
+        var repetition = Repetition(patience: .zero)
+        while true {
+            do {
+                return try inSavepoint(body)
+            } catch let error as DatabaseError {
+                try repetition.wait(after: error)
+            }
+        }
+    }
+
     /// What is closed is computed by claims.
     package func settle(_ table: LimitedTable, _ id: Int64) {}
 }

@@ -67,7 +67,7 @@ final class ReaderPool: Sendable {
         do {
             return try await least.perform { try least.withConnection { try body(least, $0) } }
         } catch {
-            throw StoreError(error, location: tables.url.location)
+            throw tables.failure(error)
         }
     }
 }
@@ -126,30 +126,31 @@ final class ConnectionQueue: @unchecked Sendable {
     /// Waits for everything that was asked of the queue before. For a program that exits.
     func drain() { queue.sync {} }
 
-    /// Calls a body with a connection, on the queue. If it loses the connection, it is called again with another; it must
-    /// not have committed anything then.
+    /// Calls a body with a connection, on the queue. Where the ``Remedy`` of its error says so, it is called again, after a
+    /// rollback or with another connection; it must not have committed anything then.
     func withConnection<Value>(_ body: (Connection) throws -> Value) throws -> Value {
-        let deadline = ContinuousClock.now + patience
-        var (failures, limit) = (0, Connection.patience)
+        var repetition = Repetition(patience: patience)
         while true {
             do {
-                return try body(try connect(within: limit))
-            } catch let error as DatabaseError where error.isConnectionLost {
-                disconnect()
+                return try body(try connect(within: min(Connection.patience, repetition.rest)))
+            } catch let error as DatabaseError {
+                if error.isConnectionLost {
+                    disconnect()
+                } else if case .again = error.remedy, let connection {
+                    rollBack(connection)
+                }
                 if error.isUnknownStatement { mayPrepare = false }
-                // Less is too little for another attempt.
-                guard ContinuousClock.now + .seconds(1) < deadline else { throw tellingNeed(error) }
-                failures += 1
-                RetryPolicy.reconnecting.wait(afterFailures: failures)
-                limit = min(limit, ContinuousClock.now.duration(to: deadline))
+                try repetition.wait(after: tellingNeed(error))
             }
         }
     }
 
     /// The error of a connection that was not made, although the one that opened the store was.
     private func tellingNeed(_ error: DatabaseError) -> DatabaseError {
-        guard !hasConnected, error.state.isEmpty, !error.message.contains(Connection.need) else { return error }
-        return DatabaseError("\(error.message). \(Connection.need)", isConnectionLost: true)
+        guard !hasConnected, error.isConnectionLost, ["", "53300"].contains(error.state),
+            !error.message.contains(Connection.need)
+        else { return error }
+        return DatabaseError("\(error.message). \(Connection.need)", state: error.state, isConnectionLost: true)
     }
 
     /// The connection, made within a limit if there is none.

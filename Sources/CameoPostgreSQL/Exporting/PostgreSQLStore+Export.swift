@@ -95,8 +95,8 @@ extension PostgreSQLStore {
         let (storage, location) = (storage, location)
         let hasBegun = Atomic(false)
         try await read { db in
-            // A read whose connection was lost runs again.
-            guard !hasBegun.exchange(true, ordering: .relaxed) else {
+            // A read whose connection was lost runs again, and what was said cannot be taken back.
+            guard !hasBegun.load(ordering: .relaxed) else {
                 throw StoreError.unreachable(location: location, reason: "the connection was lost during the export")
             }
             try db.execute(
@@ -106,6 +106,10 @@ extension PostgreSQLStore {
                 """
             )
             let addBytes = { (blobs: [StoreRecord]) in try db.withBytes(blobs, storage) }
+            let emit = { (kind: RecordKind, records: [StoreRecord]) in
+                hasBegun.store(true, ordering: .relaxed)
+                try emit(kind, records)
+            }
             try db.export(emit, blobsAtATime: Self.transfers, addBytes: includingBytes ? addBytes : nil)
         }
     }
@@ -120,17 +124,18 @@ extension PostgreSQLTransaction {
         let key = try last.map { last in
             try zip(fields, last.values).prefix(kind.keyLength).map { try $1.parameter(of: $0, dialect) }
         }
-        return try query(kind.selection(isFirst: last == nil), (key ?? []) + [limit]).map { row in
+        let page = try repeating { try query(kind.selection(isFirst: last == nil), (key ?? []) + [limit]) }
+        return try page.map { row in
             StoreRecord(values: try fields.indices.map { try StoreValue(row, $0, fields[$0].kind, dialect) })
         }
     }
 
     /// Adds the bytes, from the rows or from the storage.
     fileprivate func withBytes(_ blobs: [StoreRecord], _ storage: (any ByteStorage)?) throws -> [StoreRecord] {
-        let inRows = try query(
-            "SELECT digest, data FROM blob WHERE digest = ANY($1::text[]) AND data IS NOT NULL",
-            [SQLArray(try blobs.map { try $0.digest.hex })]
-        )
+        let digests = SQLArray(try blobs.map { try $0.digest.hex })
+        let inRows = try repeating {
+            try query("SELECT digest, data FROM blob WHERE digest = ANY($1::text[]) AND data IS NOT NULL", [digests])
+        }
         var bytes: [String: Data] = try inRows.reduce(into: [:]) { try $0[$1[0]] = $1[1] }
         let others = try blobs.filter { try bytes[$0.digest.hex] == nil }
         let outside = try others.map { blob -> (digest: BlobDigest, size: Int) in

@@ -5,6 +5,18 @@ package import CameoStore
 extension PostgreSQLTransaction {
     package func schemaVersion() -> Int { Schema.currentVersion }
 
+    package func commitWaitSeconds() throws -> Double? {
+        try value(
+            """
+            SELECT extract(epoch FROM max(age))::float8
+            FROM (SELECT clock_timestamp() - state_change AS age FROM pg_stat_activity
+              WHERE wait_event = 'SyncRep' AND datname = current_database()) AS commit
+            WHERE age > interval '3 seconds'
+            """,
+            []
+        )
+    }
+
     /// A worker is alive while its lease runs.
     package func isAlive(_ worker: String, leaseUntil: Int64) -> Bool { leaseUntil >= now }
 

@@ -4,6 +4,8 @@ package import CameoStore
 
 // What only this engine knows of a status.
 extension SQLiteTransaction {
+    package func commitWaitSeconds() -> Double? { nil }
+
     package func schemaVersion() throws -> Int { try Schema.version(of: sqlite, at: directory.path) }
 
     package func isAlive(_ worker: String, leaseUntil: Int64) throws -> Bool {

@@ -23,6 +23,12 @@ package protocol AnyStore: Sendable {
     var isInPlace: Bool { get }
     /// What whoever runs the store should change before it does harm; nil: nothing.
     var caution: String? { get }
+    /// Why a commit of this process has had no answer for seconds; nil: none waits.
+    var commitWait: String? { get }
+    /// Calls `tell` with each new reason of ``commitWait``.
+    func onCommitWait(_ tell: @escaping @Sendable (String) -> Void)
+    /// Lets nobody wait for such a commit after `grace`: the program ends.
+    func expectEnd(within grace: Duration)
     /// A number that changes whenever any process commits. Reading it takes microseconds.
     func version() async throws(StoreError) -> Int
     /// Yields once at the start and whenever any process may have changed something, after which it pauses: a busy
@@ -57,6 +63,9 @@ extension AnyStore {
     }
 
     package var caution: String? { nil }
+    package var commitWait: String? { nil }
+    package func onCommitWait(_ tell: @escaping @Sendable (String) -> Void) {}
+    package func expectEnd(within grace: Duration) {}
 }
 
 // The calls with their usual arguments.

@@ -20,9 +20,13 @@ package enum StoreError: Error, Hashable, Sendable {
     case full(path: String)
     /// Another process held the write lock for longer than the busy timeout.
     case busy(path: String)
+    /// The server cancelled a statement, and again whenever it was repeated.
+    case cancelled(path: String)
     /// A server or a shared disk that the store needs did not answer, or asked for patience too often. Trying again later
     /// may succeed.
     case unreachable(location: String, reason: String)
+    /// Whether a write was committed is not known. Repeating it is safe where it would be if it was.
+    case uncertain(location: String, reason: String)
     /// A server that the store needs refuses its credentials, or grants them too little.
     case denied(location: String, reason: String)
     /// The claim is no longer valid: the job was claimed by another worker, cancelled or finished. Nothing was written.
@@ -79,7 +83,12 @@ extension StoreError: CustomStringConvertible {
             end (`cameo-admin check` says)
             """
         case .busy(let path): "another process held the write lock of the store at \(path) for too long"
+        case .cancelled(let path):
+            "store.cancelled: the server at \(path) cancelled a statement four times in a row (pg_cancel_backend, "
+                + "or it took longer than statement_timeout)"
         case .unreachable(let location, let reason): "\(location) cannot be reached: \(reason)"
+        case .uncertain(let location, let reason):
+            "perhaps accepted, because the outcome of a commit in \(location) is not known: \(reason)"
         case .denied(let location, let reason): "\(location) denies access: \(reason)"
         case .leaseLost(let id): "job \(id) is no longer this worker's; its result was dropped"
         case .noSuchJob(let id): "there is no job \(id)"

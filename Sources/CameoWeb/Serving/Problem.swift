@@ -61,6 +61,11 @@ struct Problem: Error {
         case .damagedBlob, .unreadableBlob:
             self.init(.internalServerError, error.description, public: Self.ofStore, code: .storeFailed)
         case .full: self.init(.outOfSpace, error.description, public: Self.ofStore, code: .storeFull)
+        case .uncertain:
+            let safe =
+                "a request with the same Idempotency-Key is safe to repeat, and so is any for the same thumbnails"
+            self.init(.gatewayTimeout, "\(error); \(safe)", public: "\(Self.ofStore); \(safe)", code: .storeFailed)
+        case .cancelled: self.init(.serviceUnavailable, error.description, public: Self.ofStore, code: .storeCancelled)
         case .missing, .cannotOpen, .unknownEngine, .needsFolder, .notAStore, .newerSchema, .olderSchema,
             .networkFileSystem,
             .readOnly,
@@ -78,7 +83,8 @@ struct Problem: Error {
             case .sourceTooLarge: .contentTooLarge
             case .sourceTimeout, .sourceUnreachable, .sourceHTTPStatus, .sourceForbidden, .sourceChanged: .badGateway
             case .storeFull: .outOfSpace
-            case .storeFailed, .storeRefused, .workerLost, .jobTimedOut, .renderFormatUnavailable: .serviceUnavailable
+            case .storeFailed, .storeRefused, .storeCancelled, .workerLost, .jobTimedOut, .renderFormatUnavailable:
+                .serviceUnavailable
             case .requestInvalid, .sourceUnsupportedScheme, .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt,
                 .imageTooManyPixels, .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside,
                 .videoNoPicture, .videoUnsupportedCodec, .videoEncrypted, .renderFailed,

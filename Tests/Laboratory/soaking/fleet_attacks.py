@@ -42,6 +42,25 @@ def kill_connections(run):
     run.database.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cameo'")
 
 
+def cancel_statements(run):
+    """For some seconds, of whatever sessions of Cameo are at work."""
+    for _ in range(60):
+        run.database.ask("SELECT pg_cancel_backend(pid) FROM pg_stat_activity "
+                         "WHERE application_name = 'cameo' AND state = 'active' ORDER BY random() LIMIT 3")
+        time.sleep(0.05)
+
+
+def lose_standby(run):
+    """Commits wait for a synchronous standby that does not exist."""
+    try:
+        run.database.ask("ALTER SYSTEM SET synchronous_standby_names = 'absent'")
+        run.database.ask("SELECT pg_reload_conf()")
+        time.sleep(run.rng.uniform(4, LEASE - 3))
+    finally:
+        run.database.ask("ALTER SYSTEM RESET synchronous_standby_names")
+        run.database.ask("SELECT pg_reload_conf()")
+
+
 def kill_backend(run):
     """The server crashes and recovers when one of its processes is killed by the kernel, as for want of memory."""
     pid = run.database.number("SELECT pid FROM pg_stat_activity WHERE application_name = 'cameo' LIMIT 1")
@@ -175,6 +194,8 @@ ATTACKS = {
     "worker frozen beyond its lease": (freeze_worker, None),
     "renderers killed": (kill_renderers, "renderers were killed"),
     "connections killed": (kill_connections, "all connections were killed"),
+    "statements cancelled": (cancel_statements, "statements were cancelled"),
+    "synchronous standby away": (lose_standby, "a synchronous standby was away"),
     "backend killed": (kill_backend, "a server's process was killed"),
     "server restarted": (lambda run: run.database.restart(signal.SIGINT), "the server's restart"),
     "server crashed": (lambda run: run.database.restart(signal.SIGQUIT), "the server's crash"),

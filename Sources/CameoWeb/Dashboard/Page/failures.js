@@ -19,7 +19,7 @@ const groups = [
     ["request.invalid", "image.noSuchPage", "image.cropOutside", "job.superseded"]],
   ["Look at the worker and the store, then retry", [
     "render.failed", "render.crashed", "render.formatUnavailable", "store.full", "store.failed",
-    "store.refused", "worker.lost", "unknown"]],
+    "store.refused", "store.cancelled", "worker.lost", "unknown"]],
 ];
 
 const groupOf = (code) => groups.find(([, codes]) => codes.includes(code)) ?? groups.at(-1);
