@@ -18,7 +18,9 @@ package struct BlobSurvey: Sendable {
             "blobs",
             damaged.map { "\($0) is missing or damaged" } + unreadable,
             ok: "all \(count) match their digests",
-            advice: """
+            advice: damaged.isEmpty
+                ? "\(repairCommand) removes nothing for that"
+                : """
                 Damaged bytes are never served. \(repair) removes thumbnails with damaged bytes, which are made again on request; \
                 blobs that a program stored directly are only in a backup
                 """
@@ -43,7 +45,8 @@ extension QueueStore {
     }
 
     /// Reads and verifies every blob, `readers` at a time: a bucket answers many requests in the time of one. `next` is called
-    /// before each page. Young blobs that nothing references are passed over: their bytes may be on their way.
+    /// before each page. Blobs are passed over that are only set aside, and young ones that nothing references, whose bytes may
+    /// be on their way.
     package func survey(
         readers: Int,
         _ report: @Sendable (ByteProgress) -> Void,
@@ -55,7 +58,7 @@ extension QueueStore {
             try await next()
             let after = last
             let page = try await read { db in
-                let isPassed = "created_at > ?2 AND \(isUnreferenced)"
+                let isPassed = "created_at > ?2 AND \(isUnused) OR \(isOnlySetAside)"
                 let rows = "FROM blob WHERE digest > ?1 AND NOT (\(isPassed)) ORDER BY digest LIMIT 500"
                 return try db.query("SELECT digest, size \(rows)", [after, db.now - orphanAge])
                     .map { row in (hex: try row[0] as String, bytes: try row[1] as Int) }
@@ -71,9 +74,23 @@ extension QueueStore {
             }
         }
         // Checks again: the bytes of a row that was new or on its way out when it was listed may have come or gone.
-        let damaged = try await damaged(survey.damaged)
-        survey.damaged.removeAll { !damaged.contains($0) }
+        let suspects = survey.damaged
+        survey.damaged = []
+        for digest in suspects {
+            try await next()
+            try await look(at: [digest], &survey)
+        }
         return survey
+    }
+
+    /// Whether a blob's bytes are missing or wrong by two ways of reading them.
+    ///
+    /// - Throws: ``StoreError/unreadableBlob(path:reason:)`` if the ways differ: then the storage is not what answers wrongly.
+    package func isLost(_ digest: BlobDigest) async throws(StoreError) -> Bool {
+        if try await isWhole(digest) { return false }
+        guard try await isWhole(digest, inParts: true) else { return true }
+        let reason = "its bytes come when they are asked for in parts, over new connections, and not as a whole"
+        throw .unreadableBlob(path: CameoURI.blob(digest).text, reason: reason)
     }
 
     /// Reads some blobs at the same time.
@@ -83,9 +100,9 @@ extension QueueStore {
             return await group.reduce(into: []) { $0.append($1) }
         }
         for look in found.sorted(by: { $0.digest.hex < $1.digest.hex }) {
-            switch look.isWhole {
-            case .success(true): break
-            case .success(false): survey.damaged.append(look.digest)
+            switch look.isLost {
+            case .success(false): break
+            case .success(true): survey.damaged.append(look.digest)
             case .failure(.unreadableBlob(let path, let reason)):
                 survey.unreadable.append(StoreError.unreadableBlob(path: path, reason: reason).description)
             case .failure(let error): throw error
@@ -98,18 +115,18 @@ extension QueueStore {
     private func look(at digest: BlobDigest) async -> Look {
         let result: Result<Bool, StoreError>
         do throws(StoreError) {
-            result = .success(try await isWhole(digest))
+            result = .success(try await isLost(digest))
         } catch {
             result = .failure(error)
         }
-        return Look(digest: digest, isWhole: result)
+        return Look(digest: digest, isLost: result)
     }
 }
 
 /// What reading one blob showed.
 private struct Look: Sendable {
     let digest: BlobDigest
-    let isWhole: Result<Bool, StoreError>
+    let isLost: Result<Bool, StoreError>
 }
 
 // Rows that disagree with one another, which no transaction of Cameo leaves.
@@ -177,22 +194,6 @@ extension QueueTransaction {
             """
         return try execute("UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(deliveriesWithoutWorker))")
             + execute("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))") + execute(delivered, [now])
-    }
-
-    /// Removes a damaged blob with its thumbnails and cached originals, which can be made or fetched again. A blob that a
-    /// program stored, or that a job needs by its digest, cannot; its row stays, and with it the finding.
-    package func removeDamaged(_ digest: BlobDigest) throws -> (thumbnails: Int, isGone: Bool) {
-        try execute("DELETE FROM source WHERE blob = ?1 AND NOT pinned", [digest.hex])
-        let thumbnails = try execute("DELETE FROM thumbnail WHERE blob = ?1", [digest.hex])
-        let blobs = try execute(
-            """
-            DELETE FROM blob WHERE digest = ?1 AND NOT pinned
-              AND NOT EXISTS (SELECT 1 FROM source WHERE blob = ?1)
-              AND NOT EXISTS (SELECT 1 FROM ingredient WHERE name = ?1)
-            """,
-            [digest.hex]
-        )
-        return (thumbnails, blobs == 1)
     }
 
     /// The actual numbers of each queue's jobs, as SQL: `queue`, `name`, and a column for each state.

@@ -1,8 +1,8 @@
 internal import CameoModel
 package import CameoStore
 
-// DESIGN. Removes obsolete rows that nothing else removes: expired source failures and idempotency keys, and queues,
-// batches and concurrency keys without jobs. A key that an operator has limited is kept for future jobs. So is a key
+// DESIGN. Removes obsolete rows that nothing else removes: expired source failures and idempotency keys, what repairs have
+// set aside, and queues, batches and concurrency keys without jobs. A key that an operator has limited is kept for future jobs. So is a key
 // that still has a job, even an ended one: a retry would find no limit and never run.
 //
 // Removal has the lock of names before it looks whether any job uses one: a transaction that accepts a job shares it, so
@@ -27,6 +27,10 @@ extension QueueStore {
                 [db.now - IdempotencyKey.lifetime, size]
             )
             return PruneStep(isLast: count < size)
+        }
+        try await steps.take { db in
+            try db.execute("DELETE FROM set_aside WHERE at <= ?1", [db.now - setAsideAge])
+            return PruneStep(isLast: true)
         }
         for table in [LimitedTable.key, .queue] {
             try await steps.take { (last: IndexEntry<Int64>?, count: Int, db: Transaction) in

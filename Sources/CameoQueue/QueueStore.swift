@@ -68,8 +68,9 @@ package protocol QueueStore: Store {
     func numberChanges() async throws(StoreError)
     /// Makes bytes durable, unless they go into their row.
     func prepare(_ data: Data, digest: BlobDigest, mediaType: String?) async throws(StoreError) -> PreparedBlob
-    /// The bytes of a blob that are outside of the database, verified. What is missing there is damaged.
-    func outsideData(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data
+    /// The bytes of a blob that are outside of the database, verified; `inParts` as ``ByteStorage/dataInParts(of:size:)``. What
+    /// is missing there is damaged.
+    func outsideData(of digest: BlobDigest, size: Int, inParts: Bool) async throws(StoreError) -> Data
     /// The same for a reader that takes them piece by piece, and verifies them.
     func outsideBytes(of digest: BlobDigest, size: Int) async throws(StoreError) -> BlobBytes
     /// Those of the blobs outside of the database whose bytes are not there.
@@ -281,13 +282,7 @@ extension QueueStore {
             return thumbnails.compactMap { found[$0]?.blob }
         }
         guard blobs.count == thumbnails.count else { return false }
-        do throws(StoreError) {
-            return try await damaged(Set(blobs)).isEmpty
-        } catch {
-            // As good as lost: they are made again.
-            guard case .unreadableBlob = error else { throw error }
-            return false
-        }
+        return try await damaged(Set(blobs)).isEmpty
     }
 
     package func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
@@ -457,8 +452,12 @@ extension QueueStore {
     }
 
     package func data(of digest: BlobDigest) async throws(StoreError) -> Data {
+        try await data(of: digest, inParts: false)
+    }
+
+    private func data(of digest: BlobDigest, inParts: Bool) async throws(StoreError) -> Data {
         let (data, size) = try await row(of: digest)
-        return if let data { data } else { try await outsideData(of: digest, size: size) }
+        return if let data { data } else { try await outsideData(of: digest, size: size, inParts: inParts) }
     }
 
     package func bytes(of digest: BlobDigest) async throws(StoreError) -> BlobBytes {
@@ -480,17 +479,25 @@ extension QueueStore {
         return row
     }
 
-    /// Those of the blobs whose bytes do not exist or do not match their digest.
+    /// Those of the blobs whose bytes do not exist or do not match their digest. What cannot be read is as good as lost: it is
+    /// made again.
     package func damaged(_ digests: some Sequence<BlobDigest>) async throws(StoreError) -> Set<BlobDigest> {
         var damaged: Set<BlobDigest> = []
-        for digest in digests where try await !isWhole(digest) { damaged.insert(digest) }
+        for digest in digests {
+            do throws(StoreError) {
+                if try await !isWhole(digest) { damaged.insert(digest) }
+            } catch {
+                guard case .unreadableBlob = error else { throw error }
+                damaged.insert(digest)
+            }
+        }
         return damaged
     }
 
     /// Whether a blob's bytes exist and match its digest; also true for a blob collected since it was listed.
-    package func isWhole(_ digest: BlobDigest) async throws(StoreError) -> Bool {
+    package func isWhole(_ digest: BlobDigest, inParts: Bool = false) async throws(StoreError) -> Bool {
         do throws(StoreError) {
-            _ = try await data(of: digest)
+            _ = try await data(of: digest, inParts: inParts)
             return true
         } catch {
             switch error {

@@ -29,7 +29,13 @@ package struct CollectedBlobs: Hashable, Sendable {
 package let orphanAge: Int64 = 3_600_000
 
 /// The condition that nothing references a row of `blob`, as SQL.
-package let isUnreferenced = """
+package let isUnreferenced = "\(isUnused) AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.blob = blob.digest)"
+
+/// The condition that a row of `blob` is kept for nothing but what a repair has set aside, as SQL.
+package let isOnlySetAside = "EXISTS (SELECT 1 FROM set_aside WHERE set_aside.blob = blob.digest) AND \(isUnused)"
+
+/// The condition that nothing references a row of `blob` but perhaps what a repair has set aside, as SQL.
+let isUnused = """
     NOT pinned
       AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.blob = blob.digest)
       AND NOT EXISTS (SELECT 1 FROM source WHERE source.blob = blob.digest)

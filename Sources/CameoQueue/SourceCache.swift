@@ -133,12 +133,14 @@ extension QueueTransaction {
         let uri = if case .source(let name) = CameoURI(uri) { name } else { uri }
         let sizes: [Int] = try column("DELETE FROM source WHERE \(dialect.sourceOfURI) RETURNING size", [uri])
         let failures = try execute("DELETE FROM source_failure WHERE \(dialect.sourceOfURI)", [uri])
+        try execute("DELETE FROM set_aside WHERE source = ?1 AND thumbnail IS NULL", [uri])
         var thumbnails = 0
         if case .originalsAndThumbnails = extent {
             // A data: URI is identified by the digest of its bytes; thumbnails may also have been made from the cached
             // original.
             for name in Set([(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]) {
                 thumbnails += try execute("DELETE FROM thumbnail WHERE \(dialect.thumbnailOfSource)", [name])
+                try execute("DELETE FROM set_aside WHERE source = ?1 AND thumbnail IS NOT NULL", [name])
             }
         }
         return ForgottenSource(

@@ -51,6 +51,8 @@ extension QueueStore {
                 guard try !db.hasArrivals() else { return nil }
                 let rows = "thumbnail WHERE id \(db.dialect.isIn("?1", .texts)) ORDER BY id \(db.dialect.locking)"
                 let removal = "DELETE FROM thumbnail WHERE id IN (SELECT id FROM \(rows)) AND NOT \(isNeeded)"
+                let isAside = "thumbnail \(db.dialect.isIn("?1", .texts))"
+                try db.execute("DELETE FROM set_aside WHERE \(isAside)", [ids.map(\.text)])
                 return try db.execute(removal, [ids.map(\.text)])
             }
             if let removed { return removed }

@@ -35,13 +35,17 @@ struct CheckCommand: AsyncParsableCommand {
 
             A finding that is not ok says how to repair it. --repair also reports uniqueness: duplicate jobs that it cancelled.
 
+            A repair removes only what two ways of reading find damaged, and nothing if that would be more than 20 \
+            thumbnails and a hundredth of them, or as many cached originals.
+
             EXAMPLES
               cameo-admin check
               cameo-admin check --repair
+              cameo-admin check --repair --undo
               cameo-admin check --json --store /backups/cameo-monday
 
             EXIT CODES
-              0 sound, possibly with warnings, 1 damaged, 2 bad usage, 4 the store cannot be opened
+              0 sound, possibly with warnings, 1 damaged, or too much to remove, 2 bad usage, 4 the store cannot be opened
             """
     )
 
@@ -56,17 +60,33 @@ struct CheckCommand: AsyncParsableCommand {
     )
     var repair = false
 
+    @Option(
+        help: ArgumentHelp("With --repair: remove up to so many, even if that is more.", valueName: "thumbnails")
+    )
+    var removeUpTo: Int?
+
+    @Flag(help: "With --repair: bring back what repairs removed in the last 7 days and was not made again.")
+    var undo = false
+
     @Flag(
         help:
             "Print JSON, one {\"subject\":…,\"severity\":…,\"message\":…} per line; severity: ok, warning, error, mended."
     )
     var json = false
 
+    func validate() throws {
+        guard repair ? !undo || removeUpTo == nil : !undo && removeUpTo == nil else {
+            throw ValidationError("--repair takes either --undo or --remove-up-to")
+        }
+        guard removeUpTo ?? 1 > 0 else { throw ValidationError("--remove-up-to must be at least 1") }
+    }
+
     func run() async throws {
-        if repair { try tell(try await mend()) }
+        let mended = repair ? try await mend() : []
+        try tell(mended)
         let findings = try await check()
         try tell(findings)
-        if findings.contains(where: { $0.severity == .error }) { throw ExitCode(ExitStatus.failed.rawValue) }
+        if (mended + findings).contains(where: { $0.severity == .error }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
     private func tell(_ findings: [CheckFinding]) throws {
@@ -80,7 +100,10 @@ struct CheckCommand: AsyncParsableCommand {
         let store = try storeOptions.open(creating: false)
         let bar = ProgressBar()
         defer { bar.finish() }
-        return try await store.maintained { turn in try await store.repair(in: turn) { bar.show($0) } }
+        return try await store.maintained { turn in
+            if undo { return try await store.undoRepairs(in: turn) }
+            return try await store.repair(in: turn, removingUpTo: removeUpTo) { bar.show($0) }
+        }
     }
 
     /// Opens the store for writing if possible, so that a copy without its shared memory file becomes readable again.

@@ -17,7 +17,8 @@ and an S3 server, all of this run alone; run by root, each worker has a network 
 frozen beyond their lease, renderers are killed; connections are killed or used up, advisory locks squatted, the
 role's settings changed; many thumbnails are equal; the server restarts, crashes, or is replaced by a standby that
 misses its last commits; cables are pulled, links to it and to the bucket are cut, stalled and slow; the S3 server is
-killed, and denies deletes; clocks jump by days. The table has the time of each kind of recovery.
+killed, denies deletes, and answers with a content coding that nobody asked for while a repair runs; clocks jump by days.
+The table has the time of each kind of recovery.
 """
 import contextlib
 import itertools

@@ -74,6 +74,7 @@ GRANT SELECT (id, blob, format, renderer_version, source_digest, source_seen, cr
   source_video) ON thumbnail TO :"reader";
 GRANT SELECT (id, job_id, digest) ON upload TO :"reader";
 GRANT SELECT (size, pinned, blob) ON source TO :"reader";
+GRANT SELECT (blob) ON set_aside TO :"reader";
 GRANT SELECT (until) ON source_failure TO :"reader";
 
 -- Workers accept and run jobs, keep what they make and fetch, and remove what has expired. They insert no jobs, and of
@@ -84,7 +85,7 @@ GRANT INSERT, UPDATE, DELETE ON
   task, accepted, arrival, outcome, earlier_attempt, queue_count, queue_delta, lane, worker, batch, batch_job,
   batch_removed, job_hook,
   delivery, worker_hook, worker_lack, change, new_change, feed, sequence, counter, total, total_delta, thumbnail, blob, source,
-  source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece
+  source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece, set_aside
   TO :"worker";
 GRANT UPDATE (data, digest), DELETE ON upload TO :"worker";
 GRANT INSERT (name), UPDATE (rate_spent, opens_at), DELETE ON queue TO :"worker";

@@ -28,9 +28,11 @@ extension PostgreSQLStore {
         return blob
     }
 
-    package func outsideData(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
+    package func outsideData(of digest: BlobDigest, size: Int, inParts: Bool) async throws(StoreError) -> Data {
         do throws(StoreError) {
-            return try await bytesStorage(for: digest).data(of: digest, size: size)
+            let storage = try bytesStorage(for: digest)
+            return inParts
+                ? try await storage.dataInParts(of: digest, size: size) : try await storage.data(of: digest, size: size)
         } catch .notFound {
             throw .damagedBlob(digest: digest.description, isMissing: true)
         }

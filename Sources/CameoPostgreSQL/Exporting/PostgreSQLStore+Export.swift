@@ -28,6 +28,7 @@ extension RecordKind {
             "(\(Self.numbers.map(Self.number).joined(separator: " UNION ALL "))) AS number"
         // With what was counted and not yet added up.
         case .queueCount: "queue_total AS queue_count"
+        case .blob: "(SELECT * FROM blob WHERE NOT (\(isOnlySetAside))) AS blob"
         case .epoch: "(SELECT name, since FROM epoch WHERE name = 'readings') AS epoch"
         default: rawValue
         }

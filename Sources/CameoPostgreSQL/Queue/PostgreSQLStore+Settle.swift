@@ -28,7 +28,8 @@ extension PostgreSQLStore {
                 return []
             }
             if unknown.isEmpty { return }
-            for digest in unknown { checked[digest] = try await isWhole(digest) }
+            let lost = try await damaged(unknown)
+            for digest in unknown { checked[digest] = !lost.contains(digest) }
         }
     }
 

@@ -106,7 +106,7 @@ extension Schema {
         INSERT INTO feed DEFAULT VALUES;
         """
 
-    /// Version 9. Changes that were removed from the middle of the feed, after the server's clock had jumped, left gaps, at which
+    /// Version 10. Changes that were removed from the middle of the feed, after the server's clock had jumped, left gaps, at which
     /// no status could be computed.
     static let unbrokenFeed = """
         DELETE FROM change WHERE last < (

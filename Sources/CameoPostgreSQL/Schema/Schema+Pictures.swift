@@ -125,6 +125,21 @@ extension Schema {
           EXECUTE FUNCTION note_left_ingredient();
         """
 
+    /// Version 9. What repairs have removed from the index, and can bring back.
+    static let removals = """
+        CREATE TABLE set_aside(
+          id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+          -- The thumbnail, or null for an original; its source or URI; the row that it was, in JSON.
+          thumbnail text COLLATE "C",
+          source text COLLATE "C" NOT NULL,
+          blob text COLLATE "C" NOT NULL REFERENCES blob(digest),
+          entry text NOT NULL,
+          at bigint NOT NULL
+        );
+        CREATE INDEX set_aside_blob ON set_aside(blob);
+        \(orphans(of: "set_aside"))
+        """
+
     /// Triggers that record the blobs that rows of a table stop referencing.
     private static func orphans(of table: String) -> String {
         """

@@ -13,7 +13,7 @@ enum Schema {
             ownersFunctions,
         ]
         .joined(separator: "\n"),
-        lacks, protection, arrivals, removedJobs, shownRequests, omissions, boundCalls, unbrokenFeed,
+        lacks, protection, arrivals, removedJobs, shownRequests, omissions, boundCalls, removals, unbrokenFeed,
     ]
 
     static var currentVersion: Int { scripts.count }

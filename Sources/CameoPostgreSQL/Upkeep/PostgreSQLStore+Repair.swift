@@ -13,6 +13,7 @@ extension PostgreSQLStore {
 
     package func repair(
         in turn: MaintenanceTurn,
+        removingUpTo most: Int? = nil,
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {
         let lease = try MaintenanceLease.of(turn)
@@ -27,6 +28,9 @@ extension PostgreSQLStore {
         let indexes = try await damagedIndexes() ?? []
         for (index, _) in indexes { _ = try await take { try $0.execute("REINDEX INDEX \(index)") } }
         note("database", indexes.count, "indexes rebuilt from their tables")
+        let keepTurn = { () async throws(StoreError) in try await self.commit(.upkeep(turn)) { _ in } }
+        let damaged = try await survey(readers: Self.readers, report, before: keepTurn).damaged
+        if let objection = try await objection(toRemoving: damaged, upTo: most) { return fixed + [objection] }
         note("sequences", try await take(RowFaults.advanceSequences), "sequences set to what rows have reached")
         note(
             "jobs",
@@ -38,9 +42,8 @@ extension PostgreSQLStore {
         note("attempts", try await take { try $0.releaseUnknown() }, "jobs of unknown workers made available again")
         note("hooks", try await take { try $0.repairHooks() }, "jobs and deliveries of hooks corrected")
         note("limits", try await take(Self.enterAgain), "jobs entered again that no claim would have found")
-        let keepTurn = { () async throws(StoreError) in try await self.commit(.upkeep(turn)) { _ in } }
         var (thumbnails, blobs) = (0, 0)
-        for digest in try await survey(readers: Self.readers, report, before: keepTurn).damaged {
+        for digest in damaged {
             try await keepTurn()
             let removed = try await remove(damaged: digest)
             thumbnails += removed.thumbnails
@@ -97,9 +100,9 @@ extension PostgreSQLStore {
             try db.value("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE", [digest.hex]) as Int?
         } while: {
             // The bytes may have been stored again since the survey.
-            try await isWhole(digest)
-        } finally: { db, _, isWhole in
-            try isWhole ? none : db.removeDamaged(digest)
+            try await isLost(digest)
+        } finally: { db, _, isLost in
+            try isLost ? db.removeDamaged(digest) : none
         } ?? none
     }
 

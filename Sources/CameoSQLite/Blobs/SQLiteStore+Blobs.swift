@@ -13,7 +13,7 @@ extension SQLiteStore {
 
     package func temporaryURLOrigin(at endpoint: Endpoint?) -> String? { nil }
 
-    package func outsideData(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
+    package func outsideData(of digest: BlobDigest, size: Int, inParts: Bool) async throws(StoreError) -> Data {
         let data = try await files.read(digest)
         guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
         return data

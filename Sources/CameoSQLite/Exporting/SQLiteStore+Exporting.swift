@@ -17,6 +17,7 @@ extension RecordKind {
               UNION ALL SELECT name, coalesce((SELECT seq FROM sqlite_sequence WHERE sqlite_sequence.name = numbered.name), 0)
                 FROM (SELECT 'job' AS name UNION ALL SELECT 'upload') AS numbered)
             """
+        case .blob: "(SELECT * FROM blob WHERE NOT (\(isOnlySetAside)))"
         case .epoch: "(SELECT name, since FROM epoch WHERE name = 'readings')"
         default: rawValue
         }

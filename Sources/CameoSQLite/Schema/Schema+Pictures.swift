@@ -138,6 +138,21 @@ extension Schema {
         END;
         """
 
+    /// Version 8. What repairs have removed from the index, and can bring back.
+    static let removals = """
+        CREATE TABLE set_aside(
+          id INTEGER PRIMARY KEY,
+          -- The thumbnail, or null for an original; its source or URI; the row that it was, in JSON.
+          thumbnail TEXT,
+          source TEXT NOT NULL,
+          blob TEXT NOT NULL REFERENCES blob(digest),
+          entry TEXT NOT NULL CHECK (json_valid(entry)),
+          at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX set_aside_blob ON set_aside(blob);
+        \(orphans(of: "set_aside", "blob"))
+        """
+
     /// Triggers that record the blobs that rows of a table stop referencing.
     private static func orphans(of table: String, _ column: String) -> String {
         let note = """

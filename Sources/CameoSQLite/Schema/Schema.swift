@@ -16,7 +16,7 @@ enum Schema {
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(hooks)",
-        laterFetches, lacks, refusals, removedJobs, shownSources, omissions, unbrokenFeed,
+        laterFetches, lacks, refusals, removedJobs, shownSources, omissions, removals, unbrokenFeed,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -135,7 +135,7 @@ extension Schema {
             """))
         """
 
-    /// Version 8. Changes that were removed from the middle of the feed, after the clock had jumped, left gaps, which a status
+    /// Version 9. Changes that were removed from the middle of the feed, after the clock had jumped, left gaps, which a status
     /// counted as changes.
     static let unbrokenFeed = """
         DELETE FROM change WHERE seq < (

@@ -63,7 +63,7 @@ extension SQLiteStore {
         var (done, damaged) = (content.bytes, [String]())
         for digest in content.files {
             do throws(StoreError) {
-                let data = try await outsideData(of: digest, size: 0)
+                let data = try await outsideData(of: digest, size: 0, inParts: false)
                 try await copies.copy(data, as: digest)
                 done += data.count
                 report((done: done, total: max(total, done)))
@@ -116,6 +116,9 @@ extension SQLiteStore {
                 }
                 try db.execute(sql: "UPDATE delivery SET status = 0, worker = NULL WHERE status = 1")
                 try db.execute(sql: "DELETE FROM worker")
+                // What is set aside has damaged bytes, which would be missed.
+                let removal = "DELETE FROM blob WHERE \(isOnlySetAside); DELETE FROM set_aside"
+                try db.execute(sql: "PRAGMA defer_foreign_keys = ON; \(removal)")
                 return .commit
             }
             let counts = (

@@ -12,12 +12,14 @@ extension SQLiteStore {
     /// Stops at damaged tables, for which only a backup helps.
     package func repair(
         in turn: MaintenanceTurn,
+        removingUpTo most: Int? = nil,
         report: @Sendable (ByteProgress) -> Void = { _ in }
     ) async throws(StoreError) -> [CheckFinding] {
         defer { withExtendedLifetime(turn) {} }
         var fixed: [CheckFinding] = []
         do throws(StoreError) {
-            try await fix(report) { fixed.append(CheckFinding($0, .mended, $1)) }
+            let objection = try await fix(most, report) { fixed.append(CheckFinding($0, .mended, $1)) }
+            fixed += [objection].compactMap(\.self)
         } catch {
             // The check that follows reports the damage and what to do.
             let isNamed =
@@ -31,15 +33,22 @@ extension SQLiteStore {
         return fixed
     }
 
+    /// Returns why it stopped before it removed anything.
     private func fix(
+        _ most: Int?,
         _ report: @Sendable (ByteProgress) -> Void,
         _ fixed: (_ subject: String, _ text: String) -> Void
-    ) async throws(StoreError) {
+    ) async throws(StoreError) -> CheckFinding? {
         func note(_ subject: String, _ count: Int, _ text: String) {
             if count > 0 { fixed(subject, "\(count) \(text)") }
         }
         // First, because statements that use a damaged index return wrong results or fail.
         if try await rebuildIndexes() { fixed("database", "all indexes rebuilt from their tables") }
+        var damaged = try await survey(readers: 1, report).damaged
+        let restored = try await putBack(damaged)
+        note("blobs", restored, "misplaced files restored")
+        if restored > 0 { damaged = Array(try await self.damaged(damaged)) }
+        if let objection = try await objection(toRemoving: damaged, upTo: most) { return objection }
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
         note(
             "attempts",
@@ -62,8 +71,6 @@ extension SQLiteStore {
             try await commit { db in try db.repairHooks() },
             "jobs and deliveries of hooks corrected"
         )
-        let damaged = try await survey(readers: 1, report).damaged
-        note("blobs", try await putBack(damaged), "misplaced files restored")
         var (thumbnails, blobs) = (0, 0)
         for digest in damaged {
             let removed = try await remove(damaged: digest)
@@ -74,6 +81,7 @@ extension SQLiteStore {
         note("blobs", blobs, "damaged blobs removed that nothing references")
         note("files", try await removeOrphanedFiles(), "orphaned files removed")
         note("counters", try await commit { db in try Counters.rebuild(db) }, "counters corrected")
+        return nil
     }
 
     private static func removeDanglingRows(_ db: SQLiteTransaction) throws -> Int {
@@ -84,7 +92,7 @@ extension SQLiteStore {
             ("ingredient", "job_id", "id FROM job"), ("job_hook", "job_id", "id FROM job"),
             ("delivery", "job_id", "id FROM job"), ("worker_hook", "worker", "id FROM worker"),
             ("upload", "job_id", "id FROM job"), ("thumbnail", "blob", "digest FROM blob"),
-            ("source", "blob", "digest FROM blob"),
+            ("source", "blob", "digest FROM blob"), ("set_aside", "blob", "digest FROM blob"),
         ]
         return try references.reduce(0) { count, reference in
             let (table, column, parents) = reference

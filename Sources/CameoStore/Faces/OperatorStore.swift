@@ -138,11 +138,16 @@ package protocol CheckedStore: AnyStore {
     /// `report` is called with progress, from any thread.
     func check(report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding]
     /// Fixes what the rows and bytes themselves prove to be wrong, and returns it. The turn prevents copying and pruning
-    /// meanwhile.
+    /// meanwhile. If more than `most` thumbnails would be removed, or cached originals, nothing is removed, and an error is
+    /// returned; nil is 20 of each, or a hundredth of what there is.
     func repair(
         in turn: MaintenanceTurn,
+        removingUpTo most: Int?,
         report: @Sendable (ByteProgress) -> Void
     ) async throws(StoreError) -> [CheckFinding]
+    /// Brings back the thumbnails and cached originals that repairs have removed in the last seven days, unless they were made
+    /// again.
+    func undoRepairs(in turn: MaintenanceTurn) async throws(StoreError) -> [CheckFinding]
 }
 
 /// The result of one check.

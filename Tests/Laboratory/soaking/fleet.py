@@ -193,6 +193,7 @@ class FleetSoak(Soak):
         self.judge([(int(job), state, is_bare == "t", code) for job, state, is_bare, code in rows],
                    self.database.ask(TWICE).split())
         digests = self.database.ask("SELECT digest FROM blob WHERE data IS NULL ORDER BY random() LIMIT 200").split()
+        self.results["removed by a repair"] = self.database.ask("SELECT blob FROM set_aside").split()
         self.results["unreadable in the bucket"] = [digest for digest in digests if subprocess.run(
             lab.words(self.bin / "cameo-status", "cat", f"cameo://blob/sha256-{digest}"), capture_output=True,
             env=self.environment).returncode]

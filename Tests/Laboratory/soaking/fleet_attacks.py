@@ -1,8 +1,10 @@
 """What happens to a fleet. Each attack gets the run, and waits until the fleet works again."""
 import hashlib
+import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import lab
@@ -163,6 +165,34 @@ def jump_clock(run):
     run.retain()
 
 
+def code_answers(run):
+    """Whoever reads from the bucket gets a coding that nobody asked for, and a repair reads all of it."""
+    program = lab.ROOT / "Tests/TestSupport/faulty_proxy.py"
+    rule = {"do": "code", "codings": ["gzip"], "method": "GET", "count": 10**9}
+    target = run.bucket.target
+
+    def lead_to(target):
+        run.bucket.target = target
+        for state in ("cut", "open"):  # connections that stand would lead elsewhere
+            run.bucket.become(state)
+
+    with subprocess.Popen([sys.executable, program, str(run.objects.port)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as proxy:
+        port = json.loads(proxy.stdout.readline())["port"]
+        proxy.stdin.write(json.dumps(rule) + "\n")
+        proxy.stdin.flush()
+        proxy.stdout.readline()
+        try:
+            lead_to(lambda: port)
+            repair = lab.words(run.bin / "cameo-admin", "check", "--repair")
+            said = subprocess.run(repair, env=run.environment, capture_output=True, text=True)
+        finally:
+            lead_to(target)
+            proxy.stdin.close()
+    if "blobs: all" not in said.stdout:
+        run.problems.append(f"a repair read coded answers and said: {said.stdout}{said.stderr}")
+
+
 def delete_unfinished_jobs(run):
     """As people clear what seems stuck. All of it has to be refused."""
     some = "SELECT id FROM task UNION SELECT id FROM arrival"
@@ -186,6 +216,7 @@ def delete_unfinished_jobs(run):
 ATTACKS = {
     "deletes denied": (deny_deletes, None),
     "clock jumps by days": (jump_clock, None),
+    "answers coded": (code_answers, "answers were coded"),
     "unfinished jobs deleted": (delete_unfinished_jobs, None),
     "advisory locks squatted": (squat_advisory_locks, "advisory locks were squatted"),
     "settings changed": (change_settings, None),
