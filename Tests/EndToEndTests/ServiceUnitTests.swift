@@ -36,16 +36,20 @@ extension EndToEnd {
             return try folder.write(Data(here.utf8), to: "\(command)@.service")
         }
 
+        /// What systemd finds wrong with a unit. It also reads those of the system, which are not ours.
+        private func complaints(about unit: String) async throws -> String {
+            let result = try await run("systemd-analyze", ["verify", "--man=no", unit])
+            #expect(result.exitStatus == 0)
+            return "\(result.errorText)\(result.outputText)".split(separator: "\n")
+                .filter { !$0.contains("/lib/systemd/system/") && !$0.allSatisfy(\.isWhitespace) }
+                .joined(separator: "\n")
+        }
+
         @Test(arguments: Deployment.hasWeb ? ["cameo-worker", "cameo-web"] : ["cameo-worker"])
         func systemdUnderstandsAllOfIt(command: String) async throws {
             let folder = try TemporaryFolder()
             _ = try installed(command, in: folder)
-            let result = try await run(
-                "systemd-analyze",
-                ["verify", "--man=no", folder.path("\(command)@pictures.service")]
-            )
-            #expect(result.exitStatus == 0)
-            #expect(result.errorText.isEmpty && result.outputText.isEmpty, "\(result.errorText)\(result.outputText)")
+            #expect(try await complaints(about: folder.path("\(command)@pictures.service")) == "")
         }
 
         @Test func systemdUnderstandsTheUnitsOfThePages() async throws {
@@ -56,8 +60,7 @@ extension EndToEnd {
                 let folder = try TemporaryFolder()
                 let here = unit.text.replacing("ExecStart=/usr/bin", with: "ExecStart=\(bin)")
                 let file = try folder.write(Data(here.utf8), to: "cameo-page.service")
-                let result = try await run("systemd-analyze", ["verify", "--man=no", file])
-                #expect(result.exitStatus == 0 && result.errorText.isEmpty, "\(result.errorText)")
+                #expect(try await complaints(about: file) == "")
             }
         }
 
@@ -68,12 +71,7 @@ extension EndToEnd {
                 try Data(contentsOf: URL(filePath: Self.file("cameo-web@.socket"))),
                 to: "cameo-web@.socket"
             )
-            let result = try await run(
-                "systemd-analyze",
-                ["verify", "--man=no", folder.path("cameo-web@pictures.socket")]
-            )
-            #expect(result.exitStatus == 0)
-            #expect(result.errorText.isEmpty && result.outputText.isEmpty, "\(result.errorText)\(result.outputText)")
+            #expect(try await complaints(about: folder.path("cameo-web@pictures.socket")) == "")
         }
 
         @Test(arguments: ["cameo-worker", "cameo-web"])

@@ -46,8 +46,9 @@ extension ModelRun {
         model.jobs[job.id] = nil
     }
 
-    /// Something happens while the clock is wrong by days.
+    /// Something happens while the clock is wrong by days. Not if rows wait for acceptance, which then are of another time.
     mutating func jump() async throws {
+        guard model.jobs.values.allSatisfy(\.isAccepted) else { return }
         note(.jump, nil)
         let days = Double(Int.random(in: 1...5, using: &random)) * (random.chance(0.5) ? 1 : -1)
         clock.jump(days: days)
@@ -58,6 +59,8 @@ extension ModelRun {
 
     /// Retention, which may remove ended jobs only, and leaves a status to be told.
     mutating func prune() async throws {
+        // Rarely, because ended jobs are worth keeping.
+        guard random.chance(0.2) else { return }
         note(.prune, nil)
         var retention = Retention()
         (retention.completed, retention.cancelled, retention.discarded) = (.seconds(60), .seconds(90), .seconds(60))
