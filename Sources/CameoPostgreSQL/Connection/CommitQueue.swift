@@ -244,10 +244,10 @@ final class CommitQueue: Sendable {
 
     /// Called every second while a commit has no answer: says why, and tells who has waited for too long.
     ///
-    /// - Returns: whether the server is known to be at it.
+    /// - Returns: whether it may be waited for without end.
     private func awaits(_ group: [Operation], _ transaction: Opening.Transaction?, _ watch: inout CommitWatch) -> Bool {
         watch.look(at: transaction?.process, of: tables.url)
-        guard !watch.reason.isEmpty else { return true }
+        guard !watch.reason.isEmpty else { return watch.mayTakeLong }
         tables.waits.note(watch.reason, of: self)
         if tables.waits.isOver(since: watch.since) {
             state.withLock { $0.isStuck = true }
@@ -259,7 +259,7 @@ final class CommitQueue: Sendable {
         }
         let reason = "nothing was written, because \(watch.reason)"
         for operation in late { operation.fail(DatabaseError(reason, isConnectionLost: true)) }
-        return watch.isAtWork
+        return watch.mayTakeLong
     }
 
     /// Commits, and asks for the outcome if the connection is lost meanwhile.

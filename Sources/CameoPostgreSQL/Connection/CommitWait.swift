@@ -50,9 +50,10 @@ final class CommitWaits: Sendable {
 struct CommitWatch {
     let since = ContinuousClock.now
     private var nextLook: ContinuousClock.Instant
+    /// Empty: there is none to tell.
     private(set) var reason = ""
-    /// Whether the server is known to be at it.
-    private(set) var isAtWork = true
+    /// Whether it may be waited for without end.
+    private(set) var mayTakeLong = true
 
     init() { nextLook = since + CommitWaits.moment }
 
@@ -62,19 +63,20 @@ struct CommitWatch {
         defer { nextLook = .now + .seconds(5) }
         let unknown = "a commit has had no answer for some seconds, and why is not known:"
         do {
-            let look = "SELECT wait_event FROM pg_stat_activity WHERE pid = $1 AND state = 'active'"
+            let look = "SELECT coalesce(wait_event, '') FROM pg_stat_activity WHERE pid = $1 AND state = 'active'"
             let row = try Connection(url, within: .seconds(2)).run(look, [process]).rows.first
             let event: String? = try row?[0]
-            isAtWork = event != nil
+            mayTakeLong = event == "SyncRep"
             reason =
                 switch event {
                 case "SyncRep"?:
                     "a commit waits for a synchronous standby (SyncRep): it stands on \(url.location), and goes on waiting"
-                case let event?: "a commit has had no answer for some seconds: the server waits (\(event))"
-                case nil: "\(unknown) its process is not seen, as behind a pooler, or waits for nothing"
+                // It is at work, or waits for a lock or the disk.
+                case .some: ""
+                case nil: "\(unknown) its process is not seen, as behind a pooler"
                 }
         } catch {
-            isAtWork = false
+            mayTakeLong = false
             reason = "\(unknown) there is no other connection, perhaps through a pooler: \(error)"
         }
     }

@@ -59,10 +59,12 @@ final class Connection {
     /// How long a server may take to accept a connection.
     static let patience = Duration.seconds(10)
     private static let byteaType: Oid = 17
+    /// Else Pgpool-II sends what only reads to a standby, outside of the transaction.
+    private static let byPrimary = "/*NO LOAD BALANCE*/ "
 
     private let handle: Handle
     private var patience = Connection.introduction
-    /// Called every second while the server is silent, and says whether it is known to be at work.
+    /// Called every second while the server is silent, and says whether it may be waited for without end.
     var awaits: (() -> Bool)?
     private var prepared = PreparedStatements()
     /// Whether statements are prepared that come again.
@@ -114,8 +116,8 @@ final class Connection {
         PQsetNoticeProcessor(pointer, { _, _ in }, nil)
         // A pooler of statements refuses the first, and not both at once.
         for statement in ["BEGIN", "COMMIT"] { try run(script: statement) }
-        // A pooler tells a number of its own for the server's process, and gives each transaction another one.
-        guard let row = try run("SELECT pg_backend_pid()").rows.first else { throw lost() }
+        // A pooler tells a number of its own for the server's process, or that of a standby's, and gives each transaction another.
+        guard let row = try run("\(Self.byPrimary)SELECT pg_backend_pid()").rows.first else { throw lost() }
         isPooled = try row[0] != Int64(PQbackendPID(pointer))
         prepares = mayPrepare && !isPooled
         patience = Self.silence
@@ -205,8 +207,7 @@ final class Connection {
         let formats: [CInt] = values.map { if case .bytes? = $0 { 1 } else { 0 } }
         let count = CInt(values.count)
         let use = statement.isPrepared ? prepared.use(of: statement.sql, prepares: prepares) : .text
-        // Else Pgpool-II sends what only reads to a standby, outside of the transaction.
-        let sql = isPooled ? "/*NO LOAD BALANCE*/ \(statement.sql)" : statement.sql
+        let sql = isPooled ? Self.byPrimary + statement.sql : statement.sql
         if case .preparing(let name) = use {
             guard PQsendPrepare(handle.pointer, name, sql, count, types) == 1 else { throw lost() }
         }

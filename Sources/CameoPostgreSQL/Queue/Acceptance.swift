@@ -140,7 +140,8 @@ extension PostgreSQLTransaction {
 
     package func holdNames() throws {
         guard !unwritten.holdsNames else { return }
-        try execute("LOCK TABLE maintenance IN ROW SHARE MODE")
+        // By its whole name, because Pgpool-II tells standbys too, which do not know the transaction's search path.
+        try execute("LOCK TABLE \"\(opening.schema)\".maintenance IN ROW SHARE MODE")
         unwritten.holdsNames = true
     }
 
