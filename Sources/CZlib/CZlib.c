@@ -7,12 +7,12 @@ static size_t number(const uint8_t *at) {
     return (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
 }
 
-uint64_t cameo_png_data(const uint8_t *file, size_t length) {
+uint64_t cameo_png_data(const uint8_t *file, size_t length, uint64_t most) {
     z_stream stream = {0};
     if (inflateInit(&stream) != Z_OK) return 0;
     uint64_t found = 0;
     int result = Z_OK;
-    for (size_t at = 8; result == Z_OK && length - at > 8 && at < length;) {
+    for (size_t at = 8; result == Z_OK && found < most && at < length && length - at > 8;) {
         size_t rest = length - at - 8, size = number(file + at);
         if (memcmp(file + at + 4, "IDAT", 4) == 0) {
             stream.next_in = (Bytef *)(uintptr_t)(file + at + 8);
@@ -23,7 +23,7 @@ uint64_t cameo_png_data(const uint8_t *file, size_t length) {
                 stream.avail_out = sizeof part;
                 result = inflate(&stream, Z_NO_FLUSH);
                 found += sizeof part - stream.avail_out;
-            } while (result == Z_OK && stream.avail_out == 0);
+            } while (result == Z_OK && stream.avail_out == 0 && found < most);
             // All input is used up; the next part has more.
             if (result == Z_BUF_ERROR) result = Z_OK;
         }

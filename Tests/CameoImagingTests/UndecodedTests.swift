@@ -106,6 +106,10 @@ struct UndecodedTests {
         #expect(!isCovered(width: 1_025, height: 1_024, tiles: Array(repeating: tile, count: 4)))
         #expect(!isCovered(width: 512, height: 513, tiles: [tile]))
         #expect(!isCovered(width: 1_024, height: 512, tiles: [tile, (width: 511, height: 512)]))
+        // Numbers that no picture has.
+        #expect(!isCovered(width: 4_294_967_295, height: 4_294_967_295, tiles: [(width: 1, height: 1)]))
+        #expect(!isCovered(width: 0, height: 512, tiles: [(width: 1, height: 1)]))
+        #expect(!isCovered(width: 512, height: 512, tiles: [(width: 0, height: 512)]))
         // An overlay has a background.
         #expect(isCovered(width: 4_000, height: 4_000, tiles: [tile], "iovl"))
         #expect(isCovered(width: 4_000, height: 4_000, tiles: [], "hvc1"))

@@ -4,5 +4,5 @@
 #include <stdint.h>
 
 /// How many bytes the image data of a PNG file inflate to, as far as the file goes: those of its rows, each with its filter
-/// in front (https://www.w3.org/TR/png-3/#10Compression).
-uint64_t cameo_png_data(const uint8_t *file, size_t length);
+/// in front (https://www.w3.org/TR/png-3/#10Compression). Counts little further than `most`.
+uint64_t cameo_png_data(const uint8_t *file, size_t length, uint64_t most);

@@ -93,7 +93,7 @@ enum AVIFContainer {
             var properties = parts["ipco"].flatMap({ ISOBox.all(in: $0.payload) }), let ipma = parts["ipma"],
             // Version 0, indices of 7 bits.
             ipma.payload.prefix(4).allSatisfy({ $0 == 0 }), properties.count < 127,
-            let (start, used, _) = ipma.associations(of: item),
+            let (start, used, _) = ipma.associations[item],
             let indices = ipma.payload.slice(at: start, count: used)
         else { return false }
         properties.append(ISOBox("colr", Array("prof".utf8) + profile))

@@ -25,13 +25,24 @@ struct HEIFItem {
         guard let parts = children["iprp"].flatMap({ ISOBox.all(in: $0.payload) }),
             let properties = parts["ipco"].flatMap({ ISOBox.all(in: $0.payload) }), let ipma = parts["ipma"]
         else { return }
+        // Each is looked for once: a file may name very many.
+        let associations = ipma.associations
         func boxes(of item: Int) -> [ISOBox] {
-            Self.indices(of: item, in: ipma).filter { (1...max(1, properties.count)).contains($0) }
+            Self.indices(associations[item], in: ipma).filter { (1...max(1, properties.count)).contains($0) }
                 .map { properties[$0 - 1] }
         }
-        isCovered = Self.grids(children["iinf"]).allSatisfy { grid in
-            let tiles = references.filter { $0.kind == "dimg" && $0.from == grid }.flatMap(\.to)
-            return Self.isCovered(boxes(of: grid), by: tiles.map(boxes))
+        func size(of item: Int) -> PixelSize? {
+            guard let box = boxes(of: item).first(where: { $0.name == "ispe" }),
+                let width = box.payload.number(at: 4, count: 4), let height = box.payload.number(at: 8, count: 4)
+            else { return nil }
+            return PixelSize(width, height)
+        }
+        let grids = Self.grids(children["iinf"])
+        isCovered = references.allSatisfy { reference in
+            guard reference.kind == "dimg", grids.contains(reference.from), let whole = size(of: reference.from) else {
+                return true
+            }
+            return Self.isCovered(whole, by: reference.to.map(size))
         }
         // A picture of tiles may leave its colours to them.
         let tile = references.first { $0.kind == "dimg" && $0.from == primary }?.to.first
@@ -74,56 +85,54 @@ struct HEIFItem {
     }
 
     /// The items that consist of tiles.
-    private static func grids(_ iinf: ISOBox?) -> [Int] {
+    private static func grids(_ iinf: ISOBox?) -> Set<Int> {
         guard let iinf, let entries = ISOBox.all(in: iinf.payload.dropFirst(iinf.payload.first == 0 ? 6 : 8)) else {
             return []
         }
-        return entries.compactMap { entry in
+        let found = entries.compactMap { entry in
             let width = entry.payload.first == 2 ? 2 : 4
             let id = entry.payload.number(at: 4, count: width)
             return entry.payload.name(at: 6 + width) == "grid" ? id : nil
         }
+        return Set(found)
     }
 
     /// Whether tiles of one size, in rows and columns, cover a picture; also if a size is not told.
-    private static func isCovered(_ picture: [ISOBox], by tiles: [[ISOBox]]) -> Bool {
-        func size(_ properties: [ISOBox]) -> PixelSize? {
-            guard let box = properties.first(where: { $0.name == "ispe" }),
-                let width = box.payload.number(at: 4, count: 4), let height = box.payload.number(at: 8, count: 4)
-            else { return nil }
-            return PixelSize(width, height)
-        }
-        let sizes = tiles.compactMap(size)
-        guard let whole = size(picture), let tile = sizes.first, sizes.count == tiles.count else { return true }
-        guard tile.width > 0, tile.height > 0, sizes.allSatisfy({ $0 == tile }) else { return false }
+    private static func isCovered(_ whole: PixelSize, by tiles: [PixelSize?]) -> Bool {
+        guard let tile = tiles.first ?? nil, !tiles.contains(nil) else { return true }
+        guard tile.width > 0, tile.height > 0, whole.width > 0, whole.height > 0,
+            tiles.allSatisfy({ $0 == tile })
+        else { return false }
         let (columns, rows) = ((whole.width - 1) / tile.width + 1, (whole.height - 1) / tile.height + 1)
-        return columns * rows <= tiles.count
+        return rows <= tiles.count / columns
     }
 
-    /// The properties of an item, counted from 1.
-    private static func indices(of item: Int, in ipma: ISOBox) -> [Int] {
-        guard let (start, count, width) = ipma.associations(of: item) else { return [] }
+    /// Properties of an item, counted from 1.
+    private static func indices(_ found: (start: Int, count: Int, width: Int)?, in ipma: ISOBox) -> [Int] {
+        guard let (start, count, width) = found else { return [] }
         let mask = width == 2 ? 0x7FFF : 0x7F
         return (0..<count).compactMap { ipma.payload.number(at: start + $0 * width, count: width).map { $0 & mask } }
     }
 }
 
 extension ISOBox {
-    /// Where an `ipma` box has the properties of an item, how many, and in how many bytes each.
-    func associations(of item: Int) -> (start: Int, count: Int, width: Int)? {
+    /// Where an `ipma` box has the properties of each item, how many, and in how many bytes each.
+    var associations: [Int: (start: Int, count: Int, width: Int)] {
         guard let version = payload.first, let flags = payload.number(at: 1, count: 3),
             let count = payload.number(at: 4, count: 4)
-        else { return nil }
+        else { return [:] }
         let (idWidth, width) = (version == 0 ? 2 : 4, flags & 1 == 1 ? 2 : 1)
+        var found: [Int: (start: Int, count: Int, width: Int)] = [:]
         var position = 8
         for _ in 0..<count {
             guard let id = payload.number(at: position, count: idWidth),
                 let used = payload.number(at: position + idWidth, count: 1)
-            else { return nil }
+            else { break }
             let start = position + idWidth + 1
-            guard id != item else { return (start, used, width) }
+            // Of an item that is there twice, the first holds.
+            if found[id] == nil { found[id] = (start, used, width) }
             position = start + used * width
         }
-        return nil
+        return found
     }
 }

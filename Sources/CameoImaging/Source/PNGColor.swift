@@ -40,11 +40,14 @@ enum PNGColor {
 
     /// How many rows a file that may be cut off has; nil for one whose rows are interlaced.
     static func rows(in bytes: UnsafeRawBufferPointer) -> Int? {
-        guard bytes.count > firstChunk, bytes[28] == 0, let width = bytes.number(at: 16, count: 4) else { return nil }
+        guard bytes.count > firstChunk, bytes[28] == 0, let width = bytes.number(at: 16, count: 4),
+            let height = bytes.number(at: 20, count: 4)
+        else { return nil }
         // By the colour type; a palette's indices and grey have one sample.
         let samples = [2: 3, 4: 2, 6: 4][bytes[25]] ?? 1
         let row = 1 + (width * samples * Int(bytes[24]) + 7) / 8
-        return Int(cameo_png_data(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)) / row
+        let file = bytes.bindMemory(to: UInt8.self).baseAddress
+        return Int(cameo_png_data(file, bytes.count, UInt64(row) &* UInt64(height))) / row
     }
 
     /// The EXIF behind the pixels, which libvips does not read; nil if there is none.

@@ -24,7 +24,10 @@ extension VipsPicture {
     /// The picture, which has no opacity, with those pixels transparent that are others in another decode, and all rows but
     /// the first ones: libvips may have left in them what was in earlier rows.
     func withoutMissingPixels(comparedWith other: borrowing VipsPicture, rows: Int?) -> VipsPicture? {
-        guard let mine = pixels?.baseAddress, let others = other.pixels?.baseAddress else { return nil }
+        // Who writes to the file meanwhile may have changed its size.
+        guard let mine = pixels?.baseAddress, let others = other.pixels?.baseAddress,
+            (other.width, other.height, other.bands, other.format) == (width, height, bands, format)
+        else { return nil }
         let (size, row) = (bands * sampleBytes, width * bands * sampleBytes)
         var opacity = [UInt8](repeating: 0, count: width * height * sampleBytes)
         for y in 0..<min(rows ?? height, height) {
