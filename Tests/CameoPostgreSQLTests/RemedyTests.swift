@@ -213,8 +213,7 @@ struct RemedyTests {
     }
 
     /// A role that may have no more connections, as a server without any left, is waited for, also by who opens a store.
-    @Test(.disabled("fails on a busy machine, where the patience of 15 s ends first"))
-    func aStoreIsOpenedOnceAConnectionIsFree() async throws {
+    @Test func aStoreIsOpenedOnceAConnectionIsFree() async throws {
         _ = try await sql("CREATE ROLE few LOGIN CONNECTION LIMIT 1; GRANT cameo TO few")
         let url = try DatabaseURL(server.url(ofSchema: store.url.schema, user: "few"))
         var held = [try Connection(url)]

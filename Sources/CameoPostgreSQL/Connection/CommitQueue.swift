@@ -157,19 +157,26 @@ final class CommitQueue: Sendable {
 
     /// Whether running the operations again is impossible or could do them twice.
     private static func isLoss(_ error: any Error) -> Bool {
-        error is UnknownOutcome || (error as? DatabaseError)?.isConnectionLost ?? false
+        if case StoreError.unreachable = error { return true }
+        return error is UnknownOutcome || (error as? DatabaseError)?.isConnectionLost ?? false
     }
 
     /// Commits and reports all results, or throws and reports none.
     private func run(_ group: [Operation], inSavepoints: Bool) throws {
-        var collisions = 0
+        var (collisions, watch) = (0, CommitWatch())
+        defer {
+            tables.waits.note(nil, of: self)
+            state.withLock { $0.isStuck = false }
+        }
         while true {
             let answers = try connections.withConnection { connection in
                 do {
-                    return try attempt(group, inSavepoints: inSavepoints, collisions: collisions, connection)
+                    return try attempt(group, inSavepoints: inSavepoints, collisions: collisions, connection, watch)
                 } catch let error as DatabaseError where error.isCollision {
                     collisions += 1
                     throw error
+                } catch let error as DatabaseError where error.isUnavailableLock && !watch.reason.isEmpty {
+                    throw nothingWritten(watch)
                 }
             }
             guard let answers else { continue }
@@ -183,12 +190,17 @@ final class CommitQueue: Sendable {
         _ group: [Operation],
         inSavepoints: Bool,
         collisions: Int,
-        _ connection: Connection
+        _ connection: Connection,
+        _ watch: CommitWatch
     ) throws -> [@Sendable () -> Void]? {
         let (transaction, answers, closing): (Opening.Transaction?, [@Sendable () -> Void], [Connection.Statement])
+        (watch.process, watch.isSent) = (connection.process, false)
+        connection.awaits = { try self.awaits(group, watch) }
+        defer { connection.awaits = nil }
         do {
             let (db, refusal) = try begin(group, inSavepoints: inSavepoints, connection)
             transaction = db.opening.transaction
+            watch.process = transaction?.process ?? watch.process
             answers = try group.map { operation in
                 if let refusal, operation.phase != .begun { return { operation.fail(refusal) } }
                 if operation.phase == .new {
@@ -199,17 +211,11 @@ final class CommitQueue: Sendable {
             if collisions > 0 { db.ledger.counters.add(collisions, to: .collisions, "") }
             closing = db.takeUnwritten() + db.closing()
         } catch {
-            connections.rollBack(connection)
+            if Self.isLoss(error) { connections.disconnect() } else { connections.rollBack(connection) }
             throw error
         }
-        var watch = CommitWatch()
-        connection.awaits = { self.awaits(group, transaction, &watch) }
-        defer {
-            connection.awaits = nil
-            tables.waits.note(nil, of: self)
-            state.withLock { $0.isStuck = false }
-        }
-        return try isCommitted(transaction, after: closing, connection, group) ? answers : nil
+        watch.isSent = true
+        return try isCommitted(transaction, after: closing, connection, group, watch) ? answers : nil
     }
 
     /// Begins a transaction, and in the same round trip completes jobs, locks what is claimed, and looks.
@@ -242,14 +248,16 @@ final class CommitQueue: Sendable {
         return (db, refusal)
     }
 
-    /// Called every second while a commit has no answer: says why, and tells who has waited for too long.
+    /// Called every second while a transaction has no answer: says why, and tells who has waited for too long.
     ///
     /// - Returns: whether it may be waited for without end.
-    private func awaits(_ group: [Operation], _ transaction: Opening.Transaction?, _ watch: inout CommitWatch) -> Bool {
-        watch.look(at: transaction?.process, of: tables.url)
+    /// - Throws: ``StoreError/unreachable(location:reason:)`` if it must not be waited for, since COMMIT was not sent.
+    private func awaits(_ group: [Operation], _ watch: CommitWatch) throws -> Bool {
+        watch.look(at: tables.url)
         guard !watch.reason.isEmpty else { return watch.mayTakeLong }
         tables.waits.note(watch.reason, of: self)
         if tables.waits.isOver(since: watch.since) {
+            guard watch.isSent else { throw nothingWritten(watch) }
             state.withLock { $0.isStuck = true }
             for operation in group { operation.fail(UnknownOutcome(reason: watch.reason)) }
         }
@@ -257,9 +265,12 @@ final class CommitQueue: Sendable {
             defer { state.waiting.removeAll { tables.waits.isOver(since: $0.since) } }
             return state.waiting.filter { tables.waits.isOver(since: $0.since) }
         }
-        let reason = "nothing was written, because \(watch.reason)"
-        for operation in late { operation.fail(DatabaseError(reason, isConnectionLost: true)) }
+        for operation in late { operation.fail(nothingWritten(watch)) }
         return watch.mayTakeLong
+    }
+
+    private func nothingWritten(_ watch: CommitWatch) -> StoreError {
+        .unreachable(location: tables.url.location, reason: "nothing was written, because \(watch.reason)")
     }
 
     /// Commits, and asks for the outcome if the connection is lost meanwhile.
@@ -267,7 +278,8 @@ final class CommitQueue: Sendable {
         _ transaction: Opening.Transaction?,
         after closing: [Connection.Statement],
         _ connection: Connection,
-        _ group: [Operation]
+        _ group: [Operation],
+        _ watch: CommitWatch
     ) throws -> Bool {
         do {
             let end = try connection.run(closing + [.init("COMMIT", prepared: true)]).last
@@ -277,7 +289,7 @@ final class CommitQueue: Sendable {
             connections.disconnect()
             guard let transaction else { throw error }
             do {
-                return try wasCommitted(transaction, group)
+                return try wasCommitted(transaction, group, watch)
             } catch {
                 throw UnknownOutcome(reason: "the connection was lost during a commit: \(error)")
             }
@@ -288,8 +300,11 @@ final class CommitQueue: Sendable {
     }
 
     /// Asks whether a transaction was committed whose connection was lost after COMMIT was sent.
-    private func wasCommitted(_ transaction: Opening.Transaction, _ group: [Operation]) throws -> Bool {
-        var watch = CommitWatch()
+    private func wasCommitted(
+        _ transaction: Opening.Transaction,
+        _ group: [Operation],
+        _ watch: CommitWatch
+    ) throws -> Bool {
         while true {
             let status: String? = try connections.withConnection { connection in
                 let rows = try connection.run(
@@ -306,7 +321,7 @@ final class CommitQueue: Sendable {
             case "aborted", "another era": return false
             // The server has not noticed the loss, or is still at the commit.
             case "in progress":
-                _ = awaits(group, transaction, &watch)
+                _ = try awaits(group, watch)
                 usleep(10_000)
             default:
                 throw DatabaseError("the server no longer knows whether transaction \(transaction.id) was committed")

@@ -4,7 +4,8 @@ internal import Synchronization
 // DESIGN. A commit that waits for a synchronous standby stands on this server already. A cancelled wait would only show it
 // to others before the standby has it, so nothing here cancels one, or asks the server to: the connection goes on waiting,
 // as long as it takes. But whoever called learns after a moment why, which another connection asks the server, and after
-// half a minute that the outcome is not known; and what waits behind such a commit, that it has not begun.
+// half a minute that the outcome is not known; and who waits behind such a commit, for a lock that it holds or because its own
+// has not begun, that nothing was written.
 
 /// Why the commits of this process get no answer, and how long those who called wait for one.
 final class CommitWaits: Sendable {
@@ -46,38 +47,43 @@ final class CommitWaits: Sendable {
     }
 }
 
-/// One commit that the server has not answered.
-struct CommitWatch {
+/// One group of writes, from its first attempt, which the server may leave without an answer.
+final class CommitWatch {
+    /// The server's process; nil: not known, behind a pooler.
+    var process: Int64?
+    /// Whether COMMIT was sent.
+    var isSent = false
     let since = ContinuousClock.now
-    private var nextLook: ContinuousClock.Instant
+    private var nextLook = ContinuousClock.now + CommitWaits.moment
     /// Empty: there is none to tell.
     private(set) var reason = ""
     /// Whether it may be waited for without end.
     private(set) var mayTakeLong = true
 
-    init() { nextLook = since + CommitWaits.moment }
-
     /// Asks the server every few seconds what its process is waiting for.
-    mutating func look(at process: Int64?, of url: DatabaseURL) {
+    func look(at url: DatabaseURL) {
         guard nextLook <= .now else { return }
         defer { nextLook = .now + .seconds(5) }
         let unknown = "a commit has had no answer for some seconds, and why is not known:"
         do {
-            let look = "SELECT coalesce(wait_event, '') FROM pg_stat_activity WHERE pid = $1 AND state = 'active'"
+            let look = """
+                SELECT wait_event IS NOT DISTINCT FROM 'SyncRep', wait_event_type IS NOT DISTINCT FROM 'Lock' AND EXISTS (
+                  SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database())
+                FROM pg_stat_activity WHERE pid = $1 AND state = 'active'
+                """
             let row = try Connection(url, within: .seconds(2)).run(look, [process]).rows.first
-            let event: String? = try row?[0]
-            mayTakeLong = event == "SyncRep"
+            mayTakeLong = try row?[0] == true
+            let waits = "a commit waits for a synchronous standby (SyncRep):"
+            // Others are at work, or wait for the disk.
             reason =
-                switch event {
-                case "SyncRep"?:
-                    "a commit waits for a synchronous standby (SyncRep): it stands on \(url.location), and goes on waiting"
-                // It is at work, or waits for a lock or the disk.
-                case .some: ""
-                case nil: "\(unknown) its process is not seen, as behind a pooler"
-                }
+                try mayTakeLong
+                ? "\(waits) it stands on \(url.location) and waits on"
+                : row?[1] == true
+                    ? "\(waits) that of another process, which holds a lock on \(url.location)"
+                    : row == nil && isSent ? "\(unknown) its process is not seen, as behind a pooler" : ""
         } catch {
             mayTakeLong = false
-            reason = "\(unknown) there is no other connection, perhaps through a pooler: \(error)"
+            reason = isSent ? "\(unknown) there is no other connection, perhaps through a pooler: \(error)" : ""
         }
     }
 }

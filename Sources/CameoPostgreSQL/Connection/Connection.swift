@@ -65,7 +65,7 @@ final class Connection {
     private let handle: Handle
     private var patience = Connection.introduction
     /// Called every second while the server is silent, and says whether it may be waited for without end.
-    var awaits: (() -> Bool)?
+    var awaits: (() throws -> Bool)?
     private var prepared = PreparedStatements()
     /// Whether statements are prepared that come again.
     private var prepares = false
@@ -96,11 +96,11 @@ final class Connection {
         handle = Handle(pointer: pointer)
         guard PQstatus(pointer) == CONNECTION_OK else {
             let error = lost()
-            // Not after an attempt that took long.
-            guard ContinuousClock.now - started < .seconds(1), let again = call(PQconnectStartParams) else {
-                throw error
-            }
-            throw DatabaseError(error.message, state: Self.refusal(Handle(pointer: again)), isConnectionLost: true)
+            // Not after an attempt that took long: perhaps nobody answers.
+            guard started.duration(to: .now) < .seconds(5), let again = call(PQconnectStartParams) else { throw error }
+            let other = Handle(pointer: again)
+            let state = Self.line(cameo_pq_refusal(other.pointer))
+            throw DatabaseError(error.message, state: state, isConnectionLost: true)
         }
         // In SQL_ASCII one row of other bytes would stop every reader, and others cannot hold every request.
         let encoding = PQparameterStatus(pointer, "server_encoding").map { String(cString: $0) }
@@ -123,22 +123,8 @@ final class Connection {
         patience = Self.silence
     }
 
-    /// The SQLSTATE with which a server refuses a connection, which libpq tells only as the last word of its message, if it
-    /// is asked for before an attempt; empty if there is none.
-    private static func refusal(_ handle: consuming Handle) -> String {
-        PQsetErrorVerbosity(handle.pointer, PQERRORS_SQLSTATE)
-        let end = ContinuousClock.now + .seconds(1)
-        var state = PGRES_POLLING_WRITING
-        while [PGRES_POLLING_READING, PGRES_POLLING_WRITING].contains(state), ContinuousClock.now < end {
-            let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            var wanted = pollfd(fd: PQsocket(handle.pointer), events: Int16(events), revents: 0)
-            if poll(&wanted, 1, 100) != 0 { state = PQconnectPoll(handle.pointer) }
-        }
-        // It accepts connections by now, or is silent.
-        guard state == PGRES_POLLING_FAILED else { return state == PGRES_POLLING_OK ? "57P03" : "" }
-        let word = line(PQerrorMessage(handle.pointer)).split(separator: " ").last.map(String.init) ?? ""
-        return word.utf8.count == 5 && word == word.uppercased() ? word : ""
-    }
+    /// The server's process; nil behind a pooler, where each transaction has another.
+    var process: Int64? { isPooled ? nil : Int64(PQbackendPID(handle.pointer)) }
 
     var descriptor: CInt { PQsocket(handle.pointer) }
 
@@ -261,7 +247,7 @@ final class Connection {
             let ready = poll(&wanted, 1, awaits == nil ? patience : min(patience, 1_000))
             if ready == 0 {
                 if let awaits {
-                    if awaits() { start = .now }
+                    if try awaits() { start = .now }
                     if start.duration(to: .now) < .milliseconds(patience) { continue }
                 }
                 let reason =

@@ -14,9 +14,7 @@ struct DatabaseError: Error, CustomStringConvertible {
     let isConnectionLost: Bool
 
     init(_ message: String, state: String = "", constraint: String? = nil, isConnectionLost: Bool = false) {
-        self.message = message
-        self.state = state
-        self.constraint = constraint
+        (self.message, self.state, self.constraint) = (message, state, constraint)
         self.isConnectionLost = isConnectionLost || Remedy(state, constraint) == .reconnecting
     }
 
@@ -49,7 +47,8 @@ struct DatabaseError: Error, CustomStringConvertible {
     }
 }
 
-/// What is done about an error of the server: the one table, by which all transactions, the listener and the opening go.
+/// What is done about an error of the server: the one table, by which all transactions and the opening go. The listener,
+/// which commits nothing, connects again after any error.
 enum Remedy: Equatable {
     /// The same transaction again, so often.
     case again(atMost: Int)
