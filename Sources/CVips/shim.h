@@ -13,5 +13,6 @@
 #include "load.h"
 #include "look.h"
 #include "operate.h"
+#include "pixels.h"
 #include "save.h"
 #include "text.h"

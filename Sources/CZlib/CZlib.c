@@ -7,7 +7,8 @@ static size_t number(const uint8_t *at) {
     return (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
 }
 
-uint64_t cameo_png_data(const uint8_t *file, size_t length, uint64_t most) {
+// How many bytes the image data inflate to, as far as the file goes; little further than `most`.
+static uint64_t inflated(const uint8_t *file, size_t length, uint64_t most) {
     z_stream stream = {0};
     if (inflateInit(&stream) != Z_OK) return 0;
     uint64_t found = 0;
@@ -32,4 +33,12 @@ uint64_t cameo_png_data(const uint8_t *file, size_t length, uint64_t most) {
     }
     inflateEnd(&stream);
     return found;
+}
+
+int64_t cameo_png_rows(const uint8_t *file, size_t length) {
+    if (length < 33 || file[28] != 0) return -1;
+    // By the colour type; a palette's indices and grey have one sample.
+    const uint64_t samples = file[25] == 2 ? 3 : file[25] == 4 ? 2 : file[25] == 6 ? 4 : 1;
+    const uint64_t row = 1 + (number(file + 16) * samples * file[24] + 7) / 8;
+    return (int64_t)(inflated(file, length, row * number(file + 20)) / row);
 }

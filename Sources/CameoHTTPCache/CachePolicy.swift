@@ -22,9 +22,7 @@ package struct CachePolicy: Hashable, Sendable {
     package var staleIfError: Duration
 
     package init(audience: Audience, defaultLifetime: Duration? = nil, staleIfError: Duration = .zero) {
-        self.audience = audience
-        self.defaultLifetime = defaultLifetime
-        self.staleIfError = staleIfError
+        (self.audience, self.defaultLifetime, self.staleIfError) = (audience, defaultLifetime, staleIfError)
     }
 
     /// The policy for responses stored under a key: that of a shared cache, unless the key has credentials.

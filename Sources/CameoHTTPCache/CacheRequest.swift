@@ -24,14 +24,8 @@ package struct CacheRequest<Place: HTTPPlace>: Sendable {
         maximumRedirects: Int,
         sent: @escaping @Sendable (Route<Place>.Stop) -> SentFields
     ) {
-        self.method = method
-        self.key = key
-        self.policy = policy
-        self.use = use
-        self.target = target
-        self.fields = fields
-        self.maximumRedirects = maximumRedirects
-        self.sent = sent
+        (self.method, self.key, self.policy, self.use, self.target) = (method, key, policy, use, target)
+        (self.fields, self.maximumRedirects, self.sent) = (fields, maximumRedirects, sent)
     }
 
     /// Whether request and response are passed on unchanged and the response is not stored: it may be a part of a

@@ -268,19 +268,9 @@ package struct CachedSource: Hashable, Sendable {
         peers: [Peer],
         isPinned: Bool = false
     ) {
-        self.key = key
-        self.variant = variant
-        self.finalURL = finalURL
-        self.head = head
-        self.redirects = redirects
-        self.mediaType = mediaType
-        self.textEncoding = textEncoding
-        self.freshUntil = freshUntil
-        self.blob = blob
-        self.bytes = bytes
-        self.sourceSeen = sourceSeen
-        self.peers = peers
-        self.isPinned = isPinned
+        (self.key, self.variant, self.finalURL, self.head, self.redirects) = (key, variant, finalURL, head, redirects)
+        (self.mediaType, self.textEncoding, self.freshUntil, self.blob) = (mediaType, textEncoding, freshUntil, blob)
+        (self.bytes, self.sourceSeen, self.peers, self.isPinned) = (bytes, sourceSeen, peers, isPinned)
     }
 
     /// The redirects and the response itself. The whole allows no more than each of these.

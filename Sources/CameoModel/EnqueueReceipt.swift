@@ -43,9 +43,7 @@ public struct EnqueueReceipt: Hashable, Codable, Sendable {
         due: Date,
         _ thumbnails: [RequestedThumbnail]
     ) {
-        self.outcome = outcome
-        self.id = id
-        self.state = state
+        (self.outcome, self.id, self.state) = (outcome, id, state)
         source = request.source
         queue = request.queue
         batch = request.batch

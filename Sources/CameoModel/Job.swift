@@ -52,17 +52,9 @@ public struct Job: Hashable, Codable, Sendable, Identifiable {
         request: JSONValue,
         thumbnails: [RequestedThumbnail]
     ) {
-        self.id = id
-        self.state = state
-        self.queue = queue
-        self.priority = priority
-        self.attempt = attempt
-        self.maxAttempts = maxAttempts
-        self.crashCount = crashCount
-        self.createdAt = createdAt
-        self.availableAt = availableAt
-        self.request = request
-        self.thumbnails = thumbnails
+        (self.id, self.state, self.queue, self.priority, self.attempt) = (id, state, queue, priority, attempt)
+        (self.maxAttempts, self.crashCount, self.createdAt) = (maxAttempts, crashCount, createdAt)
+        (self.availableAt, self.request, self.thumbnails) = (availableAt, request, thumbnails)
     }
 
     /// The source as given in the request; nil if the request has none.
@@ -238,11 +230,7 @@ public struct JobChange: Hashable, Codable, Sendable {
         queue: String? = nil,
         batches: [String]? = nil
     ) {
-        self.cursor = cursor
-        self.job = job
-        self.state = state
-        self.at = at
-        self.queue = queue
+        (self.cursor, self.job, self.state, self.at, self.queue) = (cursor, job, state, at, queue)
         self.batches = batches
     }
 }

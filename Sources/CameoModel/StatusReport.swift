@@ -48,12 +48,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
         self.generatedAt = generatedAt
         self.schemaVersion = schemaVersion
         self.jobs = jobs.complete
-        self.queues = queues
-        self.finishedLastMinute = finishedLastMinute
-        self.workers = workers
-        self.blobs = blobs
-        self.thumbnails = thumbnails
-        self.sources = sources
+        (self.queues, self.finishedLastMinute, self.workers, self.blobs) = (queues, finishedLastMinute, workers, blobs)
+        (self.thumbnails, self.sources) = (thumbnails, sources)
     }
 
     /// The number of jobs in a state.
@@ -161,14 +157,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
             concurrency: Int,
             running: Int
         ) {
-            self.id = id
-            self.host = host
-            self.pid = pid
-            self.version = version
-            self.startedAt = startedAt
-            self.isAlive = isAlive
-            self.concurrency = concurrency
-            self.running = running
+            (self.id, self.host, self.pid, self.version, self.startedAt) = (id, host, pid, version, startedAt)
+            (self.isAlive, self.concurrency, self.running) = (isAlive, concurrency, running)
         }
 
         /// Whether the worker starts jobs of a queue.

@@ -28,15 +28,8 @@ package struct Thumbnail: Hashable, Sendable {
         facts: ThumbnailFacts,
         storyboard: Rendition.Storyboard? = nil
     ) {
-        self.id = id
-        self.blob = blob
-        self.width = width
-        self.height = height
-        self.format = format
-        self.bytes = bytes
-        self.sourceDigest = sourceDigest
-        self.updatedAt = updatedAt
-        self.facts = facts
+        (self.id, self.blob, self.width, self.height, self.format) = (id, blob, width, height, format)
+        (self.bytes, self.sourceDigest, self.updatedAt, self.facts) = (bytes, sourceDigest, updatedAt, facts)
         self.storyboard = storyboard
     }
 }
@@ -52,10 +45,7 @@ package struct ThumbnailFacts: Hashable, Sendable {
     package let isTruncated: Bool
 
     package init(hasAlpha: Bool, frames: Int, placeholder: Placeholder, source: PictureFacts, isTruncated: Bool) {
-        self.hasAlpha = hasAlpha
-        self.frames = frames
-        self.placeholder = placeholder
-        self.source = source
+        (self.hasAlpha, self.frames, self.placeholder, self.source) = (hasAlpha, frames, placeholder, source)
         self.isTruncated = isTruncated
     }
 }
@@ -84,13 +74,8 @@ package struct EncodedRendition: Hashable, Sendable {
         frames: Int,
         placeholder: Placeholder
     ) {
-        self.bytes = bytes
-        self.width = width
-        self.height = height
-        self.format = format
-        self.hasAlpha = hasAlpha
-        self.frames = frames
-        self.placeholder = placeholder
+        (self.bytes, self.width, self.height, self.format, self.hasAlpha) = (bytes, width, height, format, hasAlpha)
+        (self.frames, self.placeholder) = (frames, placeholder)
     }
 
     /// The same with other bytes, which are announced before they are sent.
@@ -130,13 +115,8 @@ package struct PictureFacts: Hashable, Sendable {
         video: VideoFacts? = nil,
         omitted: [Part] = []
     ) {
-        self.format = format
-        self.width = width
-        self.height = height
-        self.pages = pages
-        self.hasAlpha = hasAlpha
-        self.video = video
-        self.omitted = omitted
+        (self.format, self.width, self.height, self.pages, self.hasAlpha) = (format, width, height, pages, hasAlpha)
+        (self.video, self.omitted) = (video, omitted)
     }
 }
 

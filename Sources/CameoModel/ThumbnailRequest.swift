@@ -81,21 +81,10 @@ public struct ThumbnailRequest: Hashable, Sendable {
         headers: [String: String] = [:],
         metadata: [String: JSONValue] = [:]
     ) {
-        self.source = source
-        self.renditions = renditions
-        self.queue = queue
-        self.priority = priority
-        self.runAt = runAt
-        self.maxAttempts = maxAttempts
-        self.retry = retry
-        self.timeout = timeout
-        self.refresh = refresh
-        self.uniqueKey = uniqueKey
-        self.concurrencyKey = concurrencyKey
-        self.concurrencyLimit = concurrencyLimit
-        self.batch = batch
-        self.hook = hook
-        self.headers = headers
+        (self.source, self.renditions, self.queue, self.priority) = (source, renditions, queue, priority)
+        (self.runAt, self.maxAttempts, self.retry, self.timeout) = (runAt, maxAttempts, retry, timeout)
+        (self.refresh, self.uniqueKey, self.concurrencyKey) = (refresh, uniqueKey, concurrencyKey)
+        (self.concurrencyLimit, self.batch, self.hook, self.headers) = (concurrencyLimit, batch, hook, headers)
         self.metadata = metadata
     }
 

@@ -21,10 +21,7 @@ public struct VideoFacts: Hashable, Codable, Sendable {
     public let hasAudio: Bool
 
     package init(duration: Double?, time: Double?, codec: Codec, rotation: Int, hasAudio: Bool) {
-        self.duration = duration
-        self.time = time
-        self.codec = codec
-        self.rotation = rotation
+        (self.duration, self.time, self.codec, self.rotation) = (duration, time, codec, rotation)
         self.hasAudio = hasAudio
     }
 

@@ -309,8 +309,7 @@ package final class ObjectStorage: ByteStorage {
         let facts = ["content-type", "warning", "via", "server"].compactMap { name in
             answer.headers[name].map { ", \(name): \($0.prefix(80))" }
         }
-        let said = "status \(answer.status)\(facts.joined())"
-        let reason = "its \(size) bytes are stored, and \(what) came in their place (\(said))"
-        return .unreadableBlob(path: "\(location)/\(digest.path)", reason: reason)
+        let came = "\(what) came in their place (status \(answer.status)\(facts.joined()))"
+        return .unreadableBlob(path: "\(location)/\(digest.path)", reason: "its \(size) bytes are stored, and \(came)")
     }
 }

@@ -73,9 +73,7 @@ extension QueueStore {
         }
         let limits = Retention.states.map { retention.limit($0, now: now) }
         if !limits.contains(nil), let limit = limits.compactMap(\.self).min() {
-            let last: Int64? = try await read { db in
-                try db.query(db.dialect.lastExpiredChange, [limit, now]).first?["last"]
-            }
+            let last: Int64? = try await read { try $0.query($0.dialect.lastExpiredChange, [limit, now])[0]["last"] }
             if let last {
                 try await steps.take { db in
                     let page = db.dialect.isSQLite ? 1_000 : 5_000

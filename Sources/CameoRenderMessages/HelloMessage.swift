@@ -39,9 +39,7 @@ package struct HelloMessage: RenderMessage, Hashable {
     package let lacks: [HostLack]
 
     package init(rendererVersion: String, sandbox: SandboxReport, lacks: [HostLack] = []) {
-        self.rendererVersion = rendererVersion
-        self.sandbox = sandbox
-        self.lacks = lacks
+        (self.rendererVersion, self.sandbox, self.lacks) = (rendererVersion, sandbox, lacks)
     }
 
     package init(json: JSONValue) throws(MalformedMessage) {
@@ -82,9 +80,7 @@ package struct RendererArguments: Hashable, Sendable {
     private static let noFormats = "-"
 
     package init(parent: pid_t, memoryLimitBytes: Int, allowedFormats: Set<PictureFormat> = []) {
-        self.parent = parent
-        self.memoryLimitBytes = memoryLimitBytes
-        self.allowedFormats = allowedFormats
+        (self.parent, self.memoryLimitBytes, self.allowedFormats) = (parent, memoryLimitBytes, allowedFormats)
     }
 
     /// - Parameter arguments: the arguments without the program's name. Nil unless a worker spelled them.

@@ -27,12 +27,8 @@ package struct JobMessage: RenderMessage, Hashable {
         maximumOutputBytes: Int = RendererProtocol.maximumOutputBytes,
         maximumTotalOutputBytes: Int = RendererProtocol.maximumTotalOutputBytes
     ) {
-        self.renditions = renditions
-        self.overlays = overlays
-        self.kinds = kinds
-        self.limits = limits
-        self.toleratesTruncation = toleratesTruncation
-        self.maximumOutputBytes = maximumOutputBytes
+        (self.renditions, self.overlays, self.kinds, self.limits) = (renditions, overlays, kinds, limits)
+        (self.toleratesTruncation, self.maximumOutputBytes) = (toleratesTruncation, maximumOutputBytes)
         self.maximumTotalOutputBytes = maximumTotalOutputBytes
     }
 

@@ -16,9 +16,7 @@ package struct StatusText {
 
     /// `columns` is the terminal's width, nil for no limit. `escape` makes text from outside safe to show.
     package init(columns: Int? = nil, style: TextStyle = .plain, escape: @escaping (String) -> String) {
-        self.columns = columns
-        self.style = style
-        self.escape = escape
+        (self.columns, self.style, self.escape) = (columns, style, escape)
     }
 
     package func lines(_ report: StatusReport) -> [String] {

@@ -22,9 +22,7 @@ package struct Backfill: Sendable {
     private let rules: BackfillRules
 
     package init(in store: any BackfillStore, of selection: KnownSourceSelection, by rules: BackfillRules) {
-        self.store = store
-        self.selection = selection
-        self.rules = rules
+        (self.store, self.selection, self.rules) = (store, selection, rules)
     }
 
     /// Counts what ``run(unlisted:report:)`` would do. Calls `report` after each page with the counts so far.

@@ -51,9 +51,7 @@ struct VideoFrame {
             }
         }
         made = frame
-        self.container = container
-        self.wanted = wanted
-        self.limits = limits
+        (self.container, self.wanted, self.limits) = (container, wanted, limits)
     }
 
     /// The picture, which is this frame's no longer.

@@ -14,9 +14,7 @@ package struct StoredAnswers: SourceCache {
     private let logger: Logger
 
     package init(store: any SourceStore & BlobStore, budget: Int, logger: Logger) {
-        self.store = store
-        self.budget = budget
-        self.logger = logger
+        (self.store, self.budget, self.logger) = (store, budget, logger)
     }
 
     package func answers(for key: SourceKey) async -> [CachedSource] {

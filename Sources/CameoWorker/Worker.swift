@@ -43,13 +43,8 @@ package final class Worker: Service {
         logger: Logger,
         observe: @escaping @Sendable (JobOutcome) -> Void = { _ in }
     ) {
-        self.id = id
-        self.configuration = configuration
-        self.store = store
-        self.renderer = renderer
-        self.hooks = hooks
-        self.logger = logger
-        self.observe = observe
+        (self.id, self.configuration, self.store, self.renderer) = (id, configuration, store, renderer)
+        (self.hooks, self.logger, self.observe) = (hooks, logger, observe)
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         phase = WorkerPhase(time: configuration.time)
         cadence = Cadence(period: configuration.cadence, time: configuration.time)

@@ -145,7 +145,9 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         try await store.finishing {
             let jobs: [Int64]
             if let bytes {
-                let receipt = try await store.enqueue(requests.made(0..<1)[0], data: bytes, cacheKey: key)
+                let receipt = try await naming(key?.uri ?? CameoURI.blob(SHA256.digest(of: bytes)).text) {
+                    try await store.enqueue(requests.made(0..<1)[0], data: bytes, cacheKey: key)
+                }
                 jobs = [receipt].compactMap(\.id)
                 try print([receipt])
             } else {
@@ -178,12 +180,8 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         for end in stride(from: 0, to: requests.count, by: StoreLimits.enqueueChunk).dropFirst() + [requests.count] {
             // The next chunk is prepared while this one is written.
             async let next = prepared(from: end)
-            let accepted: [EnqueueReceipt]
-            do {
-                accepted = try await store.enqueue(chunk)
-            } catch {
-                throw Self.naming(chunk.first, error)
-            }
+            let key = chunk.first?.job.wanted.first.map { CameoURI.thumbnail($0.id).text } ?? ""
+            let accepted = try await naming(key) { [chunk] in try await store.enqueue(chunk) }
             try print(accepted)
             jobs += accepted.compactMap(\.id)
             chunk = try await next
@@ -191,13 +189,14 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         return jobs
     }
 
-    /// Adds what makes it safe to repeat a request that was perhaps accepted.
-    private static func naming(_ request: CheckedRequest?, _ error: StoreError) -> StoreError {
-        guard case .uncertain(let place, let reason) = error, let first = request?.job.wanted.first else {
-            return error
+    /// Adds to an error what makes it safe to repeat a request that was perhaps accepted.
+    private func naming<Value>(_ key: String, _ enqueue: () async throws -> Value) async throws -> Value {
+        do {
+            return try await enqueue()
+        } catch StoreError.uncertain(let place, let reason) {
+            let safe = "the same command again is safe, because it joins the job for \(key)"
+            throw StoreError.uncertain(location: place, reason: "\(reason); \(safe)")
         }
-        let safe = "the same command again is safe, because it joins the job for \(CameoURI.thumbnail(first.id).text)"
-        return .uncertain(location: place, reason: "\(reason); \(safe)")
     }
 
     // MARK: - Answers

@@ -44,8 +44,8 @@ struct UndecodedTests {
 
     @Test(arguments: looks)
     func zerosAreRecognised(_ ground: [UInt8], _ block: [UInt8], _ isEmpty: Bool) throws {
-        let found = try picture(ground, block: block).hasEmptyLook
-        let without = try picture(ground, block: ground).hasEmptyLook
+        let found = try picture(ground, block: block).looksEmpty
+        let without = try picture(ground, block: ground).looksEmpty
         #expect(found == isEmpty && !without)
     }
 

@@ -260,7 +260,7 @@ struct CheckTests {
         #expect(try await problems()["jobs"]?.contains("job \(id) has two outcomes") == true)
         _ = try await store.status()
         _ = try await store.jobs(JobFilter())
-        #expect(try await repair()["jobs"] == "1 outcomes removed that were not the last of their job")
+        #expect(try await repair()["jobs"] == "1 outcomes removed that were not a job's last")
         #expect(try await problems().isEmpty)
         #expect(try await store.job(id).state == .cancelled)
         #expect(try await fixture.sql("SELECT string_agg(number::text, ' ' ORDER BY number) FROM attempt") == "1 2")

@@ -3,6 +3,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// How many bytes the image data of a PNG file inflate to, as far as the file goes: those of its rows, each with its filter
-/// in front (https://www.w3.org/TR/png-3/#10Compression). Counts little further than `most`.
-uint64_t cameo_png_data(const uint8_t *file, size_t length, uint64_t most);
+/// How many rows the image data of a PNG file, which may be cut off, inflate to; -1 if they are interlaced, or if there is no
+/// header. Each row has its filter in front (https://www.w3.org/TR/png-3/#10Compression).
+int64_t cameo_png_rows(const uint8_t *file, size_t length);

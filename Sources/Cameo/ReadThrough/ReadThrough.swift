@@ -40,11 +40,8 @@ public struct ReadThrough: Hashable, Sendable {
         budget: Int? = nil,
         credentials: Credentials = .keptApart
     ) {
-        self.defaultLifetime = defaultLifetime
-        self.staleIfError = staleIfError
-        self.maximumBytes = maximumBytes
-        self.budget = budget
-        self.credentials = credentials
+        (self.defaultLifetime, self.staleIfError, self.maximumBytes) = (defaultLifetime, staleIfError, maximumBytes)
+        (self.budget, self.credentials) = (budget, credentials)
     }
 }
 

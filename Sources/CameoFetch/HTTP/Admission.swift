@@ -27,9 +27,7 @@ struct Admission {
     private var sentAway: [HTTPURL.Origin: Int] = [:]
 
     init(total: Int, perOrigin: Int, patience: Duration) {
-        self.total = total
-        self.perOrigin = perOrigin
-        self.patience = patience
+        (self.total, self.perOrigin, self.patience) = (total, perOrigin, patience)
     }
 
     mutating func enqueue(_ arrival: Mailbox.Arrival) { waiting.append(Entry(arrival: arrival)) }

@@ -32,9 +32,7 @@ struct HTTPFetch {
         stored: [CachedSource],
         _ cache: (any SourceCache)?
     ) {
-        self.request = request
-        self.source = source
-        self.cache = cache
+        (self.request, self.source, self.cache) = (request, source, cache)
         ticket = cache == nil ? nil : request.ticket
         policy = question.policy
         key = question.key

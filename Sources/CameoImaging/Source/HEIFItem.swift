@@ -28,8 +28,11 @@ struct HEIFItem {
         // Each is looked for once: a file may name very many.
         let associations = ipma.associations
         func boxes(of item: Int) -> [ISOBox] {
-            Self.indices(associations[item], in: ipma).filter { (1...max(1, properties.count)).contains($0) }
-                .map { properties[$0 - 1] }
+            guard let (start, count, width) = associations[item] else { return [] }
+            let numbers = (0..<count).compactMap { ipma.payload.number(at: start + $0 * width, count: width) }
+            // Counted from 1, behind a bit that says whether a reader must know the property.
+            let indices = numbers.map { ($0 & (width == 2 ? 0x7FFF : 0x7F)) - 1 }
+            return indices.filter(properties.indices.contains).map { properties[$0] }
         }
         func size(of item: Int) -> PixelSize? {
             guard let box = boxes(of: item).first(where: { $0.name == "ispe" }),
@@ -91,8 +94,7 @@ struct HEIFItem {
         }
         let found = entries.compactMap { entry in
             let width = entry.payload.first == 2 ? 2 : 4
-            let id = entry.payload.number(at: 4, count: width)
-            return entry.payload.name(at: 6 + width) == "grid" ? id : nil
+            return entry.payload.name(at: 6 + width) == "grid" ? entry.payload.number(at: 4, count: width) : nil
         }
         return Set(found)
     }
@@ -105,13 +107,6 @@ struct HEIFItem {
         else { return false }
         let (columns, rows) = ((whole.width - 1) / tile.width + 1, (whole.height - 1) / tile.height + 1)
         return rows <= tiles.count / columns
-    }
-
-    /// Properties of an item, counted from 1.
-    private static func indices(_ found: (start: Int, count: Int, width: Int)?, in ipma: ISOBox) -> [Int] {
-        guard let (start, count, width) = found else { return [] }
-        let mask = width == 2 ? 0x7FFF : 0x7F
-        return (0..<count).compactMap { ipma.payload.number(at: start + $0 * width, count: width).map { $0 & mask } }
     }
 }
 

@@ -1,4 +1,3 @@
-internal import CZlib
 internal import CameoModel
 
 /// What a PNG says of its colours besides a profile, which libvips 8.14 ignores, and of its orientation behind the pixels.
@@ -36,18 +35,6 @@ enum PNGColor {
         guard !isUsual || isNear == false else { return nil }
         let transfer = isUsual ? .sRGB : exponent.map(CodedColor.Transfer.gamma) ?? .sRGB
         return CodedColor(primaries: isNear == false ? primaries ?? .bt709 : .bt709, transfer: transfer)
-    }
-
-    /// How many rows a file that may be cut off has; nil for one whose rows are interlaced.
-    static func rows(in bytes: UnsafeRawBufferPointer) -> Int? {
-        guard bytes.count > firstChunk, bytes[28] == 0, let width = bytes.number(at: 16, count: 4),
-            let height = bytes.number(at: 20, count: 4)
-        else { return nil }
-        // By the colour type; a palette's indices and grey have one sample.
-        let samples = [2: 3, 4: 2, 6: 4][bytes[25]] ?? 1
-        let row = 1 + (width * samples * Int(bytes[24]) + 7) / 8
-        let file = bytes.bindMemory(to: UInt8.self).baseAddress
-        return Int(cameo_png_data(file, bytes.count, UInt64(row) &* UInt64(height))) / row
     }
 
     /// The EXIF behind the pixels, which libvips does not read; nil if there is none.

@@ -1,4 +1,5 @@
 internal import CMemory
+internal import CZlib
 package import CameoModel
 internal import Foundation
 internal import Glibc
@@ -111,12 +112,13 @@ struct SourceReader {
         let isCutOff = format == .png && rules.toleratesDamage && !picture.hasAlpha
         guard format == .heif || isCutOff else { return picture.sharingReference() }
         guard let decoded = picture.materialized() else { throw .corrupt(format) }
-        guard isCutOff || decoded.hasEmptyLook else { return decoded }
+        guard isCutOff || decoded.looksEmpty else { return decoded }
         // As large as a sample of ten bits may be.
         cameo_fill_memory(0x3FF)
         defer { cameo_fill_memory(0) }
         guard let again = try open(page: page).materialized() else { throw .corrupt(format) }
-        if isCutOff, let shown = decoded.withoutMissingPixels(comparedWith: again, rows: PNGColor.rows(in: bytes)) {
+        let rows = cameo_png_rows(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+        if isCutOff, let shown = decoded.withoutMissingPixels(comparedWith: again, rows: rows < 0 ? nil : Int(rows)) {
             return shown
         }
         guard again.hasPixels(of: decoded) else {

@@ -1,80 +1,19 @@
 internal import CVips
 internal import CameoModel
-internal import Glibc
 
 /// One method per libvips operation. All return nil if the operation failed.
 extension VipsPicture {
     /// Computes all pixels now; later steps may read them in any order. Damage in the file surfaces here.
     func materialized() -> VipsPicture? { VipsPicture(adopting: cameo_vips_computed(image)) }
 
-    /// The pixels of a picture in memory.
-    private var pixels: UnsafeRawBufferPointer? {
-        vips_image_get_data(image).map {
-            UnsafeRawBufferPointer(start: $0, count: width * height * bands * sampleBytes)
-        }
-    }
+    /// Whether another picture, in memory as this one, is the same.
+    func hasPixels(of other: borrowing VipsPicture) -> Bool { cameo_vips_have_same_pixels(image, other.image) != 0 }
 
-    /// Whether another picture of the same size and type, in memory as this one, has the same pixels.
-    func hasPixels(of other: borrowing VipsPicture) -> Bool {
-        guard let mine = pixels, let others = other.pixels, let start = mine.baseAddress, let other = others.baseAddress
-        else { return false }
-        return mine.count == others.count && memcmp(start, other, mine.count) == 0
-    }
-
-    /// The picture, which has no opacity, with those pixels transparent that are others in another decode, and all rows but
-    /// the first ones: libvips may have left in them what was in earlier rows.
     func withoutMissingPixels(comparedWith other: borrowing VipsPicture, rows: Int?) -> VipsPicture? {
-        // Who writes to the file meanwhile may have changed its size.
-        guard let mine = pixels?.baseAddress, let others = other.pixels?.baseAddress,
-            (other.width, other.height, other.bands, other.format) == (width, height, bands, format)
-        else { return nil }
-        let (size, row) = (bands * sampleBytes, width * bands * sampleBytes)
-        var opacity = [UInt8](repeating: 0, count: width * height * sampleBytes)
-        for y in 0..<min(rows ?? height, height) {
-            let start = y * width * sampleBytes
-            let (end, opaque) = (start + width * sampleBytes, repeatElement(UInt8.max, count: width * sampleBytes))
-            opacity.replaceSubrange(start..<end, with: opaque)
-            guard memcmp(mine + y * row, others + y * row, row) != 0 else { continue }
-            for x in 0..<width where memcmp(mine + y * row + x * size, others + y * row + x * size, size) != 0 {
-                for byte in 0..<sampleBytes { opacity[start + x * sampleBytes + byte] = 0 }
-            }
-        }
-        let copy = opacity.withUnsafeBytes { Self.image(copying: $0, PixelSize(width, height), bands: 1, format) }
-        guard let band = VipsPicture(adopting: copy) else { return nil }
-        return joined(with: band)
+        VipsPicture { cameo_vips_without_missing(image, other.image, $0, Int32(rows ?? height)) }
     }
 
-    private var sampleBytes: Int { Int(vips_format_sizeof(format)) }
-
-    /// Whether a block of eight by eight pixels, the smallest unit of HEVC, looks as zeros do where they are taken for
-    /// YCbCr: green, or blue; in a grey picture, black; in opacity, transparent. The picture is in memory.
-    var hasEmptyLook: Bool {
-        let (edge, size) = (8, bands * sampleBytes)
-        guard let pixels = pixels?.baseAddress, width >= edge, height >= edge else { return false }
-        let row = width * size
-        func sample(_ pixel: UnsafeRawPointer, _ band: Int) -> Int {
-            format == VIPS_FORMAT_UCHAR
-                ? Int(pixel.load(fromByteOffset: band, as: UInt8.self))
-                : Int(pixel.loadUnaligned(fromByteOffset: 2 * band, as: UInt16.self))
-        }
-        var (isBlack, isColorful) = (false, false)
-        for y in stride(from: 0, through: height - edge, by: edge) {
-            for x in stride(from: 0, through: width - edge, by: edge) {
-                let block = pixels + y * row + x * size
-                if hasAlpha, sample(block, bands - 1) == 0 { return true }
-                let red = sample(block, 0)
-                let (green, blue) = bands < 3 ? (red, red) : (sample(block, 1), sample(block, 2))
-                isColorful = isColorful || red != green || green != blue
-                guard red == 0, green == 0 || blue == 0,
-                    memcmp(block, block + size, (edge - 1) * size) == 0,
-                    (1..<edge).allSatisfy({ memcmp(block, block + $0 * row, edge * size) == 0 })
-                else { continue }
-                if green != 0 || blue != 0 { return true }
-                isBlack = true
-            }
-        }
-        return isBlack && !isColorful
-    }
+    var looksEmpty: Bool { cameo_vips_looks_empty(image) != 0 }
 
     func converted(to space: VipsInterpretation) -> VipsPicture? {
         VipsPicture { cameo_vips_colourspace(image, $0, space) }

@@ -290,7 +290,7 @@ extension VipsPicture {
         self = picture
     }
 
-    static func image(
+    private static func image(
         copying bytes: UnsafeRawBufferPointer,
         _ size: PixelSize,
         bands: Int,

@@ -76,10 +76,7 @@ extension Rendition {
             scale: Double? = nil,
             margin: Int = 0
         ) {
-            self.source = source
-            self.gravity = gravity
-            self.opacity = opacity
-            self.scale = scale
+            (self.source, self.gravity, self.opacity, self.scale) = (source, gravity, opacity, scale)
             self.margin = margin
         }
     }

@@ -90,14 +90,8 @@ public struct Rendition: Hashable, Sendable {
         quality: Int? = nil,
         background: Color? = nil
     ) {
-        self.width = width
-        self.height = height
-        self.fit = fit
-        self.withoutEnlargement = withoutEnlargement
-        self.gravity = gravity
-        self.format = format
-        self.quality = quality
-        self.background = background
+        (self.width, self.height, self.fit, self.withoutEnlargement) = (width, height, fit, withoutEnlargement)
+        (self.gravity, self.format, self.quality, self.background) = (gravity, format, quality, background)
         self.name = name ?? Self.defaultName(width: width, height: height, fit: fit, format: format)
     }
 

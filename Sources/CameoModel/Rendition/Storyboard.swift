@@ -19,9 +19,7 @@ extension Rendition {
 
         /// Creates a sheet of at most 100 tiles.
         public init(columns: Int, rows: Int, interval: Double? = nil) {
-            self.columns = columns
-            self.rows = rows
-            self.interval = interval
+            (self.columns, self.rows, self.interval) = (columns, rows, interval)
         }
     }
 }

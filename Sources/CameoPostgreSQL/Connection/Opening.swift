@@ -121,9 +121,8 @@ final class StoreTables: Sendable {
         then more: [Connection.Statement] = []
     ) throws -> (PostgreSQLTransaction, [QueryResult], refusal: StoreError?) {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
-        let own =
-            isWriting
-            ? "pg_current_xact_id()::text, \(Opening.Transaction.eraNow), pg_backend_pid()" : "NULL, NULL, NULL"
+        let ids = "pg_current_xact_id()::text, \(Opening.Transaction.eraNow), pg_backend_pid()"
+        let own = isWriting ? ids : "NULL, NULL, NULL"
         let plans = isWriting || endsAtOnce ? Opening.byIndex : "NULL"
         // The others do not change what a statement means that only reads numbers and names.
         let limits = endsAtOnce ? Opening.uncompiled : Opening.limits

@@ -8,10 +8,9 @@ extension PostgreSQLTransaction {
     package func commitWaitSeconds() throws -> Double? {
         try value(
             """
-            SELECT extract(epoch FROM max(age))::float8
-            FROM (SELECT clock_timestamp() - state_change AS age FROM pg_stat_activity
-              WHERE wait_event = 'SyncRep' AND datname = current_database()) AS commit
-            WHERE age > interval '3 seconds'
+            SELECT extract(epoch FROM clock_timestamp() - min(state_change))::float8 FROM pg_stat_activity
+            WHERE wait_event = 'SyncRep' AND datname = current_database()
+              AND state_change < clock_timestamp() - interval '3 seconds'
             """,
             []
         )

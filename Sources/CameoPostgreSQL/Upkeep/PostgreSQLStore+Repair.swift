@@ -32,11 +32,7 @@ extension PostgreSQLStore {
         let damaged = try await survey(readers: Self.readers, report, before: keepTurn).damaged
         if let objection = try await objection(toRemoving: damaged, upTo: most) { return fixed + [objection] }
         note("sequences", try await take(RowFaults.advanceSequences), "sequences set to what rows have reached")
-        note(
-            "jobs",
-            try await take(RowFaults.removeEarlierOutcomes),
-            "outcomes removed that were not the last of their job"
-        )
+        note("jobs", try await take(RowFaults.removeEarlierOutcomes), "outcomes removed that were not a job's last")
         note("references", try await take(RowFaults.removeDangling), "dangling rows removed")
         note("jobs", try await take(Self.requeue), "jobs queued that were nowhere")
         note("attempts", try await take { try $0.releaseUnknown() }, "jobs of unknown workers made available again")

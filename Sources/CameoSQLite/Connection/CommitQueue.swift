@@ -64,10 +64,7 @@ final class CommitQueue: Sendable {
         directory: StoreDirectory,
         clock: StoreClock
     ) {
-        self.database = database
-        self.clock = clock
-        self.line = line
-        self.directory = directory
+        (self.database, self.clock, self.line, self.directory) = (database, clock, line, directory)
         self.checkpointer = checkpointer
     }
 

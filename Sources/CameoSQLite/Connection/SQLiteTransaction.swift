@@ -18,9 +18,7 @@ package final class SQLiteTransaction: QueueTransaction {
     let directory: StoreDirectory
 
     init(_ sqlite: Database, _ directory: StoreDirectory, clock: StoreClock) {
-        self.sqlite = sqlite
-        self.directory = directory
-        self.clock = clock
+        (self.sqlite, self.directory, self.clock) = (sqlite, directory, clock)
         now = clock.now().milliseconds
     }
 

@@ -50,11 +50,7 @@ extension SQLiteStore {
         if restored > 0 { damaged = Array(try await self.damaged(damaged)) }
         if let objection = try await objection(toRemoving: damaged, upTo: most) { return objection }
         note("references", try await commit { db in try Self.removeDanglingRows(db) }, "dangling rows removed")
-        note(
-            "attempts",
-            try await commit { db in try db.releaseUnknown() },
-            "jobs of unknown workers made available again"
-        )
+        note("attempts", try await commit { try $0.releaseUnknown() }, "jobs of unknown workers made available again")
         try await acceptAll()
         note(
             "requests",
@@ -66,11 +62,7 @@ extension SQLiteStore {
             },
             "jobs discarded whose request cannot be read"
         )
-        note(
-            "hooks",
-            try await commit { db in try db.repairHooks() },
-            "jobs and deliveries of hooks corrected"
-        )
+        note("hooks", try await commit { try $0.repairHooks() }, "jobs and deliveries of hooks corrected")
         var (thumbnails, blobs) = (0, 0)
         for digest in damaged {
             let removed = try await remove(damaged: digest)

@@ -81,9 +81,7 @@ package struct StoredObject: Hashable, Sendable {
     package let storedAt: Date
 
     package init(digest: BlobDigest, size: Int, storedAt: Date) {
-        self.digest = digest
-        self.size = size
-        self.storedAt = storedAt
+        (self.digest, self.size, self.storedAt) = (digest, size, storedAt)
     }
 }
 

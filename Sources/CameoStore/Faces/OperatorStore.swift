@@ -167,9 +167,7 @@ public struct CheckFinding: Hashable, Codable, Sendable {
     public let message: String
 
     package init(_ subject: String, _ severity: Severity, _ message: String) {
-        self.subject = subject
-        self.severity = severity
-        self.message = message
+        (self.subject, self.severity, self.message) = (subject, severity, message)
     }
 
     /// Names the first problems and counts the rest, or reports that there are none.

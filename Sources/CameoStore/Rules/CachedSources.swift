@@ -37,9 +37,7 @@ package struct Revalidation: Hashable, Sendable {
     package let rendererVersion: String
 
     package init(sourceDigest: BlobDigest, overlayDigests: [BlobDigest?], sourceSeen: Int64, rendererVersion: String) {
-        self.sourceDigest = sourceDigest
-        self.overlayDigests = overlayDigests
-        self.sourceSeen = sourceSeen
+        (self.sourceDigest, self.overlayDigests, self.sourceSeen) = (sourceDigest, overlayDigests, sourceSeen)
         self.rendererVersion = rendererVersion
     }
 }

@@ -55,19 +55,10 @@ package struct ClaimedJob: Hashable, Sendable {
         availableAt: Date,
         begun: BegunFetch
     ) {
-        self.claim = claim
-        self.request = request
-        self.refresh = refresh
-        self.queue = queue
-        self.isBackground = isBackground
-        self.attempt = attempt
-        self.maxAttempts = maxAttempts
-        self.crashCount = crashCount
-        self.previousFailure = previousFailure
-        self.uploadedBytes = uploadedBytes
-        self.uploadedBlob = uploadedBlob
-        self.createdAt = createdAt
-        self.availableAt = availableAt
+        (self.claim, self.request, self.refresh, self.queue) = (claim, request, refresh, queue)
+        (self.isBackground, self.attempt, self.maxAttempts) = (isBackground, attempt, maxAttempts)
+        (self.crashCount, self.previousFailure, self.uploadedBytes) = (crashCount, previousFailure, uploadedBytes)
+        (self.uploadedBlob, self.createdAt, self.availableAt) = (uploadedBlob, createdAt, availableAt)
         self.begun = begun
     }
 

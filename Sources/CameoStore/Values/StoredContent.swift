@@ -134,11 +134,8 @@ package struct Provenance: Hashable, Sendable {
         isTruncated: Bool
     ) {
         self.source = source.text
-        self.sourceDigest = sourceDigest
-        self.sourceSeen = sourceSeen
-        self.rendererVersion = rendererVersion
-        self.picture = picture
-        self.isTruncated = isTruncated
+        (self.sourceDigest, self.sourceSeen, self.rendererVersion) = (sourceDigest, sourceSeen, rendererVersion)
+        (self.picture, self.isTruncated) = (picture, isTruncated)
     }
 }
 

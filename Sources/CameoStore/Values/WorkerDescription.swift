@@ -33,16 +33,9 @@ package struct WorkerDescription: Hashable, Sendable {
         queues: [String]? = nil,
         lacks: [HostLack] = []
     ) {
-        self.id = id
-        self.host = host
-        self.pid = pid
-        self.version = version
-        self.concurrency = concurrency
-        self.renderers = renderers
-        self.rendererVersion = rendererVersion
-        self.quietHours = quietHours
-        self.queues = queues
-        self.lacks = lacks
+        (self.id, self.host, self.pid, self.version, self.concurrency) = (id, host, pid, version, concurrency)
+        (self.renderers, self.rendererVersion, self.quietHours) = (renderers, rendererVersion, quietHours)
+        (self.queues, self.lacks) = (queues, lacks)
     }
 
     /// Whether the text can name a worker and its lock file: 1 to 64 characters of A-Z a-z 0-9 _ - . that do not begin
@@ -75,10 +68,7 @@ package struct WorkerSweep: Sendable {
         due: Date?,
         hasLostWorkers: Bool
     ) {
-        self.stop = stop
-        self.refusal = refusal
-        self.claims = claims
-        self.due = due
+        (self.stop, self.refusal, self.claims, self.due) = (stop, refusal, claims, due)
         self.hasLostWorkers = hasLostWorkers
     }
 

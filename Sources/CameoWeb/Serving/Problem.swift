@@ -27,13 +27,8 @@ struct Problem: Error {
         headers: HTTPFields = [:],
         isOthersFault: Bool = false
     ) {
-        self.status = status
-        self.detail = detail
-        self.publicDetail = publicDetail
-        self.code = code
-        self.field = field
-        self.headers = headers
-        self.isOthersFault = isOthersFault
+        (self.status, self.detail, self.publicDetail, self.code) = (status, detail, publicDetail, code)
+        (self.field, self.headers, self.isOthersFault) = (field, headers, isOthersFault)
     }
 
     /// The problem for somebody who may not read jobs and the status.

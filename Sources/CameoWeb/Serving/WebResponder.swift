@@ -170,9 +170,7 @@ struct Site: Sendable {
     let logger: Logger
 
     init(store: any Store, configuration: WebConfiguration, logger: Logger) {
-        self.store = store
-        self.configuration = configuration
-        self.logger = logger
+        (self.store, self.configuration, self.logger) = (store, configuration, logger)
         changes = StoreChanges(store: store)
         memory = BlobMemory(capacity: configuration.memoryCapacity)
         uploads = UploadBudget(limit: configuration.maximumUploadsInFlight)

@@ -33,9 +33,7 @@ package struct WebServer: Service {
         logger: Logger,
         onReady: @escaping @Sendable (_ url: String) -> Void
     ) {
-        self.address = address
-        self.logger = logger
-        self.onReady = onReady
+        (self.address, self.logger, self.onReady) = (address, logger, onReady)
         responder = WebResponder(site: Site(store: store, configuration: configuration, logger: logger))
     }
 
