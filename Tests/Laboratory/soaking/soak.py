@@ -35,7 +35,9 @@ class Worker:
     def __init__(self, run, *arguments, prefix=(), **environment):
         self.log = run.folder / "logs" / f"worker-{next(Worker.count):04d}.log"
         command = [*prefix, run.bin / "cameo-worker", "--allow-root", run.folder, "--log-level", "warning",
-                   "--retry-base", "0.05", "--retry-cap", "1", "--render-concurrency", "1", *arguments]
+                   "--retry-base", "0.05", "--retry-cap", "1", "--render-concurrency", "1",
+                   # No clock is that wrong: only what this run removes, and counts, is removed.
+                   "--keep-completed", "30d", "--keep-cancelled", "30d", *arguments]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(lab.words(*command), env={**run.environment, **environment}, stdout=log,
                                             stderr=log, start_new_session=True)
@@ -70,6 +72,7 @@ class Soak:
         self.numbers, self.lock, self.ending = itertools.count(), threading.Lock(), threading.Event()
         self.producers = set()  # processes
         self.acknowledged = {}  # job: time
+        self.removed = set()  # jobs, by retention
         self.refusals = collections.Counter()  # nothing was promised, so nothing is lost
         self.counts, self.problems = collections.Counter(), []
         self.recoveries = collections.defaultdict(list)  # of what: seconds
@@ -112,7 +115,8 @@ class Soak:
         threading.Thread(target=feed, daemon=True).start()
         for line in process.stdout:
             with self.lock:
-                self.acknowledged[number_of(line)] = time.monotonic()
+                if (job := number_of(line)) not in self.removed:  # before it was told of
+                    self.acknowledged[job] = time.monotonic()
         errors = process.stderr.read().strip()
         if process.wait() != 0:
             self.note_output(errors)
@@ -128,14 +132,21 @@ class Soak:
             done = subprocess.run(lab.words(*words), env=environment, capture_output=True, text=True)
             if done.returncode > 1:
                 self.problems.append(f"{words[0].name} {words[1]} exits with {done.returncode}: {done.stderr[-500:]}")
+            return done.stdout
 
-        ended = self.ids("outcome")
-        run(self.bin / "cameo-admin", "prune",
-            *(word for state in ("completed", "cancelled", "discarded") for word in (f"--keep-{state}", "12h")))
+        states = ("completed", "cancelled", "discarded")
+        before = self.ids("job")
+        told = run(self.bin / "cameo-admin", "prune", "--json",
+                   *(word for state in states for word in (f"--keep-{state}", "12h")))
+        removed = before - self.ids("job")
+        told = sum(json.loads(told)[state] for state in states) if told.strip() else 0
+        if len(removed) != told:
+            self.problems.append(f"retention removed {told} jobs by its own account, and {len(removed)} are gone")
         with self.lock:
-            for job in ended - self.ids("job"):
+            self.removed |= removed
+            for job in removed:
                 self.acknowledged.pop(job, None)
-                self.counts["jobs that retention removed"] += 1
+            self.counts["jobs that retention removed"] += len(removed)
         for name in ("jobs", "health", "metrics"):
             run(self.bin / "cameo-status", name)
 
