@@ -23,8 +23,9 @@ static inline int cameo_vips_gifload(VipsSource *source, VipsImage **out, VipsFa
     return vips_gifload_source(source, out, CAMEO_LOADING, "page", page, "n", n, NULL);
 }
 
-static inline int cameo_vips_tiffload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int page) {
-    return vips_tiffload_source(source, out, CAMEO_LOADING, "page", page, NULL);
+/// `part`: which of the page's SubIFDs; -1: the page itself.
+static inline int cameo_vips_tiffload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int page, int part) {
+    return vips_tiffload_source(source, out, CAMEO_LOADING, "page", page, "subifd", part, NULL);
 }
 
 /// Page 0 is the file's primary image, which need not be the first; libvips takes it if no page is given.

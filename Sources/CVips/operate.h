@@ -21,6 +21,11 @@ static inline int cameo_vips_reinterpreted(VipsImage *in, VipsImage **out, VipsI
     return vips_copy(in, out, "interpretation", space, NULL);
 }
 
+/// The same bits of 16-bit samples, taken for unsigned ones.
+static inline int cameo_vips_unsigned(VipsImage *in, VipsImage **out) {
+    return vips_copy(in, out, "format", VIPS_FORMAT_USHORT, "interpretation", VIPS_INTERPRETATION_GREY16, NULL);
+}
+
 static inline int cameo_vips_premultiply(VipsImage *in, VipsImage **out) { return vips_premultiply(in, out, NULL); }
 
 static inline int cameo_vips_unpremultiply(VipsImage *in, VipsImage **out) { return vips_unpremultiply(in, out, NULL); }

@@ -113,6 +113,8 @@ package enum PictureFormat: String, CaseIterable, Sendable {
         switch brand(at: 8) {
         case "avif", "avis": return .avif
         case "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs": return .heif
+        // Coded as AVC, JPEG 2000 or VVC: refused by name.
+        case "avci", "avcs", "j2ki", "j2is", "vvic", "vvis": return .heif
         case "mif1", "msf1", "miaf": return compatible.contains { $0 == "avif" || $0 == "avis" } ? .avif : .heif
         default: return nil
         }

@@ -59,7 +59,7 @@ package enum VideoContainer: String, CaseIterable, Sendable {
         }
         if ["ftyp", "moov", "mdat", "wide", "free", "skip"].contains(where: { has($0, at: 4) }) {
             // AVIF and HEIF are pictures in the same boxes.
-            guard PictureFormat(sniffing: start) == nil else { return nil }
+            guard PictureFormat(sniffing: start) == nil, !has("mif3", at: 8) else { return nil }
             self = .mp4
         } else if start.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) {
             self = .matroska

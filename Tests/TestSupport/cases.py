@@ -21,16 +21,22 @@ def png(path, width, height, pixel, chunks=(), late=(), kind=2):
         file.write(b"\x89PNG\r\n\x1a\n" + b"".join(parts) + chunk(b"IEND", b""))
 
 
-def tiff(path, *pages):
-    """A page is its fields, by tag (numbers, or fractions as pairs), and its one strip of bytes."""
-    file, link = b"II*\0", 4
-    file += b"\0\0\0\0"
-    for fields, strip in pages:
+def tiff(path, *pages, big=False):
+    """A page is its fields, by tag (numbers, or fractions as pairs), its one strip of bytes, and perhaps its SubIFDs: pages."""
+    word = 8 if big else 4
+    number, width = ("<Q", "<Q") if big else ("<I", "<H")
+    file = bytearray(b"II+\0\x08\0\0\0" if big else b"II*\0")
+    link = len(file)
+    file += b"\0" * word
+
+    def add(fields, strip, parts=()):
+        places = [add(*part)[0] for part in parts]
         at = len(file)
-        file += strip + b"\0" * (len(strip) % 2)
-        entries, values = b"", b""
-        fields = {**fields, 273: [at], 279: [len(strip)]}
+        file.extend(strip + b"\0" * (len(strip) % 2))
+        fields = {273: [at], 279: [len(strip)], **({330: places} if places else {}), **fields}
         start = len(file)
+        end = start + struct.calcsize(width) + (4 + 2 * word) * len(fields)
+        entries, values = b"", b""
         for tag, numbers in sorted(fields.items()):
             if isinstance(numbers, bytes):
                 kind, data = 7, numbers
@@ -38,17 +44,21 @@ def tiff(path, *pages):
                 kind, data = 5, b"".join(struct.pack("<II", *n) for n in numbers)
             else:
                 kind, data = 4, struct.pack("<%dI" % len(numbers), *numbers)
-                if max(numbers) < 65536 and tag not in (273, 279):
+                if max(numbers) < 65536 and tag not in (273, 279, 330):
                     kind, data = 3, struct.pack("<%dH" % len(numbers), *numbers)
             count = len(data) // {3: 2, 4: 4, 5: 8, 7: 1}[kind]
-            if len(data) > 4:
-                place = start + 6 + 12 * len(fields) + len(values)
+            if len(data) > word:
+                place = end + word + len(values)
                 values += data + b"\0" * (len(data) % 2)
-                data = struct.pack("<I", place)
-            entries += struct.pack("<HHI", tag, kind, count) + data.ljust(4, b"\0")
-        file = file[:link] + struct.pack("<I", start) + file[link + 4:]
-        link = start + 2 + len(entries)
-        file += struct.pack("<H", len(fields)) + entries + b"\0\0\0\0" + values
+                data = struct.pack(number, place)
+            entries += struct.pack("<HH", tag, kind) + struct.pack(number, count) + data.ljust(word, b"\0")
+        file.extend(struct.pack(width, len(fields)) + entries + b"\0" * word + values)
+        return start, end
+
+    for page in pages:
+        start, end = add(*page)
+        file[link:link + word] = struct.pack(number, start)
+        link = end
     with open(path, "wb") as out:
         out.write(file)
 
@@ -100,6 +110,118 @@ def grey_profile_on_rgb_jpeg(path):
     ramps(path)
     vips("jpegsave", path + ".png", path, "--Q", "100", "--subsample-mode", "off")
     with_segment(path, b"ICC_PROFILE\0\1\1" + grey_profile())
+
+
+def big_reduced_first(path):
+    small = (samples(16, 16, 8, colors=3, photometric=2, _254=[1]), bytes([200, 0, 0]) * 256)
+    tiff(path, small, (samples(64, 64, 8, colors=3, photometric=2), bytes([0, 200, 0]) * 4096), big=True)
+
+
+def big_grey_signed(path):
+    tiff(path, (samples(64, 8, 16, 2), struct.pack("<64h", *[x * 512 for x in range(64)]) * 8), big=True)
+
+
+def big_twelve_bits(path):
+    tiff(path, (samples(8, 8, 12), bytes(96)), big=True)
+
+
+def float_grey_white_is_zero(path):
+    tiff(path, (samples(64, 8, 32, 3, photometric=0), struct.pack("<64f", *[x / 63 for x in range(64)]) * 8))
+
+
+def rgb_with_selection(path):
+    tiff(path, (samples(8, 8, 8, colors=4, photometric=2, _338=[0]), bytes([200, 100, 50, 0]) * 64))
+
+
+def rgb_with_selection_and_opacity(path):
+    tiff(path, (samples(8, 8, 8, colors=5, photometric=2, _338=[0, 2]), bytes([200, 100, 50, 0, 128]) * 64))
+
+
+def cmyk_with_spot_color(path):
+    tiff(path, (samples(8, 8, 8, colors=5, photometric=5, _338=[0]), bytes(5) * 64))
+
+
+def grey_with_selection(path):
+    tiff(path, (samples(8, 8, 16, colors=2, photometric=1, _338=[0]), struct.pack("<HH", 128 * 257, 0) * 64))
+
+
+def lab(path, pack, *pixel, photometric=8, bits=8):
+    extra = {"_338": [2]} if len(pixel) == 4 else {}
+    fields = samples(8, 8, bits, colors=len(pixel), photometric=photometric, **extra)
+    tiff(path, (fields, struct.pack("<" + pack, *pixel) * 64))
+
+
+def lab_8(path):
+    lab(path, "Bbb", 123, 69, 52)
+
+
+def lab_8_opacity(path):
+    lab(path, "BbbB", 123, 69, 52, 128)
+
+
+def lab_16(path):
+    lab(path, "Hhh", 123 * 257, 69 * 256, 52 * 256, bits=16)
+
+
+def lab_16_opacity(path):
+    lab(path, "HhhH", 123 * 257, 69 * 256, 52 * 256, 128 * 257, bits=16)
+
+
+def icclab_8(path):
+    lab(path, "BBB", 123, 69 + 128, 52 + 128, photometric=9)
+
+
+def icclab_16(path):
+    lab(path, "HHH", 123 * 256, (69 + 128) * 256, (52 + 128) * 256, photometric=9, bits=16)
+
+
+def lab_lightness(path):
+    tiff(path, (samples(8, 8, 8, photometric=8), bytes(64)))
+
+
+def camera_raw(path):
+    stamp = samples(16, 8, 8, colors=3, photometric=2, _254=[1], _274=[6])
+    preview = samples(64, 32, 8, colors=3, photometric=2, _254=[1])
+    sensor = samples(128, 64, 16, photometric=32803)
+    parts = [(preview, bytes([0, 200, 0]) * 2048), (sensor, bytes(16384))]
+    tiff(path, (stamp, bytes([200, 0, 0]) * 128, parts))
+
+
+def sensor_data(path):
+    tiff(path, (samples(64, 64, 16, photometric=32803), bytes(8192)))
+
+
+def linear_sensor_data(path):
+    tiff(path, (samples(64, 64, 16, colors=3, photometric=34892), bytes(24576)))
+
+
+def rgb_4_bits(path):
+    tiff(path, (samples(8, 8, 4, colors=3, photometric=2), bytes(96)))
+
+
+def tiles_in_planes(path):
+    fields = samples(16, 16, 8, colors=3, photometric=2, _284=[2], _322=[16], _323=[16], _324=[8, 264, 520], _325=[256] * 3)
+    tiff(path, (fields, bytes(768)))
+
+
+def jpeg_dnl(path):
+    with open(path, "wb") as out:
+        out.write(bytes.fromhex("ffd8ffc0000b080000000801011100ffda0008010100003f0000ffdc00040008ffd9"))
+
+
+def jpeg_ls(path):
+    with open(path, "wb") as out:
+        out.write(bytes.fromhex("ffd8fff7000b080008000801011100ffda0008010100000000000000ffd9"))
+
+
+def png_of_apple(path):
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    raw = zlib.compressobj(wbits=-15)
+    rows = raw.compress((b"\0" + bytes([50, 100, 200, 255]) * 8) * 8) + raw.flush()
+    with open(path, "wb") as out:
+        out.write(b"\x89PNG\r\n\x1a\n" + chunk(b"CgBI", bytes([0x50, 0, 0x20, 2]))
+                  + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 6, 0, 0, 0)) + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
 
 
 def grey_profile_on_rgb_tiff(path):
@@ -402,6 +524,16 @@ COLORS = [(255, 0, 0), (0, 200, 0), (0, 0, 255)]
 def gif_repeated(path):
     whole = (0, 0, 16, 16)
     gif(path, 16, 16, [(*whole, 0, 0), (*whole, 0, 0), (*whole, 1, 0), (*whole, 1, 0), (*whole, 2, 0)], COLORS)
+
+
+def gif_cut(path, bytes=6):
+    gif_repeated(path)
+    file = open(path, "rb").read()
+    open(path, "wb").write(file[:-bytes])
+
+
+def gif_without_trailer(path):
+    gif_cut(path, 1)
 
 
 def gif_still_repeated(path):

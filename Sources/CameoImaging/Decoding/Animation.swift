@@ -76,4 +76,19 @@ struct GIFCanvas {
         }
         self.bytes = bytes + file[copied...]
     }
+
+    /// Whether a file ends within a frame, or where a frame should be; not if only its last byte, the trailer, is missing.
+    static func isCutOff(_ file: UnsafeRawBufferPointer) -> Bool {
+        func colors(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 * (2 << Int(flags & 7)) }
+        guard file.count > 13 else { return true }
+        var offset = 13 + colors(file[10])
+        while offset < file.count, file[offset] != 0x3B {
+            guard offset + 9 < file.count else { return true }
+            var blocks = offset + 2
+            if file[offset] == 0x2C { blocks = offset + 11 + colors(file[offset + 9]) }
+            while blocks < file.count, file[blocks] != 0 { blocks += 1 + Int(file[blocks]) }
+            offset = blocks + 1
+        }
+        return offset > file.count
+    }
 }

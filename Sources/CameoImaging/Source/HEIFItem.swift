@@ -40,11 +40,10 @@ struct HEIFItem {
             else { return nil }
             return PixelSize(width, height)
         }
-        let grids = Self.grids(children["iinf"])
+        let types = Self.types(children["iinf"])
         isCovered = references.allSatisfy { reference in
-            guard reference.kind == "dimg", grids.contains(reference.from), let whole = size(of: reference.from) else {
-                return true
-            }
+            guard reference.kind == "dimg", types[reference.from] == "grid", let whole = size(of: reference.from)
+            else { return true }
             return Self.isCovered(whole, by: reference.to.map(size))
         }
         // A picture of tiles may leave its colours to them.
@@ -60,6 +59,22 @@ struct HEIFItem {
         }
     }
 
+    /// In what a primary picture is coded that is neither HEVC nor AV1; also what has no picture but a film's. Nil if it is.
+    static func unsupported(in file: UnsafeRawBufferPointer) -> String? {
+        guard let meta = meta(of: file), let children = ISOBox.all(in: meta.dropFirst(4)) else {
+            let isFilm = file.prefix(longest).firstRange(of: "moov".utf8) != nil
+            return isFilm ? "of an animation without a still picture" : nil
+        }
+        let types = types(children["iinf"])
+        let pitm = children["pitm"]?.payload
+        guard let primary = pitm?.number(at: 4, count: pitm?.first == 0 ? 2 : 4), let type = types[primary]
+        else { return nil }
+        let tile = children["iref"].map { references($0) }?.first { $0.kind == "dimg" && $0.from == primary }?.to.first
+        let names = ["avc1": "AVC", "jpeg": "JPEG", "j2k1": "JPEG 2000", "vvc1": "VVC", "unci": "no codec"]
+        let other = [type, tile.flatMap { types[$0] } ?? ""].first { names[$0] != nil } ?? ""
+        return names[other].map { "coded as \($0) (\(other)) in HEIF" }
+    }
+
     /// The payload of the file's `meta` box.
     private static func meta(of file: UnsafeRawBufferPointer) -> ArraySlice<UInt8>? {
         var offset = 0
@@ -69,8 +84,9 @@ struct HEIFItem {
             if isLong { size = file.number(at: offset + 9, count: 7) ?? 0 }
             guard size >= 8, size <= file.count - offset else { return nil }
             if file.name(at: offset + 4) == "meta" {
-                guard size <= longest, !isLong else { return nil }
-                return Array(file[offset + 8..<offset + size])[...]
+                let start = offset + (isLong ? 16 : 8)
+                guard size <= longest, start <= offset + size else { return nil }
+                return Array(file[start..<offset + size])[...]
             }
             offset += size
         }
@@ -87,16 +103,16 @@ struct HEIFItem {
         }
     }
 
-    /// The items that consist of tiles.
-    private static func grids(_ iinf: ISOBox?) -> Set<Int> {
+    /// The types of the items, by their numbers; `grid` consists of tiles.
+    private static func types(_ iinf: ISOBox?) -> [Int: String] {
         guard let iinf, let entries = ISOBox.all(in: iinf.payload.dropFirst(iinf.payload.first == 0 ? 6 : 8)) else {
-            return []
+            return [:]
         }
         let found = entries.compactMap { entry in
             let width = entry.payload.first == 2 ? 2 : 4
-            return entry.payload.name(at: 6 + width) == "grid" ? entry.payload.number(at: 4, count: width) : nil
+            return entry.payload.number(at: 4, count: width).map { ($0, entry.payload.name(at: 6 + width) ?? "") }
         }
-        return Set(found)
+        return Dictionary(found) { first, _ in first }
     }
 
     /// Whether tiles of one size, in rows and columns, cover a picture; also if a size is not told.

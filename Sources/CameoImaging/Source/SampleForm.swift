@@ -7,7 +7,10 @@ enum SampleForm {
     static func unsupported(in file: UnsafeRawBufferPointer, as format: PictureFormat) -> String? {
         switch format {
         case .jpeg: unsupportedFrame(of: file)
-        case .tiff: TIFFPages(in: file).first { !$0.isReduced }?.unsupported
+        case .tiff:
+            (TIFFPages(in: file).first { !$0.isReduced } ?? TIFFPages(in: file).first { _ in true })?.unsupported
+        case .heif, .avif: HEIFItem.unsupported(in: file)
+        case .png where file.name(at: 12) == "CgBI": "as Apple's programs store them (CgBI)"
         default: nil
         }
     }
@@ -20,7 +23,10 @@ enum SampleForm {
             case 0xFF: offset += 1
             case 0xC3, 0xCB: return "lossless JPEG"
             case 0xC5...0xC7, 0xCD...0xCF: return "hierarchical JPEG"
-            case 0xC0...0xC2, 0xC9, 0xCA: return file[offset + 4] == 8 ? nil : "\(file[offset + 4]) bits a sample"
+            case 0xF7: return "JPEG-LS"
+            case 0xC0...0xC2, 0xC9, 0xCA:
+                guard file[offset + 4] == 8 else { return "\(file[offset + 4]) bits a sample" }
+                return file.number(at: offset + 5, count: 2) == 0 ? "in as many rows as a DNL marker says" : nil
             case 0xDA: return nil
             default: offset += 2 + Int(file[offset + 2]) << 8 + Int(file[offset + 3])
             }
@@ -29,39 +35,100 @@ enum SampleForm {
     }
 }
 
-/// The directories of a classic TIFF file (TIFF 6.0), of which each is a picture; reading out of bounds ends them.
+/// The directories of a TIFF or BigTIFF file (TIFF 6.0; https://www.awaresystems.be/imaging/tiff/bigtiff.html), of which each
+/// is a picture; reading out of bounds ends them.
 struct TIFFPages: Sequence, IteratorProtocol {
     private let file: UnsafeRawBufferPointer
     private let order: ByteOrder
+    private let isBig: Bool
     private var offset: Int?
     private var left = 1_000
 
     init(in file: UnsafeRawBufferPointer) {
         self.file = file
         order = file.first == 0x49 ? .little : .big
-        if file.count > 8, number(at: 2, count: 2) == 42 { offset = number(at: 4, count: 4) }
+        let magic = file.number(at: 2, count: 2, order)
+        isBig = magic == 43
+        if magic == 42 { offset = number(at: 4, count: 4) }
+        if isBig, number(at: 4, count: 4) == (order == .little ? 8 : 8 << 16) { offset = number(at: 8, count: 8) }
     }
 
-    private func number(at offset: Int, count: Int) -> Int? { file.number(at: offset, count: count, order) }
+    /// Nil also for a number beyond every file.
+    private func number(at offset: Int, count: Int) -> Int? {
+        guard count == 8 else { return file.number(at: offset, count: count, order) }
+        let (high, low) = order == .little ? (offset + 7, offset) : (offset, offset + 1)
+        return file.number(at: high, count: 1) == 0 ? file.number(at: low, count: 7, order) : nil
+    }
 
     mutating func next() -> TIFFPage? {
-        guard left > 0, let start = offset, start > 0, let count = number(at: start, count: 2) else { return nil }
+        guard left > 0, let start = offset, let (page, next) = directory(at: start) else { return nil }
         left -= 1
+        offset = next
+        return page
+    }
+
+    /// The pictures that belong to a page (`SubIFDs` of TIFF/EP), which no page follows.
+    func parts(of page: TIFFPage) -> [TIFFPage] {
+        (page.fields[330] ?? []).map { directory(at: $0)?.page ?? TIFFPage() }
+    }
+
+    private func directory(at start: Int) -> (page: TIFFPage, next: Int?)? {
+        let (width, word) = isBig ? (8, 8) : (2, 4)
+        guard start > 0, let count = number(at: start, count: width), count < 65_536 else { return nil }
         var page = TIFFPage()
-        for entry in stride(from: start + 2, to: start + 2 + count * 12, by: 12) {
+        let end = start + width + count * (4 + 2 * word)
+        for entry in stride(from: start + width, to: end, by: 4 + 2 * word) {
             guard let tag = number(at: entry, count: 2), let type = number(at: entry + 2, count: 2),
-                let length = number(at: entry + 4, count: 4)
+                let length = number(at: entry + 4, count: word)
             else { return nil }
-            let size = [3: 2, 4: 4, 5: 8][type] ?? 1
-            let place = length * size <= 4 ? entry + 8 : number(at: entry + 8, count: 4) ?? -1
+            let size = [3: 2, 4: 4, 5: 8, 13: 4, 16: 8, 18: 8][type] ?? 1
+            let inline = entry + 4 + word
+            let place = length * size <= word ? inline : number(at: inline, count: word) ?? -1
             // Of a fraction, numerator and denominator.
-            let part = Swift.min(size, 4)
+            let part = type == 5 ? 4 : size
             page.fields[tag] = (0..<Swift.min(length * size / part, 12)).compactMap {
                 number(at: place + $0 * part, count: part)
             }
         }
-        offset = number(at: start + 2 + count * 12, count: 4)
-        return page
+        return (page, number(at: end, count: word))
+    }
+}
+
+/// Which picture of a TIFF file is shown where a page is asked for.
+struct TIFFChoice {
+    /// The number of the page, and that of one of its parts; -1: the page itself.
+    let page: Int, part: Int
+    let directory: TIFFPage
+    /// The EXIF orientation, which may be the first page's alone.
+    let orientation: Int?
+
+    /// The page. First are none that are smaller versions of others. If there is no other, or if its samples are those of a
+    /// camera's sensor, it is the largest picture of the file that can be shown; nil if there is none.
+    init?(page: Int, in file: UnsafeRawBufferPointer) {
+        let directories = TIFFPages(in: file)
+        if page > 0 {
+            guard let found = directories.dropFirst(page).first(where: { _ in true }) else { return nil }
+            self.init(page, -1, found, found.orientation)
+            return
+        }
+        let pages = Array(directories.prefix(16))
+        if let first = pages.firstIndex(where: { !$0.isReduced }), !pages[first].isOfSensor {
+            self.init(first, -1, pages[first], pages[first].orientation)
+            return
+        }
+        var best: (page: Int, part: Int, directory: TIFFPage)?
+        for (page, directory) in pages.enumerated() {
+            let parts = directories.parts(of: directory).enumerated().map { (page, $0.offset, $0.element) }
+            for found in [(page, -1, directory)] + parts where found.2.unsupported == nil {
+                if found.2.pixels > best?.directory.pixels ?? 0 { best = found }
+            }
+        }
+        guard let best else { return nil }
+        self.init(best.page, best.part, best.directory, best.directory.orientation ?? pages[0].orientation)
+    }
+
+    private init(_ page: Int, _ part: Int, _ directory: TIFFPage, _ orientation: Int?) {
+        (self.page, self.part, self.directory, self.orientation) = (page, part, directory, orientation)
     }
 }
 
@@ -73,13 +140,21 @@ struct TIFFPage {
 
     /// Whether it is a smaller version of another picture in the file (NewSubfileType).
     var isReduced: Bool { first(254).map { $0 & 1 == 1 } ?? false }
+    /// Whether its samples are those of a camera's sensor (TIFF/EP and DNG: CFA and LinearRaw), which are no colours.
+    var isOfSensor: Bool { first(262) == 32_803 || first(262) == 34_892 }
+    fileprivate var orientation: Int? { first(274) }
+    fileprivate var pixels: Int { (first(256) ?? 0).multipliedReportingOverflow(by: first(257) ?? 0).partialValue }
+    private var samples: Int { first(277) ?? 1 }
 
     fileprivate var unsupported: String? {
+        if isOfSensor { return "as a camera's sensor measured them (RAW)" }
         let (bits, kind, compression) = (first(258) ?? 1, first(339) ?? 1, first(259) ?? 1)
         if kind == 3, bits != 32 { return "\(bits)-bit floating point" }
-        if ![1, 2, 4, 8, 16, 32].contains(bits) { return "\(bits) bits a sample" }
+        if ![1, 2, 4, 8, 16, 32].contains(bits) || (bits < 8 && samples > 1) { return "\(bits) bits a sample" }
         if isYCbCr, fields[530] != [1, 1] { return Self.subsampled }
         if kind > 4 { return "complex numbers" }
+        if first(284) == 2, fields[322] != nil, samples > 1 { return "in tiles, each sample in others" }
+        if first(262) == 8, samples == 1 { return "CIELAB of lightness alone" }
         if ![1, 2, 3, 4, 5, 6, 7, 8, 32_773, 32_946, 34_925, 50_000, 50_001].contains(compression) {
             return "compression \(compression)"
         }
@@ -90,6 +165,38 @@ struct TIFFPage {
 
     /// Whether libtiff hands on luminance and colour differences, as it does unless it decodes JPEG.
     private var isYCbCr: Bool { first(262) == 6 && first(259) != 6 && first(259) != 7 }
+
+    /// The picture without samples that are neither colour nor opacity (ExtraSamples), of which libvips takes the first
+    /// for opacity; and CIELAB as libvips knows it. Nil if libvips failed.
+    func withoutOtherSamples(_ picture: borrowing VipsPicture) -> VipsPicture? {
+        var picture = picture.sharingReference()
+        let (extra, colors) = (fields[338] ?? [], samples - (fields[338]?.count ?? 0))
+        if !extra.isEmpty, picture.bands == samples, colors > 0 {
+            guard let plain = picture.bands(from: 0, count: colors) else { return nil }
+            if let place = extra.firstIndex(where: { $0 == 1 || $0 == 2 }) {
+                guard let opacity = picture.bands(from: colors + place, count: 1) else { return nil }
+                guard let both = plain.joined(with: opacity) else { return nil }
+                picture = both
+            } else {
+                picture = plain
+            }
+        }
+        // Of eight bits, packed into four bytes.
+        if picture.isPackedLab { return picture.converted(to: VIPS_INTERPRETATION_LABS) }
+        if first(262) == 9, [VIPS_FORMAT_UCHAR, VIPS_FORMAT_USHORT].contains(picture.format), picture.bands >= 3 {
+            let step = picture.format == VIPS_FORMAT_UCHAR ? 1.0 : 256
+            let opacity = [picture.largestNumber == 255 ? 1 : 1 / 257.0].prefix(picture.bands - 3)
+            return picture.scaled(
+                by: [100 / (255 * step), 1 / step, 1 / step] + opacity,
+                adding: [0, -128, -128] + opacity.map { _ in 0 }
+            )?.reinterpreted(as: VIPS_INTERPRETATION_LAB)
+        }
+        guard picture.interpretation == VIPS_INTERPRETATION_LABS, picture.bands == 4 else { return picture }
+        // Opacity of 16 bits, taken for signed, is wanted as of eight.
+        let opacity = picture.bands(from: 3, count: 1)?.unsigned()?.scaled(by: [1 / 257.0], adding: [0])?.rounded()
+        guard let opacity = opacity?.cast(to: VIPS_FORMAT_SHORT) else { return nil }
+        return picture.bands(from: 0, count: 3)?.joined(with: opacity)
+    }
 
     /// The picture with values that mean what libvips takes them for. Nil if libvips failed.
     ///
@@ -104,14 +211,15 @@ struct TIFFPage {
         let isLab = [VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_LAB].contains(picture.interpretation)
         let largest: Double
         switch picture.format {
-        case VIPS_FORMAT_FLOAT where picture.colorBands < 3, VIPS_FORMAT_DOUBLE: largest = 1
+        // libvips does not turn those in which 0 is white.
+        case VIPS_FORMAT_FLOAT where picture.colorBands < 3, VIPS_FORMAT_DOUBLE: largest = first(262) == 0 ? -1 : 1
         case VIPS_FORMAT_CHAR: largest = 127
         case VIPS_FORMAT_SHORT where !isLab: largest = 32_767
         case VIPS_FORMAT_INT: largest = 2_147_483_647
         case VIPS_FORMAT_UINT: largest = 4_294_967_295
         default: return picture.sharingReference()
         }
-        return picture.scaled(by: [255 / largest], adding: [0])?.roundedToBytes()?
+        return picture.scaled(by: [255 / largest], adding: [largest < 0 ? 255 : 0])?.roundedToBytes()?
             .reinterpreted(as: picture.colorBands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB)
     }
 

@@ -76,15 +76,24 @@ struct SourceReader {
         shrink: ShrinkOnLoad = .none
     ) throws(ImagingError) -> VipsPicture {
         if let drawing { return try drawing.picture(scale: shrink.scale) }
-        let page = page + (page == 0 ? reducedPages : 0)
         let isTolerant = rules.toleratesDamage
-        let options = LoadOptions(page: page, allPages: allPages, shrink: shrink, toleratesDamage: isTolerant)
+        var options = LoadOptions(page: page, allPages: allPages, shrink: shrink, toleratesDamage: isTolerant)
+        let choice = format == .tiff ? TIFFChoice(page: page, in: bytes) : nil
+        if let choice { (options.page, options.part) = (choice.page, choice.part) }
+        if format == .tiff, choice == nil, page == 0, let form = SampleForm.unsupported(in: bytes, as: format) {
+            throw .unsupportedPixels(form)
+        }
         guard let picture = opened(options) else {
             // libvips allocates a whole frame to open a WebP file.
             if let canvas, !AddressSpace.hasRoom(for: 4 * canvas.pixels) { throw .outOfMemory }
             throw .corrupt(format)
         }
         VipsLibrary.forgetErrors()
+        if let choice {
+            if let orientation = choice.orientation { picture.set(orientation: orientation) }
+            guard let plain = choice.directory.withoutOtherSamples(picture) else { throw .corrupt(format) }
+            return plain
+        }
         if let exif { picture.adopt(exif, of: bytes) }
         guard let frames = video?.frames, frames != 1 else { return picture }
         guard let roll = picture.rolled(frames: frames) else { throw .corrupt(format, detail: "no roll of frames") }
@@ -127,16 +136,8 @@ struct SourceReader {
         return decoded
     }
 
-    /// The number of smaller versions that precede the picture in a TIFF file; 0 if all of its first pages are such.
-    private var reducedPages: Int {
-        guard format == .tiff else { return 0 }
-        return TIFFPages(in: bytes).prefix(16).map(\.isReduced).firstIndex(of: false) ?? 0
-    }
-
     /// What a TIFF file says of a page.
-    func tiffPage(_ page: Int) -> TIFFPage? {
-        TIFFPages(in: bytes).dropFirst(page == 0 ? reducedPages : page).first { _ in true }
-    }
+    func tiffPage(_ page: Int) -> TIFFPage? { TIFFChoice(page: page, in: bytes)?.directory }
 
     /// The page by its facts; of a drawing also as it was measured.
     func shape(_ header: borrowing VipsPicture) -> SourceShape {
@@ -234,6 +235,10 @@ struct SourceReader {
             let predicate = "has more frames than the limit of \(limits.frames) for an animated thumbnail"
             throw ImagingError(.tooManyFrames, predicate)
         }
+        // libvips leaves out what is missing; of WebP, it refuses all.
+        guard format != .gif || rules.toleratesDamage || !GIFCanvas.isCutOff(bytes) else {
+            throw .corrupt(format, detail: "it is cut off")
+        }
         let (pixels, overflow) = (facts.width * facts.height).multipliedReportingOverflow(by: facts.pages)
         guard !overflow, pixels <= limits.animatedPixels else {
             throw .tooManyAnimatedPixels(facts.size, frames: facts.pages, limit: limits.animatedPixels)
@@ -295,9 +300,20 @@ enum ForeignFormat {
         guard !bytes.isEmpty else { return "empty" }
         let start = Array(bytes.prefix(512))
         for (signature, name) in signatures where start.starts(with: signature) { return name }
+        if start.dropFirst(4).starts(with: "ftypmif3".utf8) { return "a HEIF picture in the low-overhead form (mif3)" }
+        if start.dropFirst(4).starts(with: "ftypcrx ".utf8) { return "a camera's raw picture (CR3)" }
         if start.dropFirst(4).starts(with: Array("ftyp".utf8)) { return "a video or audio file (ISO media)" }
         if start.starts(with: Array("RIFF".utf8)) { return "a RIFF file (audio or video)" }
         if let text = guessFromText(start) { return text }
+        if start.dropFirst(128).starts(with: "DICM".utf8) { return "a DICOM picture" }
+        if start.dropFirst(40).starts(with: " EMF".utf8) { return "an EMF drawing" }
+        if bytes.suffix(18).elementsEqual("TRUEVISION-XFILE.\0".utf8) { return "a TGA picture" }
+        // Version, run lengths, bits a sample; nothing at the 65th byte.
+        if start.count > 64, start[0] == 10, start[1] <= 5, start[2] == 1, start[64] == 0,
+            [1, 2, 4, 8].contains(start[3])
+        {
+            return "a PCX picture"
+        }
         return start.starts(with: Array("BM".utf8)) ? "a BMP picture" : nil
     }
 
@@ -305,6 +321,19 @@ enum ForeignFormat {
         (Array("%PDF".utf8), "a PDF document"),
         (Array("8BPS".utf8), "a Photoshop document"),
         ([0, 0, 1, 0], "an ICO icon"),
+        ([0, 0, 2, 0], "a CUR cursor"),
+        (Array("icns".utf8), "an ICNS icon"),
+        (Array("DDS ".utf8), "a DDS texture"),
+        (Array("qoif".utf8), "a QOI picture"),
+        (Array("gimp xcf ".utf8), "a GIMP document"),
+        ([0x49, 0x49, 0xBC, 0x01], "a JPEG XR picture"),
+        (Array("FUJIFILMCCD-RAW".utf8), "a camera's raw picture (RAF)"),
+        ([0x49, 0x49, 0x55, 0], "a camera's raw picture (RW2)"),
+        (Array("IIRO".utf8), "a camera's raw picture (ORF)"),
+        (Array("IIRS".utf8), "a camera's raw picture (ORF)"),
+        (Array("MMOR".utf8), "a camera's raw picture (ORF)"),
+        (Array("AT&TFORM".utf8), "a DjVu document"),
+        ([0xD7, 0xCD, 0xC6, 0x9A], "a WMF drawing"),
         ([0xFF, 0x0A], "a JPEG XL picture"),
         ([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20], "a JPEG XL picture"),
         ([0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20], "a JPEG 2000 picture"),

@@ -47,6 +47,9 @@ extension VipsPicture {
 
     func cast(to format: VipsBandFormat) -> VipsPicture? { VipsPicture { cameo_vips_cast(image, $0, format) } }
 
+    /// The same bits, taken for numbers from 0 to 65,535.
+    func unsigned() -> VipsPicture? { VipsPicture { cameo_vips_unsigned(image, $0) } }
+
     /// The same values, labelled with another colour space.
     func reinterpreted(as space: VipsInterpretation) -> VipsPicture? {
         VipsPicture { cameo_vips_reinterpreted(image, $0, space) }

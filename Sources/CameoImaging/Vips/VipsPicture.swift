@@ -125,6 +125,8 @@ struct VipsPicture: ~Copyable {
 
     var format: VipsBandFormat { vips_image_get_format(image) }
     var interpretation: VipsInterpretation { vips_image_get_interpretation(image) }
+    /// Whether its pixels are CIELAB of ten and eleven bits, packed into four bytes.
+    var isPackedLab: Bool { vips_image_get_coding(image) == VIPS_CODING_LABQ }
     var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
     /// Whether a device profile can be applied, which needs integer device values.
     var hasDeviceNumbers: Bool {
@@ -202,6 +204,8 @@ extension VipsPicture {
 struct LoadOptions: Hashable {
     /// The page to open, counted from 0.
     var page = 0
+    /// Which picture of a TIFF page to open, of those that belong to it; -1: the page itself.
+    var part = -1
     /// Whether to open all pages, stacked vertically.
     var allPages = false
     var shrink = ShrinkOnLoad.none
@@ -238,7 +242,7 @@ extension VipsPicture {
             case .webp: cameo_vips_webpload(source, out, failOn, page, count, scale)
             case .png, .video: cameo_vips_pngload(source, out, failOn)
             case .gif: cameo_vips_gifload(source, out, failOn, page, count)
-            case .tiff: cameo_vips_tiffload(source, out, failOn, page)
+            case .tiff: cameo_vips_tiffload(source, out, failOn, page, Int32(options.part))
             case .heif, .avif: cameo_vips_heifload(source, out, failOn, page)
             case .svg: cameo_vips_svgload(source, out, failOn, scale)
             case .pdf: cameo_vips_pdfload(source, out, failOn, page, scale)
@@ -336,8 +340,10 @@ extension VipsPicture {
             UnsafeRawBufferPointer(rebasing: payload).baseAddress,
             payload.count
         )
-        vips_image_set_int(image, VIPS_META_ORIENTATION, Int32(exif.orientation))
+        set(orientation: exif.orientation)
     }
+
+    func set(orientation: Int) { vips_image_set_int(image, VIPS_META_ORIENTATION, Int32(orientation)) }
 
     /// EXIF that libvips has not read: it would parse a field of its own name at once.
     private static let unreadEXIF = "cameo-exif-data"
