@@ -65,6 +65,7 @@ struct PictureCase: Sendable, CustomTestStringConvertible {
         .init("float_grey_white_is_zero", .picture([64, 8], x: 32, pixel: [125])),
         .init("rgb_with_selection", .picture([8, 8], pixel: [200, 100, 50])),
         .init("rgb_with_selection_and_opacity", .picture([8, 8], pixel: [200, 100, 50, 128])),
+        .init("rgb_with_thirteen_samples", .picture([8, 8], pixel: [200, 100, 50, 128])),
         .init("cmyk_with_spot_color", .picture([8, 8], pixel: [255, 255, 255])),
         .init("grey_with_selection", .picture([8, 8], pixel: [128])),
         .init("lab_8", .picture([8, 8], pixel: [223, 32, 28])),
@@ -106,6 +107,7 @@ struct PictureCase: Sendable, CustomTestStringConvertible {
         .init("gif_repeated", .frames(3)) { ($0.format, $0.encoding.animated) = (.webp, true) },
         .init("gif_cut", .refusal(.imageCorrupt, "cut off")) { ($0.format, $0.encoding.animated) = (.webp, true) },
         .init("gif_without_trailer", .frames(3)) { ($0.format, $0.encoding.animated) = (.webp, true) },
+        .init("gif_with_last_words", .frames(3)) { ($0.format, $0.encoding.animated) = (.webp, true) },
         .init("gif_still_repeated", .frames(1)) { ($0.format, $0.encoding.animated) = (.webp, true) },
     ]
 }

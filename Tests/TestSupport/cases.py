@@ -137,6 +137,12 @@ def rgb_with_selection_and_opacity(path):
     tiff(path, (samples(8, 8, 8, colors=5, photometric=2, _338=[0, 2]), bytes([200, 100, 50, 0, 128]) * 64))
 
 
+def rgb_with_thirteen_samples(path):
+    extra = [0] * 8 + [2] + [0] * 4
+    fields = samples(8, 8, 8, colors=3 + len(extra), photometric=2, _338=extra)
+    tiff(path, (fields, bytes([200, 100, 50, *[128 if kind else 9 for kind in extra]]) * 64))
+
+
 def cmyk_with_spot_color(path):
     tiff(path, (samples(8, 8, 8, colors=5, photometric=5, _338=[0]), bytes(5) * 64))
 
@@ -534,6 +540,12 @@ def gif_cut(path, bytes=6):
 
 def gif_without_trailer(path):
     gif_cut(path, 1)
+
+
+def gif_with_last_words(path):
+    gif_repeated(path)
+    file = open(path, "rb").read()
+    open(path, "wb").write(file[:-1] + b"\x21\xfe\x02hi\0;")
 
 
 def gif_still_repeated(path):

@@ -37,11 +37,12 @@ struct GIFCanvas {
         var (offset, control): (Int, Int?) = (13 + 3 * shared, nil)
         var (images, isCleared, changes): (Int, Bool, [(control: Int?, image: Int, index: UInt8)]) = (0, false, [])
         while offset < file.count, file[offset] != 0x3B {
-            guard offset + 10 < file.count else { return nil }
+            // An image's header is longer than the shortest extension.
+            guard offset + (file[offset] == 0x2C ? 10 : 2) < file.count else { return nil }
             var blocks: Int
             switch file[offset] {
             case 0x21:
-                if file[offset + 1] == 0xF9, file[offset + 2] == 4 {
+                if file[offset + 1] == 0xF9, file[offset + 2] == 4, offset + 7 < file.count {
                     control = offset
                     isCleared = isCleared || file[offset + 3] >> 2 & 7 == 2
                 }
@@ -77,15 +78,19 @@ struct GIFCanvas {
         self.bytes = bytes + file[copied...]
     }
 
-    /// Whether a file ends within a frame, or where a frame should be; not if only its last byte, the trailer, is missing.
+    /// Whether a file ends within a block; not if only its last byte, the trailer, is missing, or if it has others than blocks.
     static func isCutOff(_ file: UnsafeRawBufferPointer) -> Bool {
         func colors(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 * (2 << Int(flags & 7)) }
         guard file.count > 13 else { return true }
         var offset = 13 + colors(file[10])
         while offset < file.count, file[offset] != 0x3B {
-            guard offset + 9 < file.count else { return true }
             var blocks = offset + 2
-            if file[offset] == 0x2C { blocks = offset + 11 + colors(file[offset + 9]) }
+            if file[offset] == 0x2C {
+                guard offset + 9 < file.count else { return true }
+                blocks = offset + 11 + colors(file[offset + 9])
+            } else if file[offset] != 0x21 {
+                return false
+            }
             while blocks < file.count, file[blocks] != 0 { blocks += 1 + Int(file[blocks]) }
             offset = blocks + 1
         }

@@ -43,6 +43,8 @@ struct TIFFPages: Sequence, IteratorProtocol {
     private let isBig: Bool
     private var offset: Int?
     private var left = 1_000
+    /// Of a directory: no program writes as many.
+    private static let mostFields = 4_096
 
     init(in file: UnsafeRawBufferPointer) {
         self.file = file
@@ -74,7 +76,7 @@ struct TIFFPages: Sequence, IteratorProtocol {
 
     private func directory(at start: Int) -> (page: TIFFPage, next: Int?)? {
         let (width, word) = isBig ? (8, 8) : (2, 4)
-        guard start > 0, let count = number(at: start, count: width), count < 65_536 else { return nil }
+        guard start > 0, let count = number(at: start, count: width), count <= Self.mostFields else { return nil }
         var page = TIFFPage()
         let end = start + width + count * (4 + 2 * word)
         for entry in stride(from: start + width, to: end, by: 4 + 2 * word) {
@@ -86,7 +88,8 @@ struct TIFFPages: Sequence, IteratorProtocol {
             let place = length * size <= word ? inline : number(at: inline, count: word) ?? -1
             // Of a fraction, numerator and denominator.
             let part = type == 5 ? 4 : size
-            page.fields[tag] = (0..<Swift.min(length * size / part, 12)).compactMap {
+            // Of ExtraSamples all, one a sample.
+            page.fields[tag] = (0..<Swift.min(length * size / part, tag == 338 ? 65_535 : 12)).compactMap {
                 number(at: place + $0 * part, count: part)
             }
         }
