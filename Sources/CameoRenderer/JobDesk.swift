@@ -10,9 +10,10 @@ final class JobDesk: Sendable {
     let doorbells: [Doorbell]
     private let ended: Mutex<[CheckedContinuation<Void, Never>]> = Mutex([])
 
-    init(doorbells: [Doorbell]) {
+    /// A ticket that has waited for longer than the patience is the next: it keeps a job of its key and its bytes.
+    init(doorbells: [Doorbell], patience: Duration = .seconds(30)) {
         self.doorbells = doorbells
-        state = Mutex(DeskState(slots: doorbells.count))
+        state = Mutex(DeskState(slots: doorbells.count, patience: patience))
     }
 
     func newID() -> RenderTicket.ID { state.withLock { $0.newID() } }
@@ -150,14 +151,14 @@ struct DeskState {
     var greeting: HelloMessage?
     /// In the order of their arrival.
     private var waiting: [RenderTicket] = []
-    /// A ticket that has waited for longer is the next: it keeps a job of its key and its bytes.
-    private static let patience = Duration.seconds(30)
+    private let patience: Duration
     /// The tickets that slots have fetched and not finished.
     private var fetched: [RenderTicket.ID: (slot: Int, isCancelled: Bool)] = [:]
     private var lastID = 0
 
-    init(slots count: Int) {
+    init(slots count: Int, patience: Duration) {
         slots = Array(repeating: .starting, count: count)
+        self.patience = patience
     }
 
     mutating func newID() -> RenderTicket.ID {
@@ -191,7 +192,7 @@ struct DeskState {
             return nil
         }
         func rank(_ index: Int) -> Int64 { waiting[index].request.rank ?? .max }
-        let isOverdue = waiting[0].submitted.duration(to: .now) > Self.patience
+        let isOverdue = waiting[0].submitted.duration(to: .now) > patience
         let ticket = waiting.remove(at: isOverdue ? 0 : waiting.indices.min { rank($0) < rank($1) } ?? 0)
         fetched[ticket.id] = (slot, false)
         slots[slot] = .rendering(ticket.id)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DeskTests {
     @Test func theTicketOfTheLowestRankIsNext() async throws {
-        let desk = JobDesk(doorbells: [try Doorbell()])
+        let desk = JobDesk(doorbells: [try Doorbell()], patience: .seconds(86_400))
         let source = try OpenFile.memory(containing: Data("picture".utf8))
         let (submitted, submission) = AsyncStream<Void>.makeStream()
         var submissions = submitted.makeAsyncIterator()
