@@ -36,14 +36,16 @@ extension QueueStore {
     /// Brings back what repairs have removed from the index in the last seven days, unless it was made again since.
     package func undoRepairs(in turn: MaintenanceTurn) async throws(StoreError) -> [CheckFinding] {
         defer { withExtendedLifetime(turn) {} }
-        let (restored, all) = try await commit(.upkeep(turn)) { db in
-            let sources = try db.execute(db.dialect.restoration(of: .source), [])
-            let restored = try sources + db.execute(db.dialect.restoration(of: .thumbnail), [])
-            return (restored, try db.execute("DELETE FROM set_aside", []))
+        var (restored, made, refused, last) = (0, 0, 0, Int64.max as Int64?)
+        while let before = last {
+            let page = try await commit(.upkeep(turn)) { db in try db.bringBack(before: before) }
+            (restored, made, refused) = (restored + page.restored, made + page.made, refused + page.refused)
+            last = page.last
         }
-        let again = all > restored ? "; \(all - restored) were made again since" : ""
+        let again = made > 0 ? "; \(made) were made again since" : ""
         let text = "\(restored) thumbnails and cached originals brought back that a repair had removed\(again)"
-        return [CheckFinding("blobs", .mended, text)]
+        let malformed = CheckFinding("blobs", .error, "\(refused) rows of set_aside are malformed")
+        return [CheckFinding("blobs", .mended, text)] + (refused > 0 ? [malformed] : [])
     }
 }
 
@@ -64,6 +66,27 @@ extension QueueTransaction {
         let blobs = try execute("DELETE FROM blob WHERE digest = ?1 AND \(isUnreferenced)", [digest.hex])
         return (thumbnails, blobs == 1)
     }
+
+    /// Brings back a page of what was set aside, the last removed first. Rows that are refused stay. `last` is where the next
+    /// page begins; nil after the last one.
+    fileprivate func bringBack(before: Int64) throws -> (restored: Int, made: Int, refused: Int, last: Int64?) {
+        let page = "SELECT id, thumbnail, entry FROM set_aside WHERE id < ?1 ORDER BY id DESC LIMIT 500"
+        let rows = try query(page, [before]).map { row in
+            try (id: row["id"] as Int64, thumbnail: row["thumbnail"] as String?, entry: row["entry"] as String)
+        }
+        var (restored, refused) = (0, 0)
+        for row in rows {
+            let insertion = dialect.insertion(ofEntry: row.thumbnail == nil ? .source : .thumbnail)
+            do {
+                restored += try inSavepoint { try execute(insertion, [row.entry]) }
+                try execute("DELETE FROM set_aside WHERE id = ?1", [row.id])
+            } catch {
+                guard objection(error) != nil else { throw error }
+                refused += 1
+            }
+        }
+        return (restored, rows.count - restored - refused, refused, rows.last?.id)
+    }
 }
 
 extension Dialect {
@@ -74,18 +97,15 @@ extension Dialect {
             : "row_to_json(\(kind.rawValue))::text"
     }
 
-    /// Inserts what was set aside last of each row that is not there.
-    fileprivate func restoration(of kind: RecordKind) -> String {
+    /// Inserts a row from JSON, `?1`, unless there is one with its key.
+    fileprivate func insertion(ofEntry kind: RecordKind) -> String {
         let columns = Self.columns(of: kind)
         let names = columns.joined(separator: ", ")
-        let values = isSQLite ? columns.map { "entry ->> '\($0)'" }.joined(separator: ", ") : "record.*"
-        let record = "json_populate_record(NULL::\(kind.rawValue), entry::json)"
-        let rows = isSQLite ? "set_aside" : "set_aside, LATERAL (SELECT \(names) FROM \(record)) AS record"
-        return """
-            INSERT INTO \(kind.rawValue)(\(names))
-            SELECT \(values) FROM \(rows) WHERE thumbnail IS \(kind == .source ? "" : "NOT ")NULL
-            ORDER BY set_aside.id DESC ON CONFLICT DO NOTHING
-            """
+        let values =
+            isSQLite
+            ? "\(columns.map { "?1 ->> '\($0)'" }.joined(separator: ", ")) WHERE true"
+            : "\(names) FROM json_populate_record(NULL::\(kind.rawValue), ?1::json)"
+        return "INSERT INTO \(kind.rawValue)(\(names)) SELECT \(values) ON CONFLICT DO NOTHING"
     }
 
     private static func columns(of kind: RecordKind) -> [String] {

@@ -142,6 +142,16 @@ extension ConformanceCase {
             #expect(try await fixture.store.status().blobs.count == 1)
             #expect(try await fixture.faults() == [])
         },
+        ConformanceCase("a malformed row that stands aside stops no other") { fixture in
+            try await fixture.makeThumbnails(3)
+            try await fixture.lie()
+            _ = try await fixture.repair()
+            try await fixture.tellTheTruth()
+            try await fixture.sql("UPDATE set_aside SET entry = '{}' WHERE id = (SELECT max(id) FROM set_aside)")
+            let undone = try await fixture.undo()
+            #expect(undone.count == 2 && undone[0].hasPrefix("1 thumbnails"), "\(undone)")
+            #expect(undone.last == "1 rows of set_aside are malformed")
+        },
         ConformanceCase("a row whose bytes are on their way is no damage") { fixture in
             let id = try await fixture.makeThumbnail()
             let digest = SHA256.digest(of: Data("on its way".utf8)).hex
