@@ -25,11 +25,8 @@ struct RendererChild: ~Copyable {
     private let inheritedPeakKibibytes: Int
     private let requiresSandbox: Bool
 
-    /// The whole environment. Two malloc arenas keep memory flat; GLib up to 2.74 would keep small blocks for itself instead
-    /// of returning them to malloc, which clears them; Swift's backtracer would run past the deadline.
-    private static let environment = [
-        "MALLOC_ARENA_MAX=2", "G_SLICE=always-malloc", "VIPS_CONCURRENCY=1", "SWIFT_BACKTRACE=enable=no",
-    ]
+    /// The whole environment. Two malloc arenas keep memory flat; Swift's backtracer would run past the deadline.
+    private static let environment = ["MALLOC_ARENA_MAX=2", "VIPS_CONCURRENCY=1", "SWIFT_BACKTRACE=enable=no"]
 
     /// Starts the process, which sends its hello message when it is ready, after about 0.1 s.
     init(_ configuration: RendererConfiguration) throws(Errno) {
