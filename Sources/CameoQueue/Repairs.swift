@@ -59,7 +59,7 @@ extension QueueTransaction {
             (RecordKind.source, "NULL, uri", "AND NOT pinned"), (.thumbnail, "id, source", ""),
         ] {
             let rows = "FROM \(kind.rawValue) WHERE blob = ?1 \(condition)"
-            let selection = "SELECT \(names), blob, \(dialect.entry(of: kind)), CAST(?2 AS bigint) \(rows)"
+            let selection = "SELECT \(names), blob, \(dialect.json(of: kind).row), CAST(?2 AS bigint) \(rows)"
             try execute("INSERT INTO set_aside(thumbnail, source, blob, entry, at) \(selection)", [digest.hex, now])
             thumbnails = try execute("DELETE \(rows)", [digest.hex])
         }
@@ -71,45 +71,34 @@ extension QueueTransaction {
     /// page begins; nil after the last one.
     fileprivate func bringBack(before: Int64) throws -> (restored: Int, made: Int, refused: Int, last: Int64?) {
         let page = "SELECT id, thumbnail, entry FROM set_aside WHERE id < ?1 ORDER BY id DESC LIMIT 500"
-        let rows = try query(page, [before]).map { row in
-            try (id: row["id"] as Int64, thumbnail: row["thumbnail"] as String?, entry: row["entry"] as String)
+        let rows = try query(page, [before]).map {
+            try ($0["id"], $0["thumbnail"], $0["entry"]) as (Int64, String?, String)
         }
         var (restored, refused) = (0, 0)
-        for row in rows {
-            let insertion = dialect.insertion(ofEntry: row.thumbnail == nil ? .source : .thumbnail)
+        for (id, thumbnail, entry) in rows {
+            let insertion = dialect.json(of: thumbnail == nil ? .source : .thumbnail).insertion
             do {
-                restored += try inSavepoint { try execute(insertion, [row.entry]) }
-                try execute("DELETE FROM set_aside WHERE id = ?1", [row.id])
+                restored += try inSavepoint { try execute(insertion, [entry]) }
+                try execute("DELETE FROM set_aside WHERE id = ?1", [id])
             } catch {
                 guard objection(error) != nil else { throw error }
                 refused += 1
             }
         }
-        return (restored, rows.count - restored - refused, refused, rows.last?.id)
+        return (restored, rows.count - restored - refused, refused, rows.last?.0)
     }
 }
 
 extension Dialect {
-    /// A row of a table as JSON.
-    fileprivate func entry(of kind: RecordKind) -> String {
-        isSQLite
-            ? "json_object(\(Self.columns(of: kind).map { "'\($0)', \($0)" }.joined(separator: ", ")))"
-            : "row_to_json(\(kind.rawValue))::text"
-    }
-
-    /// Inserts a row from JSON, `?1`, unless there is one with its key.
-    fileprivate func insertion(ofEntry kind: RecordKind) -> String {
-        let columns = Self.columns(of: kind)
-        let names = columns.joined(separator: ", ")
-        let values =
-            isSQLite
-            ? "\(columns.map { "?1 ->> '\($0)'" }.joined(separator: ", ")) WHERE true"
-            : "\(names) FROM json_populate_record(NULL::\(kind.rawValue), ?1::json)"
-        return "INSERT INTO \(kind.rawValue)(\(names)) SELECT \(values) ON CONFLICT DO NOTHING"
-    }
-
-    private static func columns(of kind: RecordKind) -> [String] {
-        // Which records do not have.
-        kind.fields.map(\.name) + (kind == .thumbnail ? ["source_omitted"] : [])
+    /// A row of a table as JSON, and its insertion from that, `?1`, unless there is one with its key.
+    fileprivate func json(of kind: RecordKind) -> (row: String, insertion: String) {
+        // The last is one that records do not have.
+        let columns = kind.fields.map(\.name) + (kind == .thumbnail ? ["source_omitted"] : [])
+        let (table, names) = (kind.rawValue, columns.joined(separator: ", "))
+        let pairs = columns.map { "'\($0)', \($0)" }.joined(separator: ", ")
+        let values = columns.map { "?1 ->> '\($0)'" }.joined(separator: ", ")
+        let source = isSQLite ? "\(values) WHERE true" : "\(names) FROM json_populate_record(NULL::\(table), ?1::json)"
+        let insertion = "INSERT INTO \(table)(\(names)) SELECT \(source) ON CONFLICT DO NOTHING"
+        return (isSQLite ? "json_object(\(pairs))" : "row_to_json(\(table))::text", insertion)
     }
 }

@@ -15,8 +15,8 @@ internal import Synchronization
 // other: where the last group had several, the next waits a moment for its own.
 //
 // What is done about an error is said by its ``Remedy``: a group that collided with another process's, or one of whose
-// statements was cancelled, runs again. If the connection is lost before COMMIT was sent, nothing was committed, and the group runs again on another. If it is lost
-// after, the server tells by the transaction's id whether it was committed. It cannot after a crash, nor after a failover
+// statements was cancelled, runs again. If the connection is lost before COMMIT was sent, nothing was committed, and the
+// group runs again on another. If it is lost after, the server tells by the transaction's id whether it was committed. It cannot after a crash, nor after a failover
 // to a standby that may have lost the tail, because the id may since be another's: then the group runs again. Settlements
 // are fenced by their claims, and a repeated request joins the job that waits for the same thumbnails, or has them made
 // again.
@@ -163,7 +163,7 @@ final class CommitQueue: Sendable {
 
     /// Commits and reports all results, or throws and reports none.
     private func run(_ group: [Operation], inSavepoints: Bool) throws {
-        var (collisions, watch) = (0, CommitWatch())
+        var (collisions, watch) = (0, CommitWatch { error in for operation in group { operation.fail(error) } })
         defer {
             tables.waits.note(nil, of: self)
             state.withLock { $0.isStuck = false }
@@ -195,7 +195,7 @@ final class CommitQueue: Sendable {
     ) throws -> [@Sendable () -> Void]? {
         let (transaction, answers, closing): (Opening.Transaction?, [@Sendable () -> Void], [Connection.Statement])
         (watch.process, watch.isSent) = (connection.process, false)
-        connection.awaits = { try self.awaits(group, watch) }
+        connection.awaits = { try self.awaits(watch) }
         defer { connection.awaits = nil }
         do {
             let (db, refusal) = try begin(group, inSavepoints: inSavepoints, connection)
@@ -215,7 +215,7 @@ final class CommitQueue: Sendable {
             throw error
         }
         watch.isSent = true
-        return try isCommitted(transaction, after: closing, connection, group, watch) ? answers : nil
+        return try isCommitted(transaction, after: closing, connection, watch) ? answers : nil
     }
 
     /// Begins a transaction, and in the same round trip completes jobs, locks what is claimed, and looks.
@@ -252,14 +252,14 @@ final class CommitQueue: Sendable {
     ///
     /// - Returns: whether it may be waited for without end.
     /// - Throws: ``StoreError/unreachable(location:reason:)`` if it must not be waited for, since COMMIT was not sent.
-    private func awaits(_ group: [Operation], _ watch: CommitWatch) throws -> Bool {
+    private func awaits(_ watch: CommitWatch) throws -> Bool {
         watch.look(at: tables.url)
         guard !watch.reason.isEmpty else { return watch.mayTakeLong }
         tables.waits.note(watch.reason, of: self)
         if tables.waits.isOver(since: watch.since) {
             guard watch.isSent else { throw nothingWritten(watch) }
             state.withLock { $0.isStuck = true }
-            for operation in group { operation.fail(UnknownOutcome(reason: watch.reason)) }
+            watch.fail(UnknownOutcome(reason: watch.reason))
         }
         let late = state.withLock { state in
             defer { state.waiting.removeAll { tables.waits.isOver(since: $0.since) } }
@@ -278,7 +278,6 @@ final class CommitQueue: Sendable {
         _ transaction: Opening.Transaction?,
         after closing: [Connection.Statement],
         _ connection: Connection,
-        _ group: [Operation],
         _ watch: CommitWatch
     ) throws -> Bool {
         do {
@@ -289,7 +288,7 @@ final class CommitQueue: Sendable {
             connections.disconnect()
             guard let transaction else { throw error }
             do {
-                return try wasCommitted(transaction, group, watch)
+                return try wasCommitted(transaction, watch)
             } catch {
                 throw UnknownOutcome(reason: "the connection was lost during a commit: \(error)")
             }
@@ -300,11 +299,7 @@ final class CommitQueue: Sendable {
     }
 
     /// Asks whether a transaction was committed whose connection was lost after COMMIT was sent.
-    private func wasCommitted(
-        _ transaction: Opening.Transaction,
-        _ group: [Operation],
-        _ watch: CommitWatch
-    ) throws -> Bool {
+    private func wasCommitted(_ transaction: Opening.Transaction, _ watch: CommitWatch) throws -> Bool {
         while true {
             let status: String? = try connections.withConnection { connection in
                 let rows = try connection.run(
@@ -321,7 +316,7 @@ final class CommitQueue: Sendable {
             case "aborted", "another era": return false
             // The server has not noticed the loss, or is still at the commit.
             case "in progress":
-                _ = try awaits(group, watch)
+                _ = try awaits(watch)
                 usleep(10_000)
             default:
                 throw DatabaseError("the server no longer knows whether transaction \(transaction.id) was committed")

@@ -53,12 +53,16 @@ final class CommitWatch {
     var process: Int64?
     /// Whether COMMIT was sent.
     var isSent = false
+    /// Tells all who wait for the group.
+    let fail: (any Error) -> Void
     let since = ContinuousClock.now
     private var nextLook = ContinuousClock.now + CommitWaits.moment
     /// Empty: there is none to tell.
     private(set) var reason = ""
     /// Whether it may be waited for without end.
     private(set) var mayTakeLong = true
+
+    init(fail: @escaping (any Error) -> Void) { self.fail = fail }
 
     /// Asks the server every few seconds what its process is waiting for.
     func look(at url: DatabaseURL) {
