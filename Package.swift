@@ -63,6 +63,7 @@ let package = Package(
         .target(name: "CSandbox"),
         .target(name: "CSQLiteConfig"),
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CJXL", linkerSettings: [.linkedLibrary("jxl")]),
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
 
         // The modules, in the order in which a request passes through them.
@@ -92,7 +93,7 @@ let package = Package(
         ),
         .target(
             name: "CameoImaging",
-            dependencies: ["CameoModel", "CHEIF", "CJPEG", "CMemory", "CVips", "CWebP", "CZlib"]
+            dependencies: ["CameoModel", "CHEIF", "CJPEG", "CJXL", "CMemory", "CVips", "CWebP", "CZlib"]
         ),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(

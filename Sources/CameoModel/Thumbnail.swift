@@ -103,7 +103,8 @@ package struct PictureFacts: Hashable, Sendable {
 
     /// A part of a source that cannot be shown, or that does not fit the rest.
     package enum Part: String, CaseIterable, Sendable {
-        case animation, colorProfile, foreignObject, pictures, script, styles
+        case animation, background, clips, colorProfile, colors, depth, filters, foreignObject, gainMap, motion, paths
+        case pictures, script, secondPicture, styles, text, transforms
     }
 
     package init(

@@ -49,6 +49,19 @@ struct PictureCase: Sendable, CustomTestStringConvertible {
         .init("avif_hlg", .picture([64, 64], pixel: [240, 240, 240])),
         .init("avif_bt601", .picture([64, 64], pixel: [200, 100, 50])),
         .init("avif_premultiplied", .picture([64, 64], pixel: [199, 100, 50, 128])),
+        .init("cinema_dci", .picture([8, 8], pixel: [213, 8, 33])),
+        .init("cinema_p3", .picture([8, 8], pixel: [219, 7, 32])),
+        .init("cinema_xyz_grey", .picture([8, 8], pixel: [118])),
+        .init("xyz_light", .picture([8, 8], pixel: [193, 148, 148])),
+        .init("smpte_240", .picture([8, 8], pixel: [201, 82, 77])),
+        .init("avif_cinema_dci", .picture([64, 64], pixel: [213, 8, 33])),
+        .init("grey_of_limited_range", .picture([160, 120], x: 40, y: 30, pixel: [87, 87, 87])),
+        .init("grey_of_limited_range", .picture([160, 120], x: 120, y: 90, pixel: [203, 203, 203])),
+        .init("grey_of_limited_range_untold", .picture([160, 120], x: 120, y: 30, pixel: [118, 118, 118])),
+        .init("integer_ycgco", .picture([160, 120], x: 40, y: 30, pixel: [220, 30, 30])),
+        .init("integer_ycgco", .picture([160, 120], x: 120, y: 90, pixel: [230, 220, 40])),
+        .init("smaller_opacity", .picture([256, 192], x: 20, y: 96, pixel: [0, 0, 0, 0])),
+        .init("smaller_opacity", .picture([256, 192], x: 200, y: 40, pixel: [30, 180, 30, 255])),
         .init("float_grey", .picture([64, 8], x: 32, pixel: [130])),
         .init("grey_32_bits", .picture([64, 8], x: 32, pixel: [128])),
         .init("grey_signed", .picture([64, 8], x: 32, pixel: [128])),
@@ -154,6 +167,8 @@ struct CaseTests {
     @Test(arguments: [
         ("grey_profile_on_rgb_jpeg", "colorProfile"), ("grey_profile_on_rgb_tiff", "colorProfile"), ("avif_p3", ""),
         ("apng", "animation"), ("noise", ""), ("late_exif", ""), ("svg_with_webp", ""), ("svg_in_svg", ""),
+        ("gain_map", "gainMap"), ("gain_map_told_before", "gainMap"), ("second_picture", "secondPicture"),
+        ("preview", ""), ("motion_photo", "depth motion"), ("smaller_opacity", ""), ("avif_premultiplied", ""),
         ("svg_with_a_link", ""), ("svg_left_out", "animation foreignObject pictures script styles"),
     ])
     func whatThumbnailsLeaveOutIsAFact(_ name: String, _ parts: String) async throws {
@@ -204,6 +219,36 @@ struct CaseTests {
         rendition.encoding.keep = [.xmp, .gps]
         let kept = try await render("xmp_address", rendition).bytes
         #expect(kept.firstRange(of: Data("SECRET".utf8)) != nil)
+    }
+
+    /// Wherever a file says whose it is, the thumbnail says so too, and nothing else of the same text.
+    @Test(
+        arguments: [
+            "rights_in_xmp", "rights_in_iptc", "rights_that_differ", "rights_in_tiff", "rights_in_png", "rights_in_gif",
+            "rights_in_xmp_of_gif",
+        ],
+        [Rendition.Format.jpeg, .webp, .png, .avif, .gif]
+    )
+    func ownershipStays(_ name: String, _ format: Rendition.Format) async throws {
+        var rendition = Rendition(width: 8, format: format)
+        rendition.encoding.keep = [.copyright]
+        let bytes = try await render(name, rendition).bytes
+        func has(_ text: String) -> Bool { bytes.firstRange(of: Data(text.utf8)) != nil }
+        #expect(has("© 2026 Ann") && !has("SECRET"))
+        #expect(name == "rights_in_gif" || has("Ann\0") || has("Author: Ann") || has("Ann; Bea"))
+        #expect(has("© 2025 Ann") == (name == "rights_that_differ"))
+        guard format != .gif else {
+            #expect(has("Copyright: ©"))
+            return
+        }
+        #expect(has(name == "rights_that_differ" ? "© 2025 Ann; © 2026 Ann</rdf:li>" : "© 2026 Ann</rdf:li>"))
+        guard name.hasPrefix("rights_in_xmp") else { return }
+        let parts = [
+            "<rdf:li>Ann</rdf:li><rdf:li>Bea &lt;b&gt;</rdf:li>", "<photoshop:Credit>Ann &amp; Sons</photoshop:Credit>",
+            "<xmpRights:WebStatement>https://ann.example/terms?a=1&amp;b=2</xmpRights:WebStatement>",
+            "<xmpRights:Marked>True</xmpRights:Marked>",
+        ]
+        #expect(parts.filter { !has($0) } == [])
     }
 
     /// libvips' loader of AVIF leaves text behind that explains nothing.

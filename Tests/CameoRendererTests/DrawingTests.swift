@@ -134,4 +134,19 @@ struct DrawingTests {
             #expect(pool.statistics.recycled == 1)
         }
     }
+
+    /// libvips shows the last.
+    @Test func anAnimatedJPEGXLShowsItsFirstFrame() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("animated.jxl")
+        let script = Repository.file("Tests/TestSupport/cases.py").path(percentEncoded: false)
+        #expect(try await run("python3", [script, "animated_jxl", path]).exitStatus == 0)
+        var configuration = Renderers.configuration(processes: 1)
+        configuration.allowedFormats = [.jxl]
+        try await Renderers.withPool(configuration) { pool in
+            let picture = try await pool.render(Rendition(width: 160, format: .png), of: path)
+            #expect(try await Array(PixelGrid(of: picture.renditions[0])[10, 10].prefix(3)) == [220, 30, 30])
+            #expect(picture.source.omitted == [.animation])
+        }
+    }
 }

@@ -106,7 +106,7 @@ struct HDRTests {
     @Test(arguments: [
         ([9, 16, 0], Pictures.ChunkPlace.beforePixels), ([9, 16, 0, 1, 0], .beforePixels),
         ([9, 16, 0, 0], .beforePixels),
-        ([9, 16, 9, 1], .beforePixels), ([9, 17, 0, 1], .beforePixels), ([0, 16, 0, 1], .beforePixels),
+        ([9, 16, 9, 1], .beforePixels), ([9, 9, 0, 1], .beforePixels), ([0, 16, 0, 1], .beforePixels),
         ([9, 16, 0, 1], .behindPixels),
     ])
     func whatIsNoCICPIsIgnored(_ payload: [UInt8], place: Pictures.ChunkPlace) async throws {

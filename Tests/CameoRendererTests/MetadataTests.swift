@@ -58,14 +58,17 @@ struct MetadataTests {
     }
 
     @Test(arguments: formats)
-    func copyrightIsTwoFieldsAndNoMore(_ format: Rendition.Format) async throws {
+    func copyrightIsTwoFieldsAndThoseOfXMP(_ format: Rendition.Format) async throws {
         let (made, found) = try await rendered([.copyright], format, of: Pictures.withMetadata())
         let exif = try #require(found.exif)
         #expect(Set(exif.picture.keys) == [0x013B, 0x8298])
         #expect(EXIFFields.text(exif.picture[0x013B]) == "Ann Artist")
         #expect(EXIFFields.text(exif.picture[0x8298]) == "Copyright Ann")
         #expect(exif.camera.isEmpty && exif.place.isEmpty && exif.preview.isEmpty)
-        #expect(found.xmp == nil && found.profile == nil)
+        #expect(
+            found.xmp?.contains("Copyright Ann; Ann &amp; Co</rdf:li>") == true
+        )
+        #expect(found.profile == nil)
         #expect(secrets(in: made).isEmpty)
     }
 

@@ -39,14 +39,14 @@ def tiff(path, *pages, big=False):
         entries, values = b"", b""
         for tag, numbers in sorted(fields.items()):
             if isinstance(numbers, bytes):
-                kind, data = 7, numbers
+                kind, data = 2 if tag in (315, 33432) else 7, numbers
             elif isinstance(numbers[0], tuple):
                 kind, data = 5, b"".join(struct.pack("<II", *n) for n in numbers)
             else:
                 kind, data = 4, struct.pack("<%dI" % len(numbers), *numbers)
                 if max(numbers) < 65536 and tag not in (273, 279, 330):
                     kind, data = 3, struct.pack("<%dH" % len(numbers), *numbers)
-            count = len(data) // {3: 2, 4: 4, 5: 8, 7: 1}[kind]
+            count = len(data) // {2: 1, 3: 2, 4: 4, 5: 8, 7: 1}[kind]
             if len(data) > word:
                 place = end + word + len(values)
                 values += data + b"\0" * (len(data) % 2)
@@ -356,6 +356,121 @@ def avif_premultiplied(path):
     open(path, "wb").write(file)
 
 
+def cicp(path, pixel, primaries, transfer, kind=2):
+    png(path, 8, 8, lambda x, y: pixel, [(b"cICP", bytes([primaries, transfer, 0, 1]))], kind=kind)
+
+
+def cinema_dci(path):
+    cicp(path, (200, 60, 60), 11, 17)
+
+
+def cinema_p3(path):
+    cicp(path, (200, 60, 60), 12, 17)
+
+
+def cinema_xyz_grey(path):
+    cicp(path, (128,), 10, 17, kind=0)
+
+
+def xyz_light(path):
+    cicp(path, (102, 89, 77), 10, 8)
+
+
+def smpte_240(path):
+    cicp(path, (200, 60, 60), 7, 7)
+
+
+def avif_cinema_dci(path):
+    avif(path, lambda x, y: (200, 60, 60), 11, 17)
+
+
+def compressed(path, text):
+    open(path, "wb").write(zlib.decompress(base64.b85decode(text.replace("\n", ""))))
+
+
+def grey_of_limited_range(path):
+    """AV1 with one plane, from 16 to 235 (libavif): four fields of 87, 118, 51 and 203 in full range."""
+    compressed(path, """
+c-muNV30{GsVqn=%S>Yc0uY^>nP!-qnF!*4$W1LtWPkvTjFg-rD4U@mGr5ET3FKrZ!HnQ5$SlbP3o-(+TxL#wGKk{>;xj@-
+8AX6}D#*;t%)B(XS}7nWl?lpAEHf~4&d<pQTbYqrP*eb<Ju?fE^MSNTW^q9()anI5TmiASA``5c14!^BmKi!XGRS}ggp>1git>_kDuCwlGO&S!#4`(WV
+IBiIi-nP?nFYwq%}q%x5n|xtl#pHid&2=|#}1<~mlVb}frAHZovz%{UKBO^eonyIxiWE1EN>$or2X0!H0iOY|CRaa*>(T<jItK8Iri>i%82Py>?~cExN
+(+Qe5jY8#ulE#3Ofqa16Il==x(3H#dMCLpaB5<j#+E""")
+
+
+def grey_of_limited_range_untold(path):
+    """Only the coded pixels say so."""
+    grey_of_limited_range(path)
+    file = open(path, "rb").read()
+    open(path, "wb").write(file.replace(b"colrnclx", b"freenclx"))
+
+
+def integer_ycgco(path):
+    """Matrix 16 of H.273, YCgCo-Re (libavif 1.3, lossless): four fields."""
+    compressed(path, """
+c-muNU{FXasVqn=%S>Yc0uY^>nP!-
+qnV9D5Xy^zO`jnemlE?r78W|}$MNl?FL1uCZ0}{x|OoAE1SCCnf3l?MqV!6zm{A3Wv1;l5Bh%!nsFfeC;%*@QpOM|PG0&-
+HBpuEH~14HNhoP4mAS(ybz1wh(6vmiMiNQ-
+0^7o<Y1UI4@uKrB#@S&<16VCLfD0#ZDQWrog;3JxG4;pF_BqP*ms3ZTin3<3>6A@R(DT$tB@4r5_tYGwiIEyzttED>Vh;<S)m{(ECXTZ4en4K|?Lw*;K
+!Y}<OT?8+*^-Ll{KdmLvj_-51JU;W@ASJoAsl-|n`OQ$bC_+`@R9tQQMnQyLzS6=pte04T>CWGX5z1WL_W}7eG(+`(F`gZ|C^*nyVMy`W)p~-
+*txol;udOb(?iZzeq_4s#>FW+ImmoN8qPS^dv^VyefzxZOo(x_U|cs5>fj}`J>qMPrP?*4sy*8lg0y2oyv-
+F5%jb!l~npifU9A5u8flHLB`=z&$M)^4*uWBO?q)7qwIiK}L<OK9c^Y<`w_nVYXM_ju5iBY(fLt1#AcZ~Vp-
+zJ9WGOX`V)nfkSAUmo8`3U66?v~1Sb=c~GxvaR0lU8=JC`@goT1#@`AuGlx|sr4=}`<HNCa(|b|?<19WBjp=TN_ELE6}Yf=@yjwfw>eimPv$(f@k?Mx-
+efzK>F|k<>0v%OC$@2z{qyR0TOFt;-|}94&8>fb_Gr6#^Svp2IML(ys;tPnyIf;cbv|-P=BHf<+Hco+dh>(VFE?~-
+Ss*$8s~N}9c>4pF!)_<3@4U}5E1TOr_KB<0;+J=|ubVH}cPvr#@4pFBr^0Nb?$*|SUvC)im6c&|OwDEPgwJ6NU;iIXeAwXjyV>sBvn@}vE{DtCVz_oEJ
+(ayfa`OS%gRREy$6VJ&%lx<UsQs9I*sc1%_R0%Ox|B=VMSk6iE?Ze7xHBz2@(>fpv1;wPQ<NQa^9$E9*#Dc_md|>voaz11x0jo%O-|qPdgyuHIQRVIn-
+V=64A)KcpQQ2p`Nqu!X@^aw_3aDYD)@D^(c@RQELx0qxVWS|dJ)~o+Hp9mV{O{5cVF(xEMT6zDt5!WPpt=Silqga&KSpX&(c1={LpL7BkM2R?Wz~~`F*
+-Y)TT~1UXBM|K|9$m`JCQkcerbz(8bLA>=CAOJ*QNhkh8h4&h*_>g{!O7S#G>@`#yiss>`Nv9lK@z`ba+M=hwNfx$azRVA=6)1!lXrcF+G&H|6F{3HD>
+>ZwllZ{@|CmvT)(oNv|3&UKBrfWc{9<A18hk^xd1XQ>f{YtCaKS+Wh~=F4jNZs&~u2XIa)tr72$m!+r!v&#Yd`thPyfs*(2szvjB0eI~!-
+C)Dr?vxWtPe6T*Mlzw%0FQ*1y=e^8iw$F>N&tLdAe#@lEc3~1uKi@0@8vA9>zRIsX9&ctc2^1d#04!_q>;""")
+
+
+def smaller_opacity(path):
+    """320 × 240 with opacity of 160 × 120: its left half is transparent."""
+    compressed(path, """
+c-
+mc530zWH7r%fC8E!FdlZv2{wz#FKe2AvGOqP*OtCb>xVjzfn7Lb{((`1{GnpUPcYA%giHsMlgY1v|%R+?*t>)3*d@;$VEUtj0<?z!jw&;Q)_fA^jD000
+Jz=mc&Uok;_bv6&1TMa*VW834dJY<e^m%o{E&gvI+711^&m4Sq6pE;E`v7r~%m&17+CieL@2&m1y`!%qW%_yAPDuT}Oc(vUeanGuXRRI${C7IgSGPFO6
+>2K)fR6y@K+Uzt2Q<GTWCOgsxp!W31oGA5VDh2~@?m&Spz@lc673;{vl<Q$ze24pi*DF7OXAgDsm6^4e%<q85q!9XZ3(oMK46-
+q91gTa2vWUHbybOQ2CbE~URVb;bFhEO<w3x@c}HLyBfNw6z)8w`!Z;ziI{@er&ARD=-
+p3p0vKpVtgiP{yF4$z{ef6$k=_LP1m1oLnVEm?c%<Mvz?D|K#e<%T*8%a|}q8(KoeAAhrLWsHN=hKlkxBi|ed8xLM&)u0JXLK^DkXoY?$ZotFhuC~<^N
+*j=%T;YASHTzcr7b0gB2G%hhJAu5{Ajv_)FCW}esB@n4BZrEJ^5SUyx^;>5^-
+Jm3dK@$Qf0aYcTGEf0X0PU_k&JLkMZH4GJhZU>Xs;c4Y%eKpA9Hi%va(UVDJ=l*$Qw4Vj<k2OYi&yn<N_qt+&IsheTJqVKIDX6MtU-
+55bVm??tLsO2N<Q_(RZ?!h9!#A!ijzxH@el0zuB3=Jr+-
+Vk*$3CiLgYlnoqV#uoRq<{z*wu@xvXElm96{bV32rRr^<UKq7c6k<OsH`Q~%tmdBDRX<VYWR8IAlUIZ){KFx~eaqX?~^xU3@FW~7uD7>oPzcuUu&rkh)
+z7mGw4m+FT$d}yFHJT&gRrJbeS`D)L~gp&jUX^@WpLshKfi5FqwNuDvQ@gdcBr+Azm8E2S}BcNT1YR>YpSUG$)$2~}^XLi!*V$apfl9@@|?oW9;_taNC
+vGouBKur`OF){z%%TF8%y<lGvzEOYig;u0RzyN!1e_e4|-tfo_QUhh3a_Ti4{TMFvjw2+^B!9YIi}Vmjhtp|6E1Wf-
+<sV+``c8N9dV|1=c7W~j>X=vGeR;ryOU9-
+nhFgfrn2x5yVhUa5ZfDGnvT4S1;*HJKT@Lqz)z_l(b;HGfzuf(75hYzKW1+2iml4%+rG~6TlXE+=GNXMV`$e@$;u}fV(W~|y`%Z8DD?YC$eG<=q`{Ghg
+3+4T)^lHH=y2|*fuURjX;%^|QikotGt?~Kv;*vwc<4AdTja+UvpgUfnSt+%Y%R}y#O2Vz*3XWFo;OC%90Kx%~bCvQY`|xCq=B9Q0GXe00ezTY`j}a%E_
+}g{6;>IqV1W0n;1ln6nPN+ZD=T75WmMTxE4Nuwelke8)R`n7lIdQ@bSA-_U!0*s2kr+NA9C(seW*?%_F>K4yK@Qu*x(lQW$_r6jgM9qGuMu|Z?9Pi!%j
+wQtu9nKFCFvG!J7U#yP}Jv(cBQtg7%KA9JM*PIi?uY=*Z+0qWy98~6Op;Hg)Nzw%Rw8t>D0E`O%>BmEq_m-
++^8}kt4#pwMPpvV{$!13g+f0XYCDp=cBj9wnHKiXp5C5Y^7_EP1?ABU$H*?(z)p6M^=5sF;xmOo9s?pwk8h(CI1FdZT5%Gk{=@Ai!r!;4$-
+4>9OK{ZvE7s$)MTOh0XEyFSopiorm4_IN?J8xMijV4qraIcd4lS=NEB6le@ATVOlAr0cffsu?ZskX(#(&<a?|7eyfgelmROiEsD&LBDSMDFotkWOkoQD
+b1l1Rwq#{8lX_-Q@2M^69xeH6jW56c9)Sna{tMKf1s3N9gY_mTg@^7*GUaPL(80NE#a=h6pj8;$Z-
+xLOh4S?=c<ZhusWoK7np%{G{5Z9FS;IrIlb2<&S?GxQ&X$;@Hb(P5sSVwA_kV`+;lI*nsp;enDngIiA7_y+{E6&R35UAnPvx+D)*w`?>#nWtGXw!BhFY
+Le1Xz9hR{lI8sPn!PFUv-
+3oj?2)IThG*i4{VUI}qwj;;3M)PHZhiEQC2Sg~JAcOGCc<T(5{BaTRC{ScMX~vnhiJ@)i?&tiK27bT`R~xxY96E=aiL<#Z1}3%UK3Wfy)M&_KwRVCG3n
+Yiy>rVX-
+o#SUuDj(I{$ieMJg+Ly4zere5f;p@Nkv;&Ej8Rd)Y$5;O9qj@YMn@J#>4IS*Dmsc|FrN)e`?w6BJ>8=`U7=qZC<CpU;M*Uy(UYiH~R99IP$Thj$!p}jW
+@MC4)~5^3+(TJS#7=P&l4|4%-U@3lgvc+YLf<6vG$r(otFk$7bK-
+P94O|>JC~;(^{uwD+fJnVyo)^>o_KckFP3lW4;SEXC**e|96aR|fqL;kKkTb`u?oT|b-
+m1CiOH9BL_`i<X%yEUHM;frhqQ*uP;Wz}(eV^al(@53@T%q@vY{pOS&Foc5^1J-k$xh7^;(CAxVNb>;bC4IOvh=*-h73-
+;v343CpwF2utgZFyl^ZIeYw%JjiNEZXeO<0v1{Tc8tbX_w>*e&4zSp}-asab@T~CCuaP8mmLOAW#Nqq90YDD@7h`5&rT""")
+
+
+def animated_jxl(path):
+    """Frames of red, green and blue (libjxl)."""
+    compressed(path, """
+c-jG*0%ZOF3f%+&SWsLN2ne78001ZhODHnkg!Km3!FvS-1tS1jgLa{K5XHy+-
+MxU20084g6cjKFkSYMy1YjL73PRR}i0ni_Tm%8A510%@e;X!$Xl7vH#qWvbMT2J$fdv3B<edEjB|1$dzrM*ORmP{fG01cYmWVh=c;o(;Z_kZaE^W=6)%
+&MdnA1(o*sxpbO$$=gHQsBU?FsFZ0r}Lzuh7JJ#%z`92_*vnn78Yagos>EOZ||ioyH)pNFz4Gi!gSG!7!Oev=8(yy^`qMBt}Nqu^v#);}r-
+9AO!#bgab=BL3IoC6C7Lz&kugTf`WpAk^lhekT#*n5Y_Mg?k;N6ZDWkRfRq3*R006tBNPn;piKnC2{1K?@`UK3h=3LX!T$k74d4M}7z}8xm1bb!MgN!O
+MT2MXVif={<iC6aB|1$dX}HZLRmL|+9nN%_vWz%L`1kLhZ_h1l&A8v4l~|aQ#M@2HSSrE%P1CiRFrMv?{zM4Kr{*+|CdLDXsZ`U78F0G`0E+Y}MFy0X;
+Gn_0mEaEW@0#EMWT<0}=V|ztWxPx@A!2{RV+oiN@8gdusjBXHmzTNT`{V!!2%tv*06YUrC^FrI^#<3$I|T&=BLG?>+J)jlRKNdmcP}6$0KoW1030d>x`
+Mbh5oaQTSSS}EA`1}^6F~su5F!I1T?cG;ni*K=@qb}?(cl@yCIr9>)ld0AiB40=??ZA)mGOOU3^E;WY$6T@SP=f@+j9%$Pg^r*we2bv=5$jt9-NkXgU-
+`*joeUYd&PM|Kt8qfNi;E@(R`(9LCydGM*%GkCcGpPGoc%#9_*NTf<g!&X!p|#kgF`twyy9?eggQo28RL5Ou2+%3+gk<w?uA6C=>""")
+
+
 def float_grey(path):
     tiff(path, (samples(64, 8, 32, 3), struct.pack("<64f", *[x / 63 for x in range(64)]) * 8))
 
@@ -611,6 +726,113 @@ def xmp_address(path):
     packet = "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>" \
         "<rdf:Description rdf:about='' %s %s>%s</rdf:Description></rdf:RDF></x:xmpmeta>" % (spaces, attributes, elements)
     with_segment(path, b"http://ns.adobe.com/xap/1.0/\0" + packet.encode(), 0xE1)
+
+
+def jpeg(path):
+    png(path + ".png", 16, 16, level)
+    vips("jpegsave", path + ".png", path)
+
+
+def multi_picture(path, types, segment=None):
+    """CIPA DC-007: the picture, and others of these types behind it, perhaps with a segment of their own."""
+    jpeg(path)
+    other = path + ".other"
+    jpeg(other)
+    if segment:
+        with_segment(other, segment, 0xE1)
+    first, more = open(path, "rb").read(), open(other, "rb").read()
+    count = len(types) + 1
+    head = b"MPF\0" + b"II*\0\x08\0\0\0\2\0" + struct.pack("<HHII", 0xB001, 4, 1, count)
+    head += struct.pack("<HHII", 0xB002, 7, 16 * count, 38) + b"\0" * 4
+    length = len(first) + 4 + len(head) + 16 * count
+    entries = struct.pack("<IIIHH", 0x30000, length, 0, 0, 0)
+    for n, kind in enumerate(types):
+        entries += struct.pack("<IIIHH", kind, len(more), length + n * len(more) - 10, 0, 0)  # from the byte order mark
+    with_segment(path, head + entries)
+    with open(path, "ab") as file:
+        file.write(more * len(types))
+
+
+def said_in_xmp(words):
+    return b"http://ns.adobe.com/xap/1.0/\0<x:xmpmeta><rdf:Description " + words + b"/></x:xmpmeta>"
+
+
+def gain_map(path):
+    """The second picture says of itself what it is."""
+    multi_picture(path, [0], said_in_xmp(b'hdrgm:Version="1.0"'))
+
+
+def gain_map_told_before(path):
+    multi_picture(path, [0])
+    with_segment(path, said_in_xmp(b'Item:Semantic="GainMap"'), 0xE1)
+
+
+def second_picture(path):
+    multi_picture(path, [0x20002])
+
+
+def preview(path):
+    multi_picture(path, [0x10001])
+
+
+def motion_photo(path):
+    jpeg(path)
+    with_segment(path, said_in_xmp(b'GCamera:MotionPhoto="1" GDepth:Near="1"'), 0xE1)
+
+
+def rights_packet():
+    return """<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x='adobe:ns:meta/'>
+    <rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description rdf:about='' photoshop:City='SECRET'
+    xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:xmpRights='http://ns.adobe.com/xap/1.0/rights/'
+    xmlns:photoshop='http://ns.adobe.com/photoshop/1.0/' photoshop:Credit='Ann &amp; Sons' xmpRights:Marked='True'>
+    <dc:rights><rdf:Alt><rdf:li xml:lang='x-default'>© 2026 Ann</rdf:li></rdf:Alt></dc:rights>
+    <dc:creator><rdf:Seq><rdf:li>Ann</rdf:li><rdf:li>Bea &lt;b&gt;</rdf:li></rdf:Seq></dc:creator>
+    <dc:subject><rdf:Bag><rdf:li>SECRET</rdf:li></rdf:Bag></dc:subject><aux:SerialNumber>SECRET</aux:SerialNumber>
+    <xmpRights:WebStatement>https://ann.example/terms?a=1&amp;b=2</xmpRights:WebStatement>
+    </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end='w'?>""".encode()
+
+
+def rights_in_xmp(path):
+    jpeg(path)
+    with_segment(path, b"http://ns.adobe.com/xap/1.0/\0" + rights_packet(), 0xE1)
+
+
+def rights_in_iptc(path, more=b""):
+    """Of IPTC-IIM: creator, city, notice. In ISO 8859-1."""
+    jpeg(path)
+    data = b"".join(b"\x1c\x02" + bytes([n]) + struct.pack(">H", len(text)) + text for n, text in (
+        (80, b"Ann"), (90, b"SECRET"), (116, "© 2026 Ann".encode("latin-1"))))
+    with_segment(path, b"Photoshop 3.0\x008BIM\x04\x04\0\0" + struct.pack(">I", len(data)) + data, 0xED)
+
+
+def rights_that_differ(path):
+    """EXIF has another notice than IPTC."""
+    rights_in_iptc(path)
+    notice = "© 2025 Ann\0".encode()
+    exif = b"Exif\0\0II*\0\x08\0\0\0\1\0" + struct.pack("<HHII", 33432, 2, len(notice), 26) + b"\0" * 4 + notice
+    with_segment(path, exif, 0xE1)
+
+
+def rights_in_tiff(path):
+    tiff(path, (samples(8, 8, 8, colors=3, photometric=2, _315=b"Ann\0", _33432="© 2026 Ann\0".encode()), bytes(192)))
+
+
+def rights_in_png(path):
+    notice = b"Copyright\0\0\0\0\0" + "© 2026 Ann".encode()
+    png(path, 8, 8, level, [(b"tEXt", b"Author\0Ann"), (b"iTXt", notice), (b"tEXt", b"Comment\0SECRET")])
+
+
+def rights_in_gif(path, block=None):
+    text = "© 2026 Ann".encode()
+    gif(path, 8, 8, [(0, 0, 8, 8, 1, 0)], [(0, 0, 0), (0, 200, 0)])
+    file = open(path, "rb").read()
+    block = block or b"\x21\xfe" + bytes([len(text)]) + text + b"\0"
+    open(path, "wb").write(file[:-1] + block + b";")
+
+
+def rights_in_xmp_of_gif(path):
+    trailer = b"\1" + bytes(range(255, -1, -1)) + b"\0"
+    rights_in_gif(path, b"\x21\xff\x0bXMP DataXMP" + rights_packet() + trailer)
 
 
 if __name__ == "__main__":

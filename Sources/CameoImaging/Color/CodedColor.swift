@@ -18,14 +18,20 @@ struct CodedColor: Hashable, Sendable {
         case hlg
         /// Light is the encoded value to this power.
         case gamma(Double)
+        /// SMPTE ST 240, of displays before HDTV's.
+        case smpte240
+        /// SMPTE ST 428-1, of digital cinema: white is at 48 cd/m² of 52.37.
+        case cinema
 
         init?(codePoint: Int) {
             switch codePoint {
             case 1, 6, 13, 14, 15: self = .sRGB
             case 4: self = .gamma(2.2)
             case 5: self = .gamma(2.8)
+            case 7: self = .smpte240
             case 8: self = .gamma(1)
             case 16: self = .pq
+            case 17: self = .cinema
             case 18: self = .hlg
             default: return nil
             }
@@ -61,6 +67,8 @@ extension CodedColor.Primaries {
             case 6, 7: Self(white: d65, [0.630, 0.340, 0.310, 0.595, 0.155, 0.070])
             case 8: Self(white: illuminantC, [0.681, 0.319, 0.243, 0.692, 0.145, 0.049])
             case 9: .bt2020
+            // CIE XYZ itself.
+            case 10: Self(white: [1 / 3, 1 / 3], [1, 0, 0, 1, 0, 0])
             case 11: Self(white: [0.314, 0.351], [0.680, 0.320, 0.265, 0.690, 0.150, 0.060])
             case 12: .displayP3
             case 22: Self(white: d65, [0.630, 0.340, 0.295, 0.605, 0.155, 0.077])
@@ -73,13 +81,14 @@ extension CodedColor.Primaries {
     /// By the chromaticities x and y of white, and of red, green and blue, in CIE 1931. White becomes D65, by Bradford's
     /// method. Nil if they span no colours.
     init?(white: [Double], _ points: [Double]) {
-        func xyz(_ x: Double, _ y: Double) -> [Double] { [x / y, 1, (1 - x - y) / y] }
+        func xyz(_ x: Double, _ y: Double) -> [Double] { [x, y, 1 - x - y] }
         let columns = [xyz(points[0], points[1]), xyz(points[2], points[3]), xyz(points[4], points[5])]
-        let white = xyz(white[0], white[1])
+        let white = xyz(white[0], white[1]).map { $0 / white[1] }
         let plain = Matrix(rows: (0..<9).map { columns[$0 % 3][$0 / 3] })
         guard let shares = plain.inverse?.applied(to: white) else { return nil }
         let bradford = Matrix(rows: [0.8951, 0.2664, -0.1614, -0.7502, 1.7135, 0.0367, 0.0389, -0.0685, 1.0296])
-        let gains = zip(bradford.applied(to: xyz(0.3127, 0.3290)), bradford.applied(to: white)).map { $0 / $1 }
+        let d65 = xyz(0.3127, 0.3290).map { $0 / 0.3290 }
+        let gains = zip(bradford.applied(to: d65), bradford.applied(to: white)).map { $0 / $1 }
         let toSRGB = Matrix(rows: [
             3.240_970, -1.537_383, -0.498_611, -0.969_244, 1.875_968, 0.041_555, 0.055_630, -0.203_977, 1.056_972,
         ])
@@ -89,7 +98,7 @@ extension CodedColor.Primaries {
             return toSRGB.applied(to: back.applied(to: zip(cone, gains).map { $0 * $1 }))
         }
         toBT709 = (0..<9).map { mixed[$0 % 3][$0 / 3] }
-        luminanceShares = shares
+        luminanceShares = zip(shares, columns).map { $0 * $1[1] }
         guard toBT709.allSatisfy({ $0.magnitude < 100 }) else { return nil }
     }
 
@@ -134,6 +143,8 @@ extension CodedColor {
         case .pq: PerceptualQuantizer.luminance(encoded) / Self.referenceWhite
         case .hlg: HybridLogGamma.sceneLight(encoded)
         case .gamma(let exponent): pow(encoded, exponent)
+        case .smpte240: encoded < 0.0913 ? encoded / 4 : pow((encoded + 0.1115) / 1.1115, 1 / 0.45)
+        case .cinema: pow(encoded, 2.6) * 52.37 / 48
         }
     }
 
@@ -145,7 +156,7 @@ extension CodedColor {
     /// The tone curve; nil if nothing can be brighter than white.
     var toneCurve: ToneCurve? {
         switch transfer {
-        case .sRGB, .gamma: nil
+        case .sRGB, .gamma, .smpte240, .cinema: nil
         case .pq: ToneCurve(peak: PerceptualQuantizer.peak / Self.referenceWhite)
         case .hlg: ToneCurve(peak: HybridLogGamma.peak / Self.referenceWhite)
         }

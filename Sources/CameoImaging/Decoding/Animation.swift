@@ -79,20 +79,42 @@ struct GIFCanvas {
     }
 
     /// Whether a file ends within a block; not if only its last byte, the trailer, is missing, or if it has others than blocks.
-    static func isCutOff(_ file: UnsafeRawBufferPointer) -> Bool {
+    static func isCutOff(_ file: UnsafeRawBufferPointer) -> Bool { walk(file) { _, _ in } }
+
+    /// The comments of a file, which have no name, and its XMP.
+    static func texts(in file: UnsafeRawBufferPointer) -> (comments: [String], xmp: [UInt8]?) {
+        var (comments, xmp): ([String], [UInt8]?) = ([], nil)
+        _ = walk(file) { kind, blocks in
+            if kind == 0xFE, comments.count < 16 {
+                comments.append(String(decoding: blocks.prefix(64).flatMap { Array(file[$0]) }, as: UTF8.self))
+            }
+            // As it is, with a trailer behind it that makes blocks of it.
+            guard kind == 0xFF, let name = blocks.first, file[name].elementsEqual("XMP DataXMP".utf8),
+                let end = file.first(of: "</x:xmpmeta>", from: name.upperBound), end - name.upperBound < 1 << 17
+            else { return }
+            xmp = Array(file[name.upperBound..<end + 12])
+        }
+        return (comments, xmp)
+    }
+
+    /// Tells the kind of each extension and where its data is; returns whether the file ends within a block.
+    private static func walk(_ file: UnsafeRawBufferPointer, _ visit: (UInt8, [Range<Int>]) -> Void) -> Bool {
         func colors(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 * (2 << Int(flags & 7)) }
         guard file.count > 13 else { return true }
         var offset = 13 + colors(file[10])
         while offset < file.count, file[offset] != 0x3B {
-            var blocks = offset + 2
-            if file[offset] == 0x2C {
-                guard offset + 9 < file.count else { return true }
-                blocks = offset + 11 + colors(file[offset + 9])
-            } else if file[offset] != 0x21 {
-                return false
+            let isImage = file[offset] == 0x2C
+            guard isImage || file[offset] == 0x21 else { return false }
+            guard offset + (isImage ? 9 : 1) < file.count else { return true }
+            var at = offset + (isImage ? 11 + colors(file[offset + 9]) : 2)
+            var blocks: [Range<Int>] = []
+            while at < file.count, file[at] != 0 {
+                let end = at + 1 + Int(file[at])
+                if !isImage, end <= file.count { blocks.append(at + 1..<end) }
+                at = end
             }
-            while blocks < file.count, file[blocks] != 0 { blocks += 1 + Int(file[blocks]) }
-            offset = blocks + 1
+            if !isImage { visit(file[offset + 1], blocks) }
+            offset = at + 1
         }
         return offset > file.count
     }

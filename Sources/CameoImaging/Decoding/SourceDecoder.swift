@@ -48,6 +48,10 @@ struct SourceDecoder {
             guard let plain = try page.understood(picture) else { throw corrupt }
             picture = plain
         }
+        if page == 0, let item {
+            guard let meant = item.understood(picture, in: reader.bytes) else { throw corrupt }
+            picture = meant
+        }
         guard item?.isPremultiplied == true, picture.hasAlpha else { return picture }
         guard let plain = picture.unpremultiplied()?.rounded()?.cast(to: picture.format) else { throw corrupt }
         return plain
@@ -99,7 +103,8 @@ struct SourceDecoder {
                 shape: shape,
                 kept: kept,
                 animation: animation,
-                header: opened
+                header: opened.sharingReference(),
+                texts: OwnershipTexts(in: reader.bytes, opened, as: reader.format)
             )
         } catch {
             // libvips reports the same error for damage and for a large allocation that failed.

@@ -36,7 +36,7 @@ struct OutputPicture: ~Copyable {
             case .avif: metadata.isEmpty ? bytes : AVIFContainer.adding(metadata, to: bytes)
             case .webp, .auto, .source:
                 WebPContainer.replacingMetadata(of: bytes, by: metadata, size: size, hasAlpha: hasAlpha)
-            case .gif: bytes
+            case .gif: if let comment = metadata.comment { GIFContainer.adding(comment, to: bytes) } else { bytes }
             }
         guard let file else { throw .encodingFailed("the encoder wrote a file that metadata cannot be added to") }
         return file
@@ -96,6 +96,23 @@ enum PNGContainer {
         // Keyword; not compressed, no language, no translation.
         if let xmp = metadata.xmp { added += PNGFile.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp) }
         return head + added + file[head.endIndex...]
+    }
+}
+
+/// The blocks of a GIF file (GIF89a).
+enum GIFContainer {
+    /// The file with a comment behind its colours; nil if this is none.
+    static func adding(_ comment: [UInt8], to file: Data) -> Data? {
+        guard file.starts(with: "GIF89a".utf8), let flags = file.number(at: 10, count: 1),
+            let head = file.slice(at: 0, count: 13 + (flags & 0x80 == 0 ? 0 : 3 * (2 << (flags & 7))))
+        else { return nil }
+        var added: [UInt8] = [0x21, 0xFE]
+        for start in stride(from: 0, to: comment.count, by: 255) {
+            let block = comment[start...].prefix(255)
+            added.append(UInt8(block.count))
+            added += block
+        }
+        return head + added + [0] + file[head.endIndex...]
     }
 }
 

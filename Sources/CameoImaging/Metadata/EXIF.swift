@@ -12,15 +12,30 @@ struct EXIFBlock {
     private let camera: [TIFFEntry]
     private let place: [TIFFEntry]
 
-    /// `source` is EXIF as the loader found it, `size` the size of one frame of the thumbnail. `isSRGB` is false if the
-    /// pixels keep another profile's values. Nil if nothing is left.
-    init?(_ source: [UInt8], keeping keep: Set<Rendition.Encoding.Metadata>, size: PixelSize, isSRGB: Bool) {
-        guard let file = TIFFFile(source) else { return nil }
+    /// `source` is EXIF as the loader found it; `texts`, by their tags, are what it has to say if it does not; `size` is the size of
+    /// one frame of the thumbnail. `isSRGB` is false if the pixels keep another profile's values. Nil if nothing is left.
+    init?(
+        _ source: [UInt8]?,
+        keeping keep: Set<Rendition.Encoding.Metadata>,
+        _ texts: [Int: String],
+        size: PixelSize,
+        isSRGB: Bool
+    ) {
+        guard let file = source.flatMap({ TIFFFile($0) }) ?? (texts.isEmpty ? nil : TIFFFile(Array("II*\0".utf8)))
+        else { return nil }
         order = file.order
         let first = file.firstDirectory
         let wanted =
             keep.contains(.exif) ? EXIFTag.ofPicture : keep.contains(.copyright) ? EXIFTag.ownership : []
-        picture = Self.picked(first, wanted)
+        let known = Self.picked(first, wanted)
+        let added = texts.filter { text in
+            !known.contains { $0.tag == text.key && $0.value.contains { $0 != 0 && $0 != 0x20 } }
+        }
+        picture =
+            known.filter { added[$0.tag] == nil }
+            + added.map {
+                TIFFEntry(tag: $0.key, type: 2, count: $0.value.utf8.count + 1, value: Array($0.value.utf8) + [0])
+            }
         place =
             keep.contains(.gps)
             ? Self.picked(file.directory(of: EXIFTag.placeDirectory, in: first), EXIFTag.ofPlace) : []

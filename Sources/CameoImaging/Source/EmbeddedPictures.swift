@@ -38,11 +38,7 @@ enum EmbeddedPictures {
 
     /// The bytes in a URI if they are a picture that librsvg does not read, at least not under this media type.
     private static func unreadable(_ attribute: String) -> Data? {
-        var uri = attribute
-        let entities = [("#10", "\n"), ("#xA", "\n"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("amp", "&")]
-        for (entity, character) in entities where uri.utf8.contains(UInt8(ascii: "&")) {
-            uri = uri.replacingOccurrences(of: "&\(entity);", with: character)
-        }
+        let uri = attribute.utf8.contains(UInt8(ascii: "&")) ? XMLCutter.unescaped(Array(attribute.utf8)) : attribute
         guard SourceScheme(of: uri) == .data, let found = try? InlinePicture(parsing: uri),
             let format = PictureFormat(sniffing: found.bytes)
         else { return nil }

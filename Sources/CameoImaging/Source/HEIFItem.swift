@@ -10,18 +10,46 @@ struct HEIFItem {
     /// Whether the tiles of pictures that consist of tiles cover them (6.6.2.3.1), as they must. What they leave open,
     /// libheif up to 1.15 does not write.
     private(set) var isCovered = true
+    /// In what it is coded that is neither HEVC nor AV1, or what there is in place of a picture; nil if it is.
+    private(set) var unsupported: String?
+    private(set) var isGrey = false
+    /// Of a sample.
+    private(set) var bits = 8
+    /// Whether samples have the full range; nil if only the coded pixels say so.
+    private(set) var hasFullRange: Bool?
+    /// How red, green and blue were coded (H.273, table 4).
+    private(set) var matrix: Int?
+    /// What hides parts of the picture, by its number, if it has another size: it is to be scaled (MIAF, 7.3.5.2).
+    private(set) var otherOpacity: Int?
+    /// What kinds of auxiliary picture it has, and whether it has another rendering for HDR (ISO 21496-1).
+    private(set) var auxiliaries: [String] = [], hasToneMap = false
 
     /// The most bytes of the box that describes all items.
     private static let longest = 4 << 20
+    private static let foreignCodecs = [
+        "avc1": "AVC", "jpeg": "JPEG", "j2k1": "JPEG 2000", "vvc1": "VVC", "unci": "no codec",
+    ]
 
     /// Nothing is known of a file that is structured differently.
     init(in file: UnsafeRawBufferPointer) {
-        guard let meta = Self.meta(of: file), let children = ISOBox.all(in: meta.dropFirst(4)),
-            let pitm = children["pitm"]?.payload,
-            let primary = pitm.number(at: 4, count: pitm.first == 0 ? 2 : 4)
+        guard let meta = Self.meta(of: file), let children = ISOBox.all(in: meta.dropFirst(4)) else {
+            let isFilm = file.prefix(Self.longest).firstRange(of: "moov".utf8) != nil
+            if isFilm { unsupported = "of an animation without a still picture" }
+            return
+        }
+        guard let pitm = children["pitm"]?.payload, let primary = pitm.number(at: 4, count: pitm.first == 0 ? 2 : 4)
         else { return }
-        let references = children["iref"].map { Self.references($0) } ?? []
+        let references = children["iref"].map(Self.references) ?? []
         isPremultiplied = references.contains { $0.kind == "prem" && $0.from == primary }
+        // A picture of tiles may leave what it says to them.
+        let tile = references.first { $0.kind == "dimg" && $0.from == primary }?.to.first
+        let types = Self.types(children["iinf"])
+        hasToneMap = types.values.contains("tmap")
+        let codecs = [primary, tile].compactMap { $0.flatMap { types[$0] } }
+        unsupported =
+            codecs.lazy.compactMap { type in
+                Self.foreignCodecs[type].map { "coded as \($0) (\(type)) in HEIF" }
+            }.first
         guard let parts = children["iprp"].flatMap({ ISOBox.all(in: $0.payload) }),
             let properties = parts["ipco"].flatMap({ ISOBox.all(in: $0.payload) }), let ipma = parts["ipma"]
         else { return }
@@ -35,62 +63,67 @@ struct HEIFItem {
             return indices.filter(properties.indices.contains).map { properties[$0] }
         }
         func size(of item: Int) -> PixelSize? {
-            guard let box = boxes(of: item).first(where: { $0.name == "ispe" }),
-                let width = box.payload.number(at: 4, count: 4), let height = box.payload.number(at: 8, count: 4)
+            guard let size = boxes(of: item)["ispe"]?.payload, let width = size.number(at: 4, count: 4),
+                let height = size.number(at: 8, count: 4)
             else { return nil }
             return PixelSize(width, height)
         }
-        let types = Self.types(children["iinf"])
         isCovered = references.allSatisfy { reference in
             guard reference.kind == "dimg", types[reference.from] == "grid", let whole = size(of: reference.from)
             else { return true }
             return Self.isCovered(whole, by: reference.to.map(size))
         }
-        // A picture of tiles may leave its colours to them.
-        let tile = references.first { $0.kind == "dimg" && $0.from == primary }?.to.first
-        let boxes = [primary, tile].compactMap(\.self).flatMap(boxes)
-        if let box = boxes.first(where: { $0.name == "colr" && $0.payload.starts(with: "nclx".utf8) }) {
-            // What is unspecified, as 2 is, is as in sRGB.
-            let named = CodedColor(
-                primaries: box.payload.number(at: 4, count: 2).flatMap(CodedColor.Primaries.init(codePoint:)) ?? .bt709,
-                transfer: box.payload.number(at: 6, count: 2).flatMap(CodedColor.Transfer.init(codePoint:)) ?? .sRGB
-            )
-            if named != CodedColor(primaries: .bt709, transfer: .sRGB) { color = named }
+        let own = [primary, tile].compactMap(\.self).flatMap(boxes)
+        for reference in references where reference.kind == "auxl" && reference.to.contains(primary) {
+            guard let type = boxes(of: reference.from)["auxC"]?.payload else { continue }
+            let name = String(decoding: type.dropFirst(4).prefix { $0 != 0 }, as: UTF8.self)
+            auxiliaries.append(name)
+            guard Self.namesOpacity(name), let small = size(of: reference.from) else { continue }
+            if small != size(of: primary) { otherOpacity = reference.from }
         }
+        // The bit for grey of AV1; HEVC's number for the form of chroma, of which 0 is grey.
+        isGrey =
+            own["av1C"]?.payload.number(at: 2, count: 1).map { $0 & 0x10 != 0 }
+            ?? own["hvcC"]?.payload.number(at: 16, count: 1).map { $0 & 3 == 0 } ?? false
+        bits =
+            own["av1C"]?.payload.number(at: 2, count: 1).map { $0 & 0x40 == 0 ? 8 : $0 & 0x20 == 0 ? 10 : 12 }
+            ?? own["hvcC"]?.payload.number(at: 17, count: 1).map { 8 + $0 & 7 } ?? 8
+        guard let colors = own.first(where: { $0.name == "colr" && $0.payload.starts(with: "nclx".utf8) })?.payload
+        else { return }
+        // What is unspecified, as 2 is, is as in sRGB.
+        let named = CodedColor(
+            primaries: colors.number(at: 4, count: 2).flatMap(CodedColor.Primaries.init(codePoint:)) ?? .bt709,
+            transfer: colors.number(at: 6, count: 2).flatMap(CodedColor.Transfer.init(codePoint:)) ?? .sRGB
+        )
+        if named != CodedColor(primaries: .bt709, transfer: .sRGB) { color = named }
+        matrix = colors.number(at: 8, count: 2)
+        hasFullRange = colors.number(at: 10, count: 1).map { $0 & 0x80 != 0 }
     }
 
-    /// In what a primary picture is coded that is neither HEVC nor AV1; also what has no picture but a film's. Nil if it is.
-    static func unsupported(in file: UnsafeRawBufferPointer) -> String? {
-        guard let meta = meta(of: file), let children = ISOBox.all(in: meta.dropFirst(4)) else {
-            let isFilm = file.prefix(longest).firstRange(of: "moov".utf8) != nil
-            return isFilm ? "of an animation without a still picture" : nil
-        }
-        let types = types(children["iinf"])
-        let pitm = children["pitm"]?.payload
-        guard let primary = pitm?.number(at: 4, count: pitm?.first == 0 ? 2 : 4), let type = types[primary]
-        else { return nil }
-        let tile = children["iref"].map { references($0) }?.first { $0.kind == "dimg" && $0.from == primary }?.to.first
-        let names = ["avc1": "AVC", "jpeg": "JPEG", "j2k1": "JPEG 2000", "vvc1": "VVC", "unci": "no codec"]
-        let other = [type, tile.flatMap { types[$0] } ?? ""].first { names[$0] != nil } ?? ""
-        return names[other].map { "coded as \($0) (\(other)) in HEIF" }
+    /// The names of a picture that is the opacity of another (MIAF; ISO/IEC 23008-12, D.4.5).
+    static func namesOpacity(_ type: String) -> Bool {
+        ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"].contains(type)
     }
 
     /// The payload of the file's `meta` box.
     private static func meta(of file: UnsafeRawBufferPointer) -> ArraySlice<UInt8>? {
-        var offset = 0
-        while file.count - offset >= 8 {
-            guard var size = file.number(at: offset, count: 4) else { return nil }
-            let isLong = size == 1
-            if isLong { size = file.number(at: offset + 9, count: 7) ?? 0 }
-            guard size >= 8, size <= file.count - offset else { return nil }
-            if file.name(at: offset + 4) == "meta" {
-                let start = offset + (isLong ? 16 : 8)
-                guard size <= longest, start <= offset + size else { return nil }
-                return Array(file[start..<offset + size])[...]
+        boxes(of: file).first { $0.name == "meta" && $0.payload.count <= longest }.map { Array(file[$0.payload])[...] }
+    }
+
+    /// The boxes of the file, up to one that does not fit.
+    static func boxes(of file: UnsafeRawBufferPointer) -> some Sequence<(name: String, payload: Range<Int>)> {
+        sequence(state: 0) { offset -> (name: String, payload: Range<Int>)? in
+            guard let short = file.number(at: offset, count: 4), let name = file.name(at: offset + 4) else {
+                return nil
             }
-            offset += size
+            // 0 goes to the end; 1 is followed by a longer number, of which the first byte is 0.
+            let long = short == 1 ? file.number(at: offset + 9, count: 7) : nil
+            let size = short == 0 ? file.count - offset : long ?? short
+            let start = offset + (short == 1 ? 16 : 8)
+            guard size <= file.count - offset, start <= offset + size else { return nil }
+            defer { offset += size }
+            return (name, start..<offset + size)
         }
-        return nil
     }
 
     private static func references(_ iref: ISOBox) -> [(kind: String, from: Int, to: [Int])] {
@@ -118,8 +151,7 @@ struct HEIFItem {
     /// Whether tiles of one size, in rows and columns, cover a picture; also if a size is not told.
     private static func isCovered(_ whole: PixelSize, by tiles: [PixelSize?]) -> Bool {
         guard let tile = tiles.first ?? nil, !tiles.contains(nil) else { return true }
-        guard tile.width > 0, tile.height > 0, whole.width > 0, whole.height > 0,
-            tiles.allSatisfy({ $0 == tile })
+        guard tile.width > 0, tile.height > 0, whole.width > 0, whole.height > 0, tiles.allSatisfy({ $0 == tile })
         else { return false }
         let (columns, rows) = ((whole.width - 1) / tile.width + 1, (whole.height - 1) / tile.height + 1)
         return rows <= tiles.count / columns

@@ -8,8 +8,12 @@ extension SourceReader {
         if header.hasProfile, !header.hasFittingProfile { parts.insert(.colorProfile) }
         switch format {
         case .png: if PNGColor.isAnimated(bytes) { parts.insert(.animation) }
-        case .heif, .avif: if hasMovieBrand { parts.insert(.animation) }
-        case .svg: parts.formUnion(DrawingText.omittedParts(of: text ?? Array(bytes)))
+        case .jpeg: parts.formUnion(AttachedPictures.parts(ofJPEG: bytes))
+        case .heif, .avif:
+            if hasMovieBrand { parts.insert(.animation) }
+            parts.formUnion(AttachedPictures.parts(of: HEIFItem(in: bytes), in: bytes))
+        case .jxl: if isAnimatedJXL { parts.insert(.animation) }
+        case .svg: parts.formUnion(lostParts)
         default: break
         }
         return parts.sorted { $0.rawValue < $1.rawValue }
@@ -23,44 +27,25 @@ extension SourceReader {
     }
 }
 
-extension DrawingText {
-    /// What librsvg leaves out of a drawing. Its text is searched and not parsed, so what is in a comment counts too.
-    fileprivate static func omittedParts(of text: [UInt8]) -> Set<PictureFacts.Part> {
-        let words: [(String, PictureFacts.Part)] = [
-            ("<foreignObject", .foreignObject), ("<script", .script), ("<animate", .animation), ("<set ", .animation),
-            ("@media", .styles), ("var(--", .styles),
-        ]
-        var parts = Set(words.filter { text.first(of: $0.0) != nil }.map(\.1))
-        var offset = 0
-        while let found = text.first(of: "href", from: offset) {
-            offset = found + 4
-            // What EmbeddedPictures could not replace, and what would be another file.
-            let value = text[offset...].prefix(64).drop { " \t\r\n='\"".utf8.contains($0) }
-            let tag = text[..<found].lastIndex(of: UInt8(ascii: "<")).map { text[$0...].prefix(16).dropFirst() } ?? []
-            let name = String(decoding: tag.prefix { !" \t\r\n/>".utf8.contains($0) }, as: UTF8.self)
-            guard ["image", "use", "feImage"].contains(name.split(separator: ":").last) else { continue }
-            if !["#", "data:image/png", "data:image/jp"].contains(where: { value.starts(with: $0.utf8) }) {
-                parts.insert(.pictures)
-            }
-        }
-        return parts
+extension [UInt8] {
+    /// Where a word is first found.
+    func first(of word: String, from start: Int = 0) -> Int? {
+        withUnsafeBytes { $0.first(of: word, from: start) }
     }
 }
 
-extension [UInt8] {
+extension UnsafeRawBufferPointer {
     /// Where a word is first found.
-    fileprivate func first(of word: String, from start: Int = 0) -> Int? {
+    func first(of word: String, from start: Int = 0) -> Int? {
         let word = Array(word.utf8)
-        return withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return nil }
-            var offset = start
-            while offset + word.count <= count {
-                guard let found = memchr(base + offset, Int32(word[0]), count - offset) else { return nil }
-                offset = UnsafeRawPointer(found) - base
-                if offset + word.count <= count, memcmp(found, word, word.count) == 0 { return offset }
-                offset += 1
-            }
-            return nil
+        guard let base = baseAddress else { return nil }
+        var offset = start
+        while offset + word.count <= count {
+            guard let found = memchr(base + offset, Int32(word[0]), count - offset) else { return nil }
+            offset = UnsafeRawPointer(found) - base
+            if offset + word.count <= count, memcmp(found, word, word.count) == 0 { return offset }
+            offset += 1
         }
+        return nil
     }
 }

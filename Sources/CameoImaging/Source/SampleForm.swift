@@ -9,7 +9,7 @@ enum SampleForm {
         case .jpeg: unsupportedFrame(of: file)
         case .tiff:
             (TIFFPages(in: file).first { !$0.isReduced } ?? TIFFPages(in: file).first { _ in true })?.unsupported
-        case .heif, .avif: HEIFItem.unsupported(in: file)
+        case .heif, .avif: HEIFItem(in: file).unsupported
         case .png where file.name(at: 12) == "CgBI": "as Apple's programs store them (CgBI)"
         default: nil
         }
@@ -88,8 +88,9 @@ struct TIFFPages: Sequence, IteratorProtocol {
             let place = length * size <= word ? inline : number(at: inline, count: word) ?? -1
             // Of a fraction, numerator and denominator.
             let part = type == 5 ? 4 : size
-            // Of ExtraSamples all, one a sample.
-            page.fields[tag] = (0..<Swift.min(length * size / part, tag == 338 ? 65_535 : 12)).compactMap {
+            // Of ExtraSamples all, one a sample; of texts, what may be a notice.
+            let most = [338: 65_535, EXIFTag.artist: 2_049, EXIFTag.copyright: 2_049][tag] ?? 12
+            page.fields[tag] = (0..<Swift.min(length * size / part, most)).compactMap {
                 number(at: place + $0 * part, count: part)
             }
         }
@@ -140,6 +141,8 @@ struct TIFFPage {
     fileprivate(set) var fields: [Int: [Int]] = [:]
 
     private func first(_ tag: Int) -> Int? { fields[tag]?.first }
+    /// The bytes of a text, up to its end.
+    func text(_ tag: Int) -> [UInt8]? { fields[tag]?.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) } }
 
     /// Whether it is a smaller version of another picture in the file (NewSubfileType).
     var isReduced: Bool { first(254).map { $0 & 1 == 1 } ?? false }

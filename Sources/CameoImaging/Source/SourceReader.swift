@@ -1,3 +1,4 @@
+internal import CJXL
 internal import CMemory
 internal import CZlib
 package import CameoModel
@@ -26,6 +27,8 @@ struct SourceReader {
     private let drawing: InitialsDrawing?
     /// The text of an SVG drawing where it had to be changed to be read.
     let text: [UInt8]?
+    /// What the drawing loses by being drawn by librsvg.
+    let lostParts: Set<PictureFacts.Part>
     /// What `cameo-frames` says of its picture, whose frames stand one below the other; nil for a source that is no video.
     private let video: VideoFrameHeader?
 
@@ -66,7 +69,9 @@ struct SourceReader {
         self.rules = rules
         let plain = format == .svg ? DrawingText.transcoded(bytes) : nil
         let pictures = { EmbeddedPictures.readable($0, rules) }
-        text = format != .svg ? nil : plain.map { $0.withUnsafeBytes(pictures) ?? $0 } ?? pictures(bytes)
+        let readable = format != .svg ? nil : plain.map { $0.withUnsafeBytes(pictures) ?? $0 } ?? pictures(bytes)
+        let drawing = format == .svg ? ReadableDrawing(readable ?? Array(bytes)) : nil
+        (text, lostParts) = (drawing?.text ?? readable, drawing?.omitted ?? [])
     }
 
     /// Opens the source; only the header is read.
@@ -95,6 +100,10 @@ struct SourceReader {
             return plain
         }
         if let exif { picture.adopt(exif, of: bytes) }
+        // It is read later, by ``HEIFItem``.
+        if format == .heif || format == .avif, page == 0, HEIFItem(in: bytes).otherOpacity != nil {
+            return try .result(of: "opacity", picture.withAlpha())
+        }
         guard let frames = video?.frames, frames != 1 else { return picture }
         guard let roll = picture.rolled(frames: frames) else { throw .corrupt(format, detail: "no roll of frames") }
         return roll
@@ -112,12 +121,14 @@ struct SourceReader {
         return picture
     }
 
-    /// The picture; of HEIF, with all pixels decoded; of a PNG that was cut off, with those that are missing transparent.
+    /// The picture; of HEIF, with all pixels decoded; of an animated JPEG XL, the first frame; of a PNG that was cut off, with those
+    /// that are missing transparent.
     ///
     /// DESIGN: decoders of HEVC hand out what they could not decode as memory was, and neither they nor libheif up to 1.15
     /// tell. Memory holds zeros here. So a picture that looks, somewhere, as zeros would, is decoded once more into memory
     /// that holds something else: what differs was not decoded.
     func whole(_ picture: borrowing VipsPicture, _ page: Int) throws(ImagingError) -> VipsPicture {
+        if format == .jxl, isAnimatedJXL { return try .result(of: "first frame", picture.firstFrame(ofJXL: bytes)) }
         let isCutOff = format == .png && rules.toleratesDamage && !picture.hasAlpha
         guard format == .heif || isCutOff else { return picture.sharingReference() }
         guard let decoded = picture.materialized() else { throw .corrupt(format) }
@@ -136,6 +147,11 @@ struct SourceReader {
         return decoded
     }
 
+    /// Whether a JPEG XL file is an animation.
+    var isAnimatedJXL: Bool {
+        cameo_jxl_is_animation(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) == 1
+    }
+
     /// What a TIFF file says of a page.
     func tiffPage(_ page: Int) -> TIFFPage? { TIFFChoice(page: page, in: bytes)?.directory }
 
@@ -151,6 +167,9 @@ struct SourceReader {
         }
         if format == .gif, let canvas = GIFCanvas(in: bytes) {
             return VipsPicture(openingCopyOf: canvas.bytes, as: format, options)
+        }
+        if format == .avif || format == .heif, let plain = HEIFItem(in: bytes).withPlainPlanes(bytes) {
+            return VipsPicture(openingCopyOf: plain, as: format, options)
         }
         if let text {
             if let picture = VipsPicture(openingCopyOf: text, as: format, options) { return picture }

@@ -1,4 +1,5 @@
 internal import CJPEG
+internal import CJXL
 internal import CVips
 internal import CWebP
 internal import CameoModel
@@ -294,6 +295,23 @@ extension VipsPicture {
         self = picture
     }
 
+    /// The header of a JPEG XL file with the pixels of the first frame: libvips has those of the last. Nil if they cannot be
+    /// decoded, or are others than those of the header.
+    func firstFrame(ofJXL file: UnsafeRawBufferPointer) -> VipsPicture? {
+        var frame = cameo_jxl_frame()
+        defer { free(frame.pixels) }
+        let bytes = file.bindMemory(to: UInt8.self)
+        guard cameo_jxl_first_frame(bytes.baseAddress, bytes.count, &frame) == 0, let pixels = frame.pixels,
+            PixelSize(Int(frame.width), Int(frame.height)) == size, Int(frame.bands) == bands,
+            Int(frame.bits) == Int(vips_format_sizeof(format)) * 8
+        else { return nil }
+        let buffer = UnsafeRawBufferPointer(start: pixels, count: size.pixels * bands * Int(frame.bits) / 8)
+        guard let first = VipsPicture(adopting: Self.image(copying: buffer, size, bands: bands, format)) else {
+            return nil
+        }
+        return replacing(left: 0, top: 0, with: first)
+    }
+
     private static func image(
         copying bytes: UnsafeRawBufferPointer,
         _ size: PixelSize,
@@ -327,6 +345,7 @@ extension VipsPicture {
     enum MetadataField: String {
         case exif = "exif-data"
         case xmp = "xmp-data"
+        case iptc = "iptc-data"
         case profile = "icc-profile-data"
     }
 
@@ -373,6 +392,22 @@ extension VipsPicture {
             if let bytes = blob("heif-mime-\(index)") { return bytes }
         }
         return nil
+    }
+
+    /// The texts of a PNG, by their keywords.
+    var comments: [(keyword: String, text: String)] {
+        guard let fields = vips_image_get_fields(image) else { return [] }
+        defer { g_strfreev(fields) }
+        var (found, index): ([(String, String)], Int) = ([], 0)
+        while let field = fields[index].map({ String(cString: $0) }) {
+            index += 1
+            var text: UnsafePointer<CChar>?
+            guard field.hasPrefix("png-comment-"), vips_image_get_string(image, field, &text) == 0, let text,
+                let keyword = field.split(separator: "-", maxSplits: 3).dropFirst(3).first
+            else { continue }
+            found.append((String(keyword), String(cString: text)))
+        }
+        return found
     }
 
     /// The most metadata items of a file that are examined.

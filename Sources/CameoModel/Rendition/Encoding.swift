@@ -59,7 +59,8 @@ extension Rendition {
         /// listed.
         package var formats: [Format] {
             switch self {
-            case .quality, .maxBytes, .keepProfile, .keep: [.jpeg, .png, .webp, .avif]
+            case .quality, .maxBytes, .keepProfile: [.jpeg, .png, .webp, .avif]
+            case .keep: [.jpeg, .png, .webp, .avif, .gif]
             case .lossless: [.webp, .avif]
             case .nearLossless: [.webp]
             case .effort: [.png, .webp, .avif, .gif]
@@ -79,6 +80,9 @@ extension Rendition {
         guard format == .source || option.formats.contains(format == .auto ? .webp : format) else {
             let words = option.formats.map(\.rawValue).joined(separator: ", ")
             return "has no meaning for \(format.rawValue), only for \(words)"
+        }
+        if option == .keep, format == .gif, !encoding.keep.isSubset(of: [.copyright]) {
+            return "has no meaning for gif but copyright, which becomes a comment"
         }
         let isLosslessPNG = format == .png && !encoding.palette
         switch option {
