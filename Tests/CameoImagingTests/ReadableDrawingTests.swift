@@ -19,7 +19,7 @@ import Testing
         ("<style>:is(.a, .b) c{fill:red}</style>", "<style><![CDATA[.a c,.b c{fill:red}]]></style>"),
         ("<style>g{x:1;&amp;:hover, rect{y:2}}</style>", "<style><![CDATA[g{x:1}g:hover,g rect{y:2}]]></style>"),
         (
-            "<style>@media screen{a{x:1}} @media print{b{x:2}} @layer p{c{x:3}}</style>",
+            "<style>@media screen{a{x:1}} @media (prefers-color-scheme: dark){b{x:2}} @layer p{c{x:3}}</style>",
             "<style><![CDATA[a{x:1}c{x:3}]]></style>"
         ),
         (
@@ -30,6 +30,10 @@ import Testing
         (
             "<a transform='rotate(9)' transform-origin='10 20'/>",
             "<a transform=\"translate(10.0 20.0) rotate(9) translate(-10.0 -20.0)\" transform-origin='10 20'/>"
+        ),
+        (
+            "<style>a{transform:rotate(9deg);transform-origin:1px 2px}</style>",
+            "<style><![CDATA[a{transform:translate(1.0px,2.0px) rotate(9deg) translate(-1.0px,-2.0px);transform-origin:1px 2px}]]></style>"
         ),
         (
             "<filter><feDropShadow dx='1' flood-color='blue' result='r'/></filter>",

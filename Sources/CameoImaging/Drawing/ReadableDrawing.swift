@@ -83,8 +83,10 @@ struct ReadableDrawing {
             return rest
         }
         var values: [String: String] = [:]
-        for (name, value, _) in attributes where Self.read.contains(name) || value.contains(UInt8(ascii: "(")) {
-            guard !["data-", "aria-"].contains(where: name.hasPrefix), !name.contains(":") else { continue }
+        for (name, value, _) in attributes where name != "d" && name != "points" {
+            guard Self.read.contains(name) || value.contains(UInt8(ascii: "(")),
+                !["data-", "aria-"].contains(where: name.hasPrefix), !name.utf8.contains(UInt8(ascii: ":"))
+            else { continue }
             values[name] = XMLCutter.unescaped(value)
         }
         var changes: [String: String] = [:]

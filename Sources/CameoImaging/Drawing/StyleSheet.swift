@@ -14,7 +14,7 @@ struct StyleSheet {
     init(_ source: String, _ variables: Variables) {
         (self.source, self.variables) = (source, variables)
         // A sheet without any of this stays as it is, byte by byte.
-        let signs = ["@", "var(", "calc(", ":is(", ":where(", "&"]
+        let signs = ["@", "var(", "calc(", ":is(", ":where(", "&", "transform-origin"]
         let items = Self.items(of: source)
         let isNested = items.contains { $0.body?.contains("{") == true }
         let plain = rules(items)
@@ -97,13 +97,13 @@ struct StyleSheet {
     /// Whether what stands in an at-rule holds; nil if it is none of conditions.
     private mutating func isTrue(_ head: String, _ body: String) -> Bool? {
         let words = head.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
-        let condition = words.dropFirst().joined(separator: " ")
+        let condition = words.dropFirst().joined()
         switch words.first {
         case "@layer": return true
         case "@supports" where !condition.contains("not"): return true
-        case "@media" where ["screen", "all", "only screen"].contains(condition): return true
+        case "@media" where ["screen", "all", "onlyscreen"].contains(condition): return true
         // Of a picture in a page neither holds.
-        case "@media" where condition == "print" || condition.hasPrefix("(prefers-color-scheme: dark"): return false
+        case "@media" where condition == "print" || condition.hasPrefix("(prefers-color-scheme:dark"): return false
         case "@media", "@supports": omitted.insert(.styles)
         case "@font-face": if body.contains("data:") { omitted.insert(.text) }
         case "@keyframes", "@-webkit-keyframes": omitted.insert(.animation)
@@ -143,22 +143,36 @@ struct StyleSheet {
         return nil
     }
 
-    /// The parts of a text between characters that are in no brackets.
+    /// The parts of a text between characters that are in no brackets, without space around.
     static func split(_ text: String, at separator: Character) -> [String] {
-        var (parts, depth): ([String], Int) = ([""], 0)
-        for character in text {
-            if character == "(" { depth += 1 } else if character == ")" { depth -= 1 }
-            if character == separator, depth == 0 { parts.append("") } else { parts[parts.count - 1].append(character) }
+        parts(of: Array(text.utf8)[...], at: separator.asciiValue ?? 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func parts(of text: ArraySlice<UInt8>, at separator: UInt8) -> [ArraySlice<UInt8>] {
+        var (parts, start, depth): ([ArraySlice<UInt8>], Int, Int) = ([], text.startIndex, 0)
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"): depth -= 1
+            case separator where depth == 0: (start, _) = (index + 1, parts.append(text[start..<index]))
+            default: break
+            }
         }
-        return parts.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+        parts.append(text[start...])
+        return parts.map(trimmed).filter { !$0.isEmpty }
+    }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let rest = text.drop(while: \.isASCIISpace)
+        return rest.lastIndex { !$0.isASCIISpace }.map { rest[...$0] } ?? []
     }
 
     static func declarations(_ text: String) -> Declarations {
         Declarations(
-            list: split(text, at: ";").compactMap { part in
-                guard let colon = part.firstIndex(of: ":") else { return nil }
-                let value = part[colon...].dropFirst().trimmingCharacters(in: .whitespacesAndNewlines)
-                return (part[..<colon].trimmingCharacters(in: .whitespacesAndNewlines), value)
+            list: parts(of: Array(text.utf8)[...], at: UInt8(ascii: ";")).compactMap { part in
+                guard let colon = part.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+                let (name, value) = (trimmed(part[..<colon]), trimmed(part[(colon + 1)...]))
+                return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
             }
         )
     }
@@ -189,8 +203,18 @@ struct StyleSheet {
     ]
     private static let colors = ["color(", "color-mix(", "oklch(", "oklab(", "lch(", "lab(", "hwb(", "light-dark("]
 
+    private static let measures: Set = [
+        "x", "y", "width", "height", "r", "rx", "ry", "cx", "cy", "font-size", "stroke-width", "clip-path", "mask",
+        "mask-image",
+    ]
+
     /// What gets lost of a value; nil if nothing does.
     static func part(of name: String, _ value: String, isAttribute: Bool) -> PictureFacts.Part? {
+        // Most values are of no interest.
+        let isFunction = value.utf8.contains(UInt8(ascii: "(")) && !["url(", "rgb"].contains(where: value.hasPrefix)
+        let isNumber = value.utf8.last.map { (0x30...0x39).contains($0) } ?? true
+        let isKnown = lost[name] != nil || lostOfStyles[name] != nil || !isNumber && measures.contains(name)
+        guard isFunction && name != "transform" && !name.hasSuffix("Transform") || isKnown else { return nil }
         let value = value.replacing("!important", with: "").trimmingCharacters(in: .whitespaces).lowercased()
         guard !["inherit", "initial", "unset", "revert", "none", "auto", ""].contains(value), name != "style" else {
             return nil
@@ -200,7 +224,7 @@ struct StyleSheet {
         switch name {
         case "clip-path": return value.contains("url(") ? nil : .clips
         case "mask", "mask-image": return value.contains("gradient(") ? .clips : nil
-        case "x", "y", "width", "height", "r", "rx", "ry", "cx", "cy", "font-size", "stroke-width":
+        case _ where measures.contains(name):
             if ["rem", "vw", "vh", "vmin", "vmax", "ch", "q"].contains(where: value.hasSuffix) { return .styles }
         default: if colors.contains(where: value.hasPrefix) { return .colors }
         }
@@ -244,9 +268,12 @@ struct StyleSheet {
     /// The custom properties of a drawing, of which each has one value, everywhere.
     struct Variables {
         private var values: [String: String] = [:]
+        /// Whether there is anything to compute.
+        private let isNeeded: Bool
 
         init(in text: [UInt8]) {
-            guard text.first(of: "var(--") != nil else { return }
+            isNeeded = text.first(of: "var(--") != nil || text.first(of: "calc(") != nil
+            guard isNeeded else { return }
             var several: Set<String> = []
             for part in String(decoding: text, as: UTF8.self).components(separatedBy: "--").dropFirst() {
                 let name = part.prefix { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
@@ -263,6 +290,7 @@ struct StyleSheet {
 
         /// A value without variables and sums; nil if it has none, or if one is not known.
         func substituted(_ value: String) -> String? {
+            guard isNeeded else { return nil }
             var (text, left) = (value, 16)
             while let start = text.range(of: "var("), left > 0 {
                 left -= 1

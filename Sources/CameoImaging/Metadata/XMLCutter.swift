@@ -48,7 +48,8 @@ enum XMLCutter {
 
     static let less = UInt8(ascii: "<")
     static let slash = UInt8(ascii: "/")
-    private static let quotes: Set<UInt8> = [UInt8(ascii: "\""), UInt8(ascii: "'")]
+    private static let greater = UInt8(ascii: ">")
+    private static let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]
 
     /// The text from a `<` to its closing `>`.
     static func tag(at rest: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
@@ -57,15 +58,11 @@ enum XMLCutter {
             let inside = rest.dropFirst(opening.utf8.count)
             return inside.firstRange(of: Array(closing.utf8)).map { rest[..<$0.upperBound] }
         }
-        var quote: UInt8?
-        for (position, byte) in zip(rest.indices, rest) {
-            if let open = quote {
-                if byte == open { quote = nil }
-            } else if quotes.contains(byte) {
-                quote = byte
-            } else if byte == UInt8(ascii: ">") {
-                return rest[...position]
-            }
+        var start = rest.startIndex
+        while let next = rest[start...].firstIndex(where: { $0 == greater || quotes.contains($0) }) {
+            if rest[next] == greater { return rest[...next] }
+            guard let end = rest[(next + 1)...].firstIndex(of: rest[next]) else { return nil }
+            start = end + 1
         }
         return nil
     }
@@ -140,6 +137,7 @@ enum XMLCutter {
 
     /// The text behind the entities of XML; those that it does not define stay.
     static func unescaped(_ text: some Collection<UInt8>) -> String {
+        guard text.contains(UInt8(ascii: "&")) else { return String(decoding: text, as: UTF8.self) }
         let parts = String(decoding: text, as: UTF8.self).split(separator: "&", omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(into: String(parts.first ?? "")) { result, part in
             let name = part.prefix { $0 != ";" }
