@@ -219,7 +219,7 @@ struct RemedyTests {
         var held = [try Connection(url)]
         let refusal = #expect(throws: DatabaseError.self) { try Connection(url) }
         #expect(refusal?.state == "53300")
-        let opening = Task { try PostgreSQLStore(url, .readWrite) }
+        let opening = Task { try PostgreSQLStore(url, .readWrite, patience: .seconds(600)) }
         // Two attempts of each refusal, one of which asks for its reason.
         let log = "\(server.folder)/log"
         try await eventually("it has been refused") {

@@ -104,10 +104,22 @@ final class CommitQueue: Sendable {
     }
 
     /// Waits for everything that was submitted before, but not for a commit that was left to itself. Blocks.
-    func drain() { if !state.withLock(\.isStuck) { connections.drain() } }
+    func drain() {
+        let done = DispatchSemaphore(value: 0)
+        connections.async { done.signal() }
+        // A commit may be left to itself only now.
+        while !state.withLock(\.isStuck), done.wait(timeout: .now() + 0.02) == .timedOut {}
+    }
 
     /// Does the same.
-    func finish() async { if !state.withLock(\.isStuck) { try? await connections.perform {} } }
+    func finish() async {
+        await withCheckedContinuation { done in
+            DispatchQueue.global().async {
+                self.drain()
+                done.resume()
+            }
+        }
+    }
 
     private func commitWaiting() {
         if state.withLock({ $0.gathers }) { usleep(Self.gathering) }

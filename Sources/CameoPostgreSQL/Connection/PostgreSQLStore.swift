@@ -55,14 +55,15 @@ package final class PostgreSQLStore: QueueStore {
         _ url: DatabaseURL,
         _ access: Access = .creating,
         bytes place: BytesPlace? = nil,
-        clock: StoreClock? = nil
+        clock: StoreClock? = nil,
+        patience: Duration = ConnectionQueue.patience
     ) throws(StoreError) {
         var url = url
         url.acceptsStandby = access == .readOnly
         self.url = url
         let connection: Connection
         do {
-            (connection, rights, caution, storage) = try Self.opening(url) { [url] connection in
+            (connection, rights, caution, storage) = try Self.opening(url, patience) { [url] connection in
                 if access != .creating {
                     guard let version = try Schema.version(connection, url) else {
                         throw StoreError.missing(path: url.location)
@@ -89,8 +90,12 @@ package final class PostgreSQLStore: QueueStore {
 
     /// Connects and looks at what is there, again where the ``Remedy`` of an error says so. But a server or pooler that cannot be
     /// reached is waited for only once a server has said that it is starting or stopping, or has no connection left.
-    static func opening<Value>(_ url: DatabaseURL, _ look: (Connection) throws -> Value) throws -> Value {
-        var (repetition, hasAnswered) = (Repetition(patience: ConnectionQueue.patience), false)
+    static func opening<Value>(
+        _ url: DatabaseURL,
+        _ patience: Duration = ConnectionQueue.patience,
+        _ look: (Connection) throws -> Value
+    ) throws -> Value {
+        var (repetition, hasAnswered) = (Repetition(patience: patience), false)
         while true {
             do {
                 return try look(Connection(url))

@@ -123,9 +123,6 @@ final class ConnectionQueue: @unchecked Sendable {
         }
     }
 
-    /// Waits for everything that was asked of the queue before. For a program that exits.
-    func drain() { queue.sync {} }
-
     /// Calls a body with a connection, on the queue. Where the ``Remedy`` of its error says so, it is called again, after a
     /// rollback or with another connection; it must not have committed anything then.
     func withConnection<Value>(_ body: (Connection) throws -> Value) throws -> Value {
