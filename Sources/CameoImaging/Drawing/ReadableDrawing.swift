@@ -112,7 +112,7 @@ struct ReadableDrawing {
         }
         // Where browsers begin, with 16 pixels.
         let addsSize = isRoot && hasText && name == "svg" && value("font-size") == nil && style["font"] == nil
-        if let origin = values["transform-origin"], values["style"] == nil || style["transform"] == nil,
+        if let origin = values["transform-origin"], style["transform"] == nil,
             let transform = values["transform"], transform != "none"
         {
             let place = StyleSheet.point(origin)
@@ -137,7 +137,8 @@ struct ReadableDrawing {
         case "textPath": omitted.insert(.text)
         case "feDropShadow":
             if isWhole, let shadow = shadow(full, values) {
-                (isChanged, made) = (true, made + shadow)
+                isChanged = true
+                made += shadow
                 return rest
             }
             omitted.insert(.filters)
@@ -150,7 +151,8 @@ struct ReadableDrawing {
                     \.text
                 )
                 let changed = changes.map { " \($0)=\"\(XMLCutter.escaped($1))\"" }.joined()
-                (isChanged, made) = (true, made + "<\(full)".utf8 + kept + changed.utf8 + end + letters)
+                isChanged = true
+                made += "<\(full)".utf8 + kept + changed.utf8 + end + letters
                 return behind
             }
         default: break
@@ -236,7 +238,7 @@ struct ReadableDrawing {
         }
         var (letters, offset): ([String], Substring) = ([], trimmed[...])
         while let first = offset.first {
-            let end = first == "&" ? offset.firstIndex(of: ";").map { offset.index(after: $0) } : nil
+            let end = first == "&" ? offset.prefix(16).firstIndex(of: ";").map { offset.index(after: $0) } : nil
             letters.append(String(offset[..<(end ?? offset.index(after: offset.startIndex))]))
             offset = offset.dropFirst(letters[letters.count - 1].count)
         }

@@ -77,7 +77,11 @@ struct StyleSheet {
                     text += "\(head){\(body)}"
                     continue
                 }
-                guard condition, depth < Self.deepest else { continue }
+                guard condition else { continue }
+                guard depth < Self.deepest else {
+                    omitted.insert(.styles)
+                    continue
+                }
                 // Declarations and rules alike, of the selectors around.
                 let inner = parents.map { [($0.joined(separator: ","), body)] } ?? Self.items(of: body)
                 text += rules(inner, depth: depth + 1)
@@ -320,7 +324,9 @@ struct StyleSheet {
 
         init?(_ text: String) {
             rest = text[...]
-            guard let (number, unit) = sum(), rest.allSatisfy(\.isWhitespace), number.isFinite else { return nil }
+            // Which brackets lie in each other is computed by recursion.
+            guard text.utf8.count < 256, let (number, unit) = sum(), rest.allSatisfy(\.isWhitespace), number.isFinite
+            else { return nil }
             self.text =
                 "\(number.formatted(.number.grouping(.never).precision(.fractionLength(0...4)).locale(Locale(identifier: "en_US_POSIX"))))\(unit)"
         }

@@ -38,21 +38,13 @@ extension HEIFItem {
     /// The file with what hides its picture in place of the picture.
     private func withOpacityAsPicture(_ file: UnsafeRawBufferPointer) -> [UInt8] {
         var (bytes, number): ([UInt8], [UInt8]) = (Array(file), [])
-        func places(_ name: String) -> [Int] {
-            var (places, offset): ([Int], Int) = ([], 0)
-            while let place = bytes.first(of: name, from: offset), place + 12 <= bytes.count {
-                places.append(place)
-                offset = place + 4
-            }
-            return places
-        }
-        for place in places("pitm").prefix(1) {
+        for place in bytes.places(of: "pitm").prefix(1) {
             number.append(otherOpacity ?? 0, count: bytes[place + 4] == 0 ? 2 : 4)
             bytes.replaceSubrange(place + 8..<place + 8 + number.count, with: number)
         }
-        for place in places("auxl") { bytes.replaceSubrange(place..<place + 4, with: "skip".utf8) }
+        for place in bytes.places(of: "auxl") { bytes.replaceSubrange(place..<place + 4, with: "skip".utf8) }
         // A hidden item is no picture.
-        for place in places("infe") { bytes[place + 7] &= 0xFE }
+        for place in bytes.places(of: "infe") { bytes[place + 7] &= 0xFE }
         return bytes
     }
 
@@ -61,11 +53,25 @@ extension HEIFItem {
     func withPlainPlanes(_ file: UnsafeRawBufferPointer) -> [UInt8]? {
         guard moreBits != nil else { return nil }
         var bytes = Array(file)
-        let place = bytes.first(of: "colrnclx") ?? bytes.count
-        if place + 14 <= bytes.count { bytes[place + 13] = 0 }
+        // The number of the matrix has two bytes.
+        for place in bytes.places(of: "colrnclx") where [0, UInt8(matrix ?? 0)] == bytes[(place + 12)..<(place + 14)] {
+            bytes[place + 13] = 0
+        }
         return bytes
     }
 
     /// How many bits the samples of YCgCo-Re and -Ro have more than those of red, green and blue; nil if they are others.
     private var moreBits: Int? { bits > 8 ? [16: 2, 17: 1][matrix ?? 0] : nil }
+}
+
+extension [UInt8] {
+    /// Where a word begins, if there are sixteen bytes from there on.
+    fileprivate func places(of word: String) -> [Int] {
+        var (places, offset): ([Int], Int) = ([], 0)
+        while let place = first(of: word, from: offset), place + 16 <= count {
+            places.append(place)
+            offset = place + 4
+        }
+        return places
+    }
 }
