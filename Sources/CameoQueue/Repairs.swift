@@ -1,12 +1,16 @@
 package import CameoModel
 package import CameoStore
 
-// DESIGN. What a repair removes from the index may be good: much that stands between a program and its bytes can answer in
-// their place for a while. So only what two ways of reading find damaged is removed (``QueueStore/isLost(_:)``); a run that
+// DESIGN. A repair fixes only what rows and bytes themselves prove to be wrong, while workers go on. A thumbnail whose bytes are
+// gone is removed, so that the next request makes it again. But what is removed may be good: much that stands between a program
+// and its bytes can answer in their place for a while. So only what two ways of reading find damaged is removed (``QueueStore/isLost(_:)``); a run that
 // would remove much removes nothing; and what is removed stands aside for a week, with its bytes, and can be brought back.
 
 /// How long what repairs have removed from the index stands aside, in milliseconds.
 let setAsideAge: Int64 = 7 * 86_400_000
+
+/// The age in seconds from which no process can still be about to name bytes.
+package let settledAge = 3_600.0
 
 /// What a repair removes of each kind, if that is more than a hundredth, unless it is told otherwise.
 private let usuallyRemoved = 20
@@ -44,8 +48,8 @@ extension QueueStore {
         }
         let again = made > 0 ? "; \(made) were made again since" : ""
         let text = "\(restored) thumbnails and cached originals brought back that a repair had removed\(again)"
-        let malformed = CheckFinding("blobs", .error, "\(refused) rows of set_aside are malformed")
-        return [CheckFinding("blobs", .mended, text)] + (refused > 0 ? [malformed] : [])
+        let malformed = refused > 0 ? [CheckFinding("blobs", .error, "\(refused) rows of set_aside are malformed")] : []
+        return [CheckFinding("blobs", .mended, text)] + malformed
     }
 }
 

@@ -60,9 +60,7 @@ struct CheckCommand: AsyncParsableCommand {
     )
     var repair = false
 
-    @Option(
-        help: ArgumentHelp("With --repair: remove up to so many, even if that is more.", valueName: "thumbnails")
-    )
+    @Option(help: ArgumentHelp("With --repair: remove up to so many, instead.", valueName: "thumbnails"))
     var removeUpTo: Int?
 
     @Flag(help: "With --repair: bring back what repairs removed in the last 7 days and was not made again.")

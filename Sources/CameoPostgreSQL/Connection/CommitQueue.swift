@@ -111,7 +111,6 @@ final class CommitQueue: Sendable {
         while !state.withLock(\.isStuck), done.wait(timeout: .now() + 0.02) == .timedOut {}
     }
 
-    /// Does the same.
     func finish() async {
         await withCheckedContinuation { done in
             DispatchQueue.global().async {
@@ -357,11 +356,9 @@ final class CommitQueue: Sendable {
 }
 
 /// The connection was lost during a commit, or its answer has not come, and nobody could tell in time whether it was done.
-struct UnknownOutcome: Error, CustomStringConvertible {
+struct UnknownOutcome: Error {
     /// Why not.
     let reason: String
-
-    var description: String { reason }
 }
 
 extension PostgreSQLStore {

@@ -78,7 +78,6 @@ final class CommitWatch {
             let row = try Connection(url, within: .seconds(2)).run(look, [process]).rows.first
             mayTakeLong = try row?[0] == true
             let waits = "a commit waits for a synchronous standby (SyncRep):"
-            // Others are at work, or wait for the disk.
             reason =
                 try mayTakeLong
                 ? "\(waits) it stands on \(url.location) and waits on"

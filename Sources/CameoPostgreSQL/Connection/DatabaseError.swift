@@ -70,10 +70,9 @@ enum Remedy: Equatable {
         // A lock was not granted within `lock_timeout`: longer than that nothing of Cameo's holds one.
         case "55P03": self = .again(atMost: 2)
         // The server ended the connection: by hand or because it stops, has crashed, or starts; because the session was idle,
-        // its transaction was idle, or its transaction took too long (since PostgreSQL 17).
-        case "57P01", "57P02", "57P03", "57P05", "25P03", "25P04": self = .reconnecting
-        // The server has become a standby, or has no connection left.
-        case "25006", "53300": self = .reconnecting
+        // its transaction was idle, or its transaction took too long (since PostgreSQL 17). Or it has become a standby, or has
+        // no connection left.
+        case "57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "25006", "53300": self = .reconnecting
         case "57P04", "3D000": self = .nothing
         case _ where state.hasPrefix("08"): self = .reconnecting
         default: return nil

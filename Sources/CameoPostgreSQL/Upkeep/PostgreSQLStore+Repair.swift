@@ -3,14 +3,9 @@ internal import CameoQueue
 package import CameoStore
 internal import Foundation
 
-// DESIGN. A repair fixes only what the rows and bytes themselves prove to be wrong, without guessing, while workers go on.
-// A thumbnail whose bytes are gone is removed, so that the next request makes it again; a row that names missing bytes
-// would prevent that. What it removes outside of the database it removes under the lock of the bytes' row, as collection
-// does; where there is no row, an uncommitted one stands in, so that a put of the same bytes waits.
+// DESIGN. What a repair removes outside of the database it removes under the lock of the bytes' row, as collection does; where
+// there is no row, an uncommitted one stands in, so that a put of the same bytes waits.
 extension PostgreSQLStore {
-    /// The age in seconds from which no process can still be about to name bytes.
-    private static let settledAge = 3_600.0
-
     package func repair(
         in turn: MaintenanceTurn,
         removingUpTo most: Int? = nil,
@@ -106,7 +101,7 @@ extension PostgreSQLStore {
         before next: () async throws(StoreError) -> Void
     ) async throws(StoreError) -> (removed: Int, failure: StoreError?) {
         guard let storage, try await othersBytes() == nil else { return (0, nil) }
-        let limit = clock.now().addingTimeInterval(-Self.settledAge)
+        let limit = clock.now().addingTimeInterval(-settledAge)
         // What is older than these tables may be what was here before them.
         let begun: Int64? = try await read { db in try db.value("SELECT since FROM epoch WHERE name = 'readings'") }
         guard let begun else { return (0, nil) }

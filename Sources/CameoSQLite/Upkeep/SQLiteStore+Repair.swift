@@ -3,12 +3,7 @@ internal import CameoQueue
 package import CameoStore
 internal import Foundation
 
-// DESIGN. A repair fixes only what the tables themselves prove to be wrong, without guessing. A thumbnail whose bytes
-// are gone is removed, so that the next request makes it again; a row that references missing bytes would prevent that.
 extension SQLiteStore {
-    /// The age in seconds from which no process can still be about to reference a file.
-    private static let settledAge = 3_600.0
-
     /// Stops at damaged tables, for which only a backup helps.
     package func repair(
         in turn: MaintenanceTurn,
@@ -104,7 +99,7 @@ extension SQLiteStore {
     }
 
     private func removeOrphanedFiles() async throws(StoreError) -> Int {
-        let limit = clock.now().addingTimeInterval(-Self.settledAge)
+        let limit = clock.now().addingTimeInterval(-settledAge)
         files.removeUnfinished(olderThan: limit)
         var count = 0
         for name in try await files.folders() {

@@ -84,8 +84,7 @@ extension StoreError: CustomStringConvertible {
             """
         case .busy(let path): "another process held the write lock of the store at \(path) for too long"
         case .cancelled(let path):
-            "store.cancelled: the server at \(path) cancelled a statement four times in a row (pg_cancel_backend, "
-                + "or it took longer than statement_timeout)"
+            "store.cancelled: the server at \(path) cancelled a statement four times (by hand or by statement_timeout)"
         case .unreachable(let location, let reason): "\(location) cannot be reached: \(reason)"
         case .uncertain(let location, let reason):
             "perhaps accepted, because the outcome of a commit in \(location) is not known: \(reason)"
