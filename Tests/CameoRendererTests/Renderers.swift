@@ -15,7 +15,10 @@ enum Renderers {
     static let shared = Result { try RendererPool(configuration(executable)) }
 
     static func configuration(_ executable: String = hooked, processes: Int = 2) -> RendererConfiguration {
-        RendererConfiguration(executable: executable, processes: processes)
+        var configuration = RendererConfiguration(executable: executable, processes: processes)
+        // All tests at once take their time.
+        configuration.timeout = .seconds(300)
+        return configuration
     }
 
     /// A pool for one test, shut down after it.

@@ -56,6 +56,7 @@ enum Videos {
     static func with<Result>(_ body: (Videos.Pools) async throws -> Result) async throws -> Result {
         var configuration = RendererConfiguration(executable: executable, processes: 1)
         configuration.requiresSandbox = true
+        configuration.timeout = .seconds(300)
         let frames = VideoFrames(configuration)
         do {
             let result = try await body(Pools(renderer: try Renderers.shared.get(), frames: frames))
