@@ -50,6 +50,15 @@ package enum VideoContainer: String, CaseIterable, Sendable {
     private static let (packet, stamp) = (188, 4)
     private static let sniffedBytes = 4_096
 
+    private static func hasFilmAlone(_ start: [UInt8]) -> Bool {
+        var (offset, names): (Int, Set<String>) = (0, [])
+        while let size = start.number(at: offset, count: 4), let name = start.name(at: offset + 4), size >= 8 {
+            names.insert(name)
+            offset += size
+        }
+        return names.contains("moov") && !names.contains("meta")
+    }
+
     /// - Parameter bytes: the file, or its first 4,096 bytes.
     package init?(sniffing bytes: some Collection<UInt8>) {
         let start = Array(bytes.prefix(Self.sniffedBytes))
@@ -58,8 +67,10 @@ package enum VideoContainer: String, CaseIterable, Sendable {
             (0..<packets).allSatisfy { start.dropFirst(first + $0 * stride).first == 0x47 }
         }
         if ["ftyp", "moov", "mdat", "wide", "free", "skip"].contains(where: { has($0, at: 4) }) {
-            // AVIF and HEIF are pictures in the same boxes.
-            guard PictureFormat(sniffing: start) == nil, !has("mif3", at: 8) else { return nil }
+            // AVIF and HEIF are pictures in the same boxes, unless they are animations without a still picture.
+            guard PictureFormat(sniffing: start) == nil || Self.hasFilmAlone(start), !has("mif3", at: 8) else {
+                return nil
+            }
             self = .mp4
         } else if start.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) {
             self = .matroska

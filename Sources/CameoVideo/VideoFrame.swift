@@ -24,6 +24,8 @@ struct VideoFrame {
         var frame = cameo_video_frame()
         var wish = cameo_video_wish()
         switch wanted.time {
+        // Of an animation, the first.
+        case .auto where PictureFormat(sniffing: source.bytes(in: 0..<256)) != nil: wish.place = VIDEO_SECONDS
         case .auto: wish.place = VIDEO_AUTO
         case .cover: wish.place = VIDEO_COVER
         case .seconds(let seconds): (wish.place, wish.position) = (VIDEO_SECONDS, seconds)

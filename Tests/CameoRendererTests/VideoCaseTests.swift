@@ -18,6 +18,20 @@ struct VideoCaseTests {
         return try await Videos.make(path.flatMap { ["-i", $0] } + words, as: name, in: folder)
     }
 
+    /// Its brand is that of AVIF, but it has no item.
+    @Test func anAnimationWithoutAStillPictureShowsItsFirstFrame() async throws {
+        let options = "-cpu-used 8 -brand avis -movflags faststart -f mp4"
+        let path = try await Videos.clip("libaom-av1", options, as: "film.avif", in: folder)
+        try await Videos.with { pools in
+            let (pixels, facts) = try await pools.frame(path)
+            #expect(Videos.second(pixels) == 0)
+            #expect(facts.video?.codec == .av1 && facts.video?.time == 0)
+            let failure = await failure { try await pools.renderer.render(Videos.rendition("auto"), of: path) }
+            #expect(failure?.code == .imageUnsupportedFormat)
+            #expect(failure?.message.contains("animation (AV1)") == true, "\(String(describing: failure))")
+        }
+    }
+
     /// The keyframe of what is cut off is decoded, but not shown.
     @Test(arguments: ["0", "auto", "50%"])
     func aCutByAnEditListShowsWhatPlayersShow(time: String) async throws {
