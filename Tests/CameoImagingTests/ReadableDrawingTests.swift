@@ -27,9 +27,19 @@ import Testing
             "<style>:root{--c:red}</style><a fill=\"red\" style=\"x:2px\"/>"
         ),
         ("<a style='width:calc((50px + 1.5px) * 2 - 3px)'/>", "<a style=\"width:100px\"/>"),
+        // As Chromium 156 draws them.
+        (
+            "<a fill='oklch(0.7 0.1 150)'/><a fill='oklch(62.8% 0.2577 29.23deg / 50%)'/>",
+            "<a fill=\"rgba(111,176,125,1)\"/><a fill=\"rgba(255,0,0,0.5)\"/>"
+        ),
+        (
+            "<a style='fill:color-mix(in srgb, red 30%, #00f)'/><a fill='color-mix(in oklab, white, rgb(0 0 255))'/>",
+            "<a style=\"fill:rgba(77,0,179,1)\"/><a fill=\"rgba(116,163,255,1)\"/>"
+        ),
+        ("<a fill='color-mix(in srgb, red, transparent)'/>", "<a fill=\"rgba(255,0,0,0.5)\"/>"),
         (
             "<a transform='rotate(9)' transform-origin='10 20'/>",
-            "<a transform=\"translate(10.0 20.0) rotate(9) translate(-10.0 -20.0)\" transform-origin='10 20'/>"
+            "<a transform=\"translate(10.0,20.0) rotate(9) translate(-10.0,-20.0)\" transform-origin='10 20'/>"
         ),
         (
             "<style>a{transform:rotate(9deg);transform-origin:1px 2px}</style>",
@@ -65,7 +75,9 @@ import Testing
         ("<g clip-path='circle(4px)'/>", "clips"), ("<g style='rotate:3deg'/>", "transforms"),
         ("<g style='transform:rotate(3deg);transform-box:fill-box;transform-origin:center'/>", "transforms"),
         ("<path style=\"d:path('M0 0')\"/>", "paths"), ("<path pathLength='3' stroke-dasharray='1'/>", "paths"),
-        ("<g fill='oklch(0.7 0.1 150)'/>", "colors"), ("<g style='fill:var(--none)'/>", "styles"),
+        ("<g fill='lab(50 20 30)'/>", "colors"), ("<stop stop-color='oklch(0.7 0.15 200)'/>", "colors"),
+        ("<g transform='scale(2)' style='transform-box:fill-box'/>", "transforms"),
+        ("<g style='fill:var(--none)'/>", "styles"),
         ("<style>@supports not (d:e){a{b:c}}</style>", "styles"), ("<rect width='5rem'/>", "styles"),
         ("<filter><feFlood/><feDropShadow/></filter>", "filters"),
         ("<script/><foreignObject/>", "foreignObject script"),
@@ -79,6 +91,7 @@ import Testing
     @Test(arguments: [
         "<text font-size='9' style='white-space:pre;baseline-shift:baseline;text-transform:none'>a b</text>",
         "<g inkscape:rotate='30' data-d='calc(1)' aria-x='oklch(1)' class='a'/><sodipodi:namedview rotate='3'/>",
+        "<switch><foreignObject requiredExtensions='http://ns.adobe.com/AdobeIllustrator/10.0/'/><g/></switch>",
         "<tspan rotate='0' word-spacing='normal' dominant-baseline='auto'>a</tspan><g vector-effect='none'/>",
         "<style>.a{fill:url(#b);clip-path:url(#c)}</style><image href='data:image/png;base64,AA'/><use href='#a'/>",
     ])

@@ -210,6 +210,28 @@ struct CaseTests {
         #expect(squares.reduce(0, +) / Double(squares.count) < 30)
     }
 
+    /// In every frame of it, as browsers show it.
+    @Test(arguments: [Rendition.Format.webp, .gif])
+    func whatNoFrameCoversIsTransparentInAnAnimationToo(_ format: Rendition.Format) async throws {
+        var rendition = Rendition(width: 16, format: format)
+        rendition.encoding.animated = true
+        let folder = try TemporaryFolder()
+        let made = try await render("gif_film_uncovered", rendition)
+        let path = try folder.write(made.bytes, to: "film.\(format.rawValue)")
+        #expect(made.frames == 2)
+        for (page, inside) in [(0, [0, 200, 0]), (1, [0, 0, 255])] {
+            let still = folder.path("\(page).png")
+            try await Pictures.vips("\(format.rawValue)load", path, still, "--page", "\(page)")
+            func pixel(_ x: Int) async throws -> [Double] {
+                try await Pictures.vips("getpoint", still, "\(x)", "\(x)").split(separator: " ").compactMap {
+                    Double($0)
+                }
+            }
+            #expect(try await pixel(1).last == 0)
+            #expect(zip(try await pixel(10), inside + [255]).allSatisfy { abs($0 - Double($1)) <= 48 }, "\(page)")
+        }
+    }
+
     @Test func addressesDoNotStayInXMP() async throws {
         var rendition = Rendition(width: 16, format: .jpeg)
         rendition.encoding.keep = [.xmp]

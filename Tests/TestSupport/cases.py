@@ -671,6 +671,10 @@ def gif_uncovered(path):
     gif(path, 16, 16, [(4, 4, 8, 8, 1, 0)], COLORS)
 
 
+def gif_film_uncovered(path):
+    gif(path, 16, 16, [(4, 4, 8, 8, 1, 0), (8, 8, 6, 6, 2, 0)], COLORS)
+
+
 def gif_disposed(path):
     gif(path, 16, 16, [(0, 0, 16, 16, 1, 2), (8, 8, 8, 8, 2, 0)], COLORS)
 

@@ -1,3 +1,5 @@
+internal import CameoModel
+
 /// The timing of an animation.
 struct Animation: Hashable {
     /// The number of frames, at least 2.
@@ -30,38 +32,24 @@ struct GIFCanvas {
 
     /// Nil if nothing is to be changed, or if the structure is not what GIF89a says.
     init?(in file: UnsafeRawBufferPointer) {
-        guard file.count > 13 else { return nil }
-        func number(_ offset: Int) -> Int { Int(file[offset]) | Int(file[offset + 1]) << 8 }
-        func colors(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 2 << Int(flags & 7) }
-        let (width, height, shared) = (number(6), number(8), colors(file[10]))
-        var (offset, control): (Int, Int?) = (13 + 3 * shared, nil)
-        var (images, isCleared, changes): (Int, Bool, [(control: Int?, image: Int, index: UInt8)]) = (0, false, [])
-        while offset < file.count, file[offset] != 0x3B {
-            // An image's header is longer than the shortest extension.
-            guard offset + (file[offset] == 0x2C ? 10 : 2) < file.count else { return nil }
-            var blocks: Int
-            switch file[offset] {
-            case 0x21:
-                if file[offset + 1] == 0xF9, file[offset + 2] == 4, offset + 7 < file.count {
-                    control = offset
-                    isCleared = isCleared || file[offset + 3] >> 2 & 7 == 2
-                }
-                blocks = offset + 2
-            case 0x2C:
-                let (own, place) = (colors(file[offset + 9]), (number(offset + 1), number(offset + 3)))
-                let coversAll = place == (0, 0) && number(offset + 5) >= width && number(offset + 7) >= height
-                if images == 0, !coversAll { isCleared = true }
-                let isDeclared = control.map { file[$0 + 3] & 1 == 1 } ?? false
-                let count = own > 0 ? own : shared
+        func number(_ offset: Int) -> Int { file.number(at: offset, count: 2, .little) ?? 0 }
+        var (images, isCleared, control): (Int, Bool, Int?) = (0, false, nil)
+        var changes: [(control: Int?, image: Int, index: UInt8)] = []
+        let end = Self.walk(file) { offset, _ in
+            if file[offset] == 0x2C {
+                let (own, shared) = (Self.colors(file[offset + 9]), Self.colors(file[10]))
+                let isAtStart = number(offset + 1) == 0 && number(offset + 3) == 0
+                let coversAll = isAtStart && number(offset + 5) >= number(6) && number(offset + 7) >= number(8)
+                isCleared = isCleared || images == 0 && !coversAll
+                let (count, isDeclared) = (own > 0 ? own : shared, control.map { file[$0 + 3] & 1 == 1 } ?? false)
                 if !isDeclared, count < 256 { changes.append((control, offset, UInt8(count))) }
-                images += 1
-                control = nil
-                blocks = offset + 11 + 3 * own
-            default: return nil
+                (images, control) = (images + 1, nil)
+            } else if file[offset + 1] == 0xF9, file[offset + 2] == 4, offset + 7 < file.count {
+                control = offset
+                isCleared = isCleared || file[offset + 3] >> 2 & 7 == 2
             }
-            while blocks < file.count, file[blocks] != 0 { blocks += 1 + Int(file[blocks]) }
-            offset = blocks + 1
         }
+        guard end != nil else { return nil }
         guard isCleared, !changes.isEmpty else { return nil }
         var bytes: [UInt8] = []
         var copied = 0
@@ -79,12 +67,15 @@ struct GIFCanvas {
     }
 
     /// Whether a file ends within a block; not if only its last byte, the trailer, is missing, or if it has others than blocks.
-    static func isCutOff(_ file: UnsafeRawBufferPointer) -> Bool { walk(file) { _, _ in } }
+    static func isCutOff(_ file: UnsafeRawBufferPointer) -> Bool {
+        walk(file) { _, _ in }.map { $0 > file.count } ?? false
+    }
 
     /// The comments of a file, which have no name, and its XMP.
     static func texts(in file: UnsafeRawBufferPointer) -> (comments: [String], xmp: [UInt8]?) {
         var (comments, xmp): ([String], [UInt8]?) = ([], nil)
-        _ = walk(file) { kind, blocks in
+        _ = walk(file) { offset, blocks in
+            let kind = file[offset] == 0x21 ? file[offset + 1] : 0
             if kind == 0xFE, comments.count < 16 {
                 comments.append(String(decoding: blocks.prefix(64).flatMap { Array(file[$0]) }, as: UTF8.self))
             }
@@ -97,25 +88,27 @@ struct GIFCanvas {
         return (comments, xmp)
     }
 
-    /// Tells the kind of each extension and where its data is; returns whether the file ends within a block.
-    private static func walk(_ file: UnsafeRawBufferPointer, _ visit: (UInt8, [Range<Int>]) -> Void) -> Bool {
-        func colors(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 * (2 << Int(flags & 7)) }
-        guard file.count > 13 else { return true }
-        var offset = 13 + colors(file[10])
+    private static func colors(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 2 << Int(flags & 7) }
+
+    /// Tells where each image and extension is, and where the data of an extension; returns where the last ends, which is beyond a
+    /// file that was cut off. Nil if there is anything but blocks.
+    private static func walk(_ file: UnsafeRawBufferPointer, _ visit: (Int, [Range<Int>]) -> Void) -> Int? {
+        guard file.count > 13 else { return file.count + 1 }
+        var offset = 13 + 3 * colors(file[10])
         while offset < file.count, file[offset] != 0x3B {
             let isImage = file[offset] == 0x2C
-            guard isImage || file[offset] == 0x21 else { return false }
-            guard offset + (isImage ? 9 : 1) < file.count else { return true }
-            var at = offset + (isImage ? 11 + colors(file[offset + 9]) : 2)
+            guard isImage || file[offset] == 0x21 else { return nil }
+            guard offset + (isImage ? 10 : 2) < file.count else { return file.count + 1 }
+            var at = offset + (isImage ? 11 + 3 * colors(file[offset + 9]) : 2)
             var blocks: [Range<Int>] = []
             while at < file.count, file[at] != 0 {
                 let end = at + 1 + Int(file[at])
                 if !isImage, end <= file.count { blocks.append(at + 1..<end) }
                 at = end
             }
-            if !isImage { visit(file[offset + 1], blocks) }
+            visit(offset, blocks)
             offset = at + 1
         }
-        return offset > file.count
+        return offset
     }
 }

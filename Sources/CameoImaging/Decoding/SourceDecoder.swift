@@ -38,30 +38,26 @@ struct SourceDecoder {
     }
 
     /// The pixels with a profile that fits them, if any, and with colours that are not multiplied by alpha.
-    private func understood(
-        _ opened: borrowing VipsPicture,
-        _ item: HEIFItem?,
-        _ page: Int
-    ) throws(ImagingError) -> VipsPicture {
+    private func understood(_ opened: borrowing VipsPicture, _ page: Int) throws(ImagingError) -> VipsPicture {
         guard var picture = opened.withFittingProfile() else { throw corrupt }
         if reader.format == .tiff, let page = reader.tiffPage(page) {
             guard let plain = try page.understood(picture) else { throw corrupt }
             picture = plain
         }
-        if page == 0, let item {
+        if page == 0, let item = reader.item {
             guard let meant = item.understood(picture, in: reader.bytes) else { throw corrupt }
             picture = meant
         }
-        guard item?.isPremultiplied == true, picture.hasAlpha else { return picture }
+        guard reader.item?.isPremultiplied == true, picture.hasAlpha else { return picture }
         guard let plain = picture.unpremultiplied()?.rounded()?.cast(to: picture.format) else { throw corrupt }
         return plain
     }
 
     /// The colour space that the file names by code points. A profile outranks those of HEIF and AVIF, not PNG's.
-    private func color(of picture: borrowing VipsPicture, _ item: HEIFItem?) -> CodedColor? {
+    private func color(of picture: borrowing VipsPicture) -> CodedColor? {
         switch reader.format {
         case .png, .video: PNGColor.named(in: reader.bytes)
-        default: picture.hasProfile ? nil : item?.color
+        default: picture.hasProfile ? nil : reader.item?.color
         }
     }
 
@@ -80,12 +76,14 @@ struct SourceDecoder {
     ) throws(ImagingError) -> SharedPicture {
         do throws(ImagingError) {
             var plan = plan
-            let item = reader.format == .heif || reader.format == .avif ? HEIFItem(in: reader.bytes) : nil
-            guard item?.isCovered != false else {
+            guard reader.item?.isCovered != false else {
                 throw ImagingError.corrupt(reader.format, detail: "its tiles do not cover it")
             }
-            let opened = try understood(opened, item, page)
-            plan.codedColor = color(of: opened, item)
+            if page == 0, let item = reader.item, item.otherMatrix != nil, let form = item.unsupported {
+                throw ImagingError.unsupportedPixels(form)
+            }
+            let opened = try understood(opened, page)
+            plan.codedColor = color(of: opened)
             plan.profile = opened.metadata(.profile).flatMap { MatrixProfile(Array($0)) }
             let pixels = pixels ?? opened.sharingReference()
             var loaded = try RenderPipeline.prepare(pixels, by: RenderPipeline.loading, plan)
@@ -104,7 +102,7 @@ struct SourceDecoder {
                 kept: kept,
                 animation: animation,
                 header: opened.sharingReference(),
-                texts: OwnershipTexts(in: reader.bytes, opened, as: reader.format)
+                bytes: reader.bytes
             )
         } catch {
             // libvips reports the same error for damage and for a large allocation that failed.

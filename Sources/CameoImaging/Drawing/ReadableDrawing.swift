@@ -8,48 +8,60 @@ internal import Foundation
 /// it is. Names of other namespaces, and values that are the default, say nothing.
 struct ReadableDrawing {
     /// The text, if it had to be changed.
-    var text: [UInt8]? { isChanged ? made : nil }
+    private(set) var text: [UInt8]?
     private(set) var omitted: Set<PictureFacts.Part> = []
 
     private var made: [UInt8] = []
     private var isChanged = false
     private var open: [(name: String, keepsSpace: Bool)] = []
-    private var variables: StyleSheet.Variables
+    /// The element that began before.
+    private var previous = ""
+    private var parts: XMLParts
+    private let values: DrawingValues
     private let hasText: Bool
 
-    /// Nothing is known of a text that is no XML, which librsvg refuses.
-    init(_ text: [UInt8]) {
-        variables = StyleSheet.Variables(in: text)
-        hasText = text.first(of: "<text") != nil
+    /// Without one of these in it a tag needs no look.
+    private static let signs = WordSearch(
+        StyleSheet.signs + [
+            "<svg", "<text", "<tspan", "<style", "<image", "<use", "<fe", "<foreign", "<script", "<set", "<animate",
+            "&#", "background",
+        ]
+    )
+
+    /// Nothing is known of a text that is no XML, which librsvg refuses. `picture` gives what is drawn in place of a picture in a
+    /// `data:` URI.
+    init(_ text: [UInt8], picture: (String) -> String? = { _ in nil }) {
+        let found = Self.signs.words(in: text[...])
+        (values, parts, hasText) = (DrawingValues(in: text, found), XMLParts(text), found.contains("<text"))
+        // The root alone has one that says nothing.
+        guard found.count > 1 else { return }
+        let signs = WordSearch(found)
         made.reserveCapacity(text.count)
-        var rest = text[...]
-        while let first = rest.first {
-            guard first == XMLCutter.less else {
-                let plain = rest.prefix { $0 != XMLCutter.less }
-                rest = rest.dropFirst(plain.count)
-                if open.last?.name == "style" { style(plain, XMLCutter.unescaped(plain)) } else { content(plain) }
-                continue
-            }
-            guard let tag = XMLCutter.tag(at: rest) else {
-                isChanged = false
-                return
-            }
-            rest = rest.dropFirst(tag.count)
-            switch tag.dropFirst().first {
-            case UInt8(ascii: "!"), UInt8(ascii: "?"):
-                let isData = open.last?.name == "style" && tag.starts(with: "<![CDATA[".utf8)
-                if isData {
-                    let data = tag.dropFirst(9).dropLast(3)
-                    style(tag, String(decoding: data, as: UTF8.self))
-                } else {
-                    made += tag
-                }
-            case XMLCutter.slash:
-                made += tag
+        while let (kind, part) = parts.next() {
+            switch kind {
+            case .text where open.last?.name == "style": style(part, XMLCutter.unescaped(part))
+            case .text: content(part)
+            case .other where open.last?.name == "style" && part.starts(with: "<![CDATA[".utf8):
+                style(part, String(decoding: part.dropFirst(9).dropLast(3), as: UTF8.self))
+            case .other: made += part
+            case .end:
+                made += part
                 _ = open.popLast()
-            default: rest = begin(tag, before: rest)
+            case .start(let isWhole):
+                let full = XMLCutter.name(of: part)
+                let name = full.hasPrefix("svg:") ? String(full.dropFirst(4)) : full
+                var keepsSpace = open.last?.keepsSpace ?? false
+                let isPlain = name == full && !open.isEmpty && signs.words(in: part, most: 1).isEmpty
+                if isPlain || name.contains(":") {
+                    made += part
+                } else {
+                    begin(part, name, full, isWhole, &keepsSpace, picture)
+                }
+                previous = name
+                if !isWhole { open.append((name, keepsSpace)) }
             }
         }
+        if isChanged, parts.isAtEnd { self.text = made }
     }
 
     /// Text between tags.
@@ -64,128 +76,100 @@ struct ReadableDrawing {
 
     /// A style sheet, as it stands in the file and as text.
     private mutating func style(_ source: ArraySlice<UInt8>, _ text: String) {
-        let sheet = StyleSheet(text, variables)
+        let sheet = StyleSheet(text, values)
         omitted.formUnion(sheet.omitted)
-        isChanged = isChanged || sheet.isChanged
-        made += sheet.isChanged ? Array("<![CDATA[\(sheet.text)]]>".utf8) : Array(source)
+        isChanged = isChanged || sheet.text != nil
+        made += sheet.text.map { Array("<![CDATA[\($0)]]>".utf8) } ?? Array(source)
     }
 
-    /// A start tag, and what of the text behind it belongs to its change; returns what is left of that.
-    private mutating func begin(_ tag: ArraySlice<UInt8>, before rest: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let isWhole = tag.dropLast().last == XMLCutter.slash
-        let full = XMLCutter.name(of: tag)
-        let name = full.hasPrefix("svg:") ? String(full.dropFirst(4)) : full
-        let isRoot = open.isEmpty
-        var keepsSpace = open.last?.keepsSpace ?? false
-        defer { if !isWhole { open.append((name, keepsSpace)) } }
-        guard !name.contains(":"), let (attributes, end) = XMLCutter.attributes(of: tag) else {
+    /// A start tag, and what of the text behind it belongs to its change.
+    private mutating func begin(
+        _ tag: ArraySlice<UInt8>,
+        _ name: String,
+        _ full: String,
+        _ isWhole: Bool,
+        _ keepsSpace: inout Bool,
+        _ picture: (String) -> String?
+    ) {
+        guard let (attributes, end) = XMLCutter.attributes(of: tag) else {
             made += tag
-            return rest
+            return
         }
-        var values: [String: String] = [:]
-        for (name, value, _) in attributes where name != "d" && name != "points" {
-            guard Self.read.contains(name) || value.contains(UInt8(ascii: "(")),
-                !["data-", "aria-"].contains(where: name.hasPrefix), !name.utf8.contains(UInt8(ascii: ":"))
-            else { continue }
-            values[name] = XMLCutter.unescaped(value)
+        var (values, changes): ([String: String], [String: String]) = ([:], [:])
+        for (name, value, _) in attributes where !name.utf8.contains(UInt8(ascii: ":")) {
+            if ["d", "href"].contains(name) || name.hasPrefix("data-") || name.hasPrefix("aria-") { continue }
+            let value = XMLCutter.unescaped(value)
+            if name != "style" { changes[name] = self.values.computed(value, of: name) }
+            values[name] = changes[name] ?? value
+            if let part = StyleSheet.part(of: name, values[name] ?? "", isAttribute: true) { omitted.insert(part) }
         }
-        var changes: [String: String] = [:]
-        for (name, value) in values where name != "style" {
-            if let plain = variables.substituted(value) { (values[name], changes[name]) = (plain, plain) }
-        }
-        var style = StyleSheet.declarations(values["style"] ?? "")
-        if let plain = style.mended(variables, &omitted) { changes["style"] = plain }
+        let origins = values["transform-origin"].map { "transform-origin:\($0);" } ?? ""
+        var style = StyleSheet.declarations(origins + (values["style"] ?? ""))
+        changes["style"] = style.mended(self.values, &omitted)
         func value(_ name: String) -> String? { style[name] ?? values[name] }
-        for (name, value) in values {
-            if let part = StyleSheet.part(of: name, value, isAttribute: true) { omitted.insert(part) }
-        }
         if let space = style["white-space"] {
             keepsSpace = ["pre", "pre-wrap", "break-spaces", "pre-line"].contains(space)
         }
         if values["pathLength"] != nil, let dashes = value("stroke-dasharray"), dashes != "none" {
             omitted.insert(.paths)
         }
-        if isRoot, let fill = style["background-color"] ?? style["background"],
-            !["none", "transparent", "initial", "inherit"].contains(fill)
-        {
-            omitted.insert(.background)
+        let fill = style["background-color"] ?? style["background"] ?? "none"
+        if open.isEmpty, !["none", "transparent", "initial", "inherit"].contains(fill) { omitted.insert(.background) }
+        let (origin, box) = (value("transform-origin"), value("transform-box"))
+        if style["transform"] == nil, let transform = values["transform"], transform != "none", origin ?? box != nil {
+            let moved = StyleSheet.moved(transform, around: origin ?? "0 0", box, unit: "")
+            if moved == nil { omitted.insert(.transforms) } else if moved != transform { changes["transform"] = moved }
         }
-        // Where browsers begin, with 16 pixels.
-        let addsSize = isRoot && hasText && name == "svg" && value("font-size") == nil && style["font"] == nil
-        if let origin = values["transform-origin"], style["transform"] == nil,
-            let transform = values["transform"], transform != "none"
-        {
-            let place = StyleSheet.point(origin)
-            if let place, style["transform-box"] ?? values["transform-box"] == nil {
-                let (x, y) = place
-                if place != (0, 0) { changes["transform"] = "translate(\(x) \(y)) \(transform) translate(\(-x) \(-y))" }
-            } else {
-                omitted.insert(.transforms)
-            }
-        }
+        var inside: [UInt8] = []
         switch name {
+        // Illustrator's own data is for nobody else.
+        case "foreignObject" where values["requiredExtensions"] ?? "" != "": break
         case "foreignObject": omitted.insert(.foreignObject)
         case "script": omitted.insert(.script)
         case "set", "animate", "animateTransform", "animateMotion", "animateColor": omitted.insert(.animation)
         case "image", "use", "feImage":
-            // What EmbeddedPictures could not replace, and what would be another file.
+            // Others stay out, and so do other files.
             let known = ["#", "data:image/png", "data:image/jp"]
             for (name, value, _) in attributes where name == "href" || name.hasSuffix(":href") {
                 let start = value.drop(while: \.isASCIISpace)
-                if !known.contains(where: { start.starts(with: $0.utf8) }) { omitted.insert(.pictures) }
+                let isData = start.starts(with: "data:".utf8)
+                changes[name] = isData ? picture(XMLCutter.unescaped(start)) : nil
+                let isKnown = changes[name] != nil || known.contains { start.starts(with: $0.utf8) }
+                if !isKnown { omitted.insert(.pictures) }
             }
         case "textPath": omitted.insert(.text)
         case "feDropShadow":
             if isWhole, let shadow = shadow(full, values) {
                 isChanged = true
                 made += shadow
-                return rest
+                return
             }
             omitted.insert(.filters)
         case "text", "tspan":
-            if let rotate = values["rotate"], StyleSheet.numbers(rotate)?.allSatisfy({ $0 == 0 }) != true {
-                omitted.insert(.text)
-            }
-            if let (letters, behind) = letters(full, values, rest) {
-                let kept = attributes.filter { !Self.places.contains($0.name) && changes[$0.name] == nil }.flatMap(
-                    \.text
-                )
-                let changed = changes.map { " \($0)=\"\(XMLCutter.escaped($1))\"" }.joined()
-                isChanged = true
-                made += "<\(full)".utf8 + kept + changed.utf8 + end + letters
-                return behind
-            }
+            let isTurned = values["rotate"].map { StyleSheet.numbers($0)?.allSatisfy { $0 == 0 } != true } ?? false
+            if isTurned { omitted.insert(.text) }
+            inside = letters(full, values)
         default: break
         }
-        guard addsSize || !changes.isEmpty else {
-            made += tag
-            return rest
-        }
-        isChanged = true
-        made += "<\(full)\(addsSize ? " font-size=\"16\"" : "")".utf8
-        for (name, _, text) in attributes {
-            if let value = changes[name] {
-                made += " \(name)=\"\(XMLCutter.escaped(value))\"".utf8
-            } else {
-                made += text
+        // Where browsers begin, with 16 pixels.
+        let isSmall = open.isEmpty && hasText && name == "svg" && value("font-size") == nil && style["font"] == nil
+        if isSmall || !changes.isEmpty || !inside.isEmpty {
+            isChanged = true
+            made += "<\(full)\(isSmall ? " font-size=\"16\"" : "")".utf8
+            for (name, _, text) in attributes where inside.isEmpty || !Self.places.contains(name) {
+                made += changes[name].map { Array(" \(name)=\"\(XMLCutter.escaped($0))\"".utf8)[...] } ?? text
             }
+            made += end + inside
+        } else {
+            made += tag
         }
-        made += end
-        return rest
     }
 
-    /// The attributes whose values say something without brackets.
-    private static let read: Set<String> = [
-        "style", "x", "y", "dx", "dy", "rotate", "transform", "transform-origin", "transform-box", "textLength", "in",
-        "stdDeviation", "flood-color", "flood-opacity", "result", "width", "height", "pathLength", "stroke-dasharray",
-        "font-size", "systemLanguage", "dominant-baseline", "alignment-baseline", "baseline-shift", "vector-effect",
-        "word-spacing", "text-transform", "r", "rx", "ry", "cx", "cy", "stroke-width",
-    ]
     private static let places = ["x", "y", "dx", "dy"]
 
     /// The four primitives that a drop shadow is (Filter Effects 1, 9.11), if it is cast by the whole or by what has a name.
     private func shadow(_ name: String, _ values: [String: String]) -> [UInt8]? {
-        guard let source = values["in"] ?? (isFirstPrimitive ? "SourceGraphic" : nil), values["style"] == nil else {
+        guard let source = values["in"] ?? (previous == "filter" ? "SourceGraphic" : nil), values["style"] == nil else {
             return nil
         }
         let prefix = name.dropLast("feDropShadow".count)
@@ -208,48 +192,55 @@ struct ReadableDrawing {
         )
     }
 
-    /// Whether nothing but space stands before, in its filter.
-    private var isFirstPrimitive: Bool {
-        let before = made.suffix(2_000).reversed().first { !$0.isASCIISpace }
-        let tag = made.suffix(2_000).lastIndex(of: XMLCutter.less).map { made[$0...] } ?? []
-        return before == UInt8(ascii: ">") && String(decoding: tag.prefix(12), as: UTF8.self).contains("filter")
-            && tag.dropLast().last != XMLCutter.slash
+    /// The text behind a start tag, each letter at its own place (SVG 1.1, 10.5); empty if it has one place. With other elements
+    /// inside, the places that get lost are named.
+    private mutating func letters(_ name: String, _ values: [String: String]) -> [UInt8] {
+        let lists = Self.places.map { (values[$0] ?? "").split { $0 == "," || $0.isWhitespace } }
+        guard lists.contains(where: { $0.count > 1 }) else { return [] }
+        var behind = parts
+        let content = behind.next().map { $0.0 == .text ? String(decoding: $0.1, as: UTF8.self) : "" } ?? ""
+        let trimmed = content.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        guard !trimmed.isEmpty, behind.isBeforeEnd else {
+            if !parts.isBeforeEnd { omitted.insert(.text) }
+            return []
+        }
+        parts = behind
+        var (letters, offset): ([Substring], Substring) = ([], trimmed[...])
+        while let first = offset.first {
+            let end = first == "&" ? offset.prefix(16).firstIndex(of: ";") : nil
+            letters.append(offset[...(end ?? offset.startIndex)])
+            offset = offset[letters[letters.count - 1].endIndex...]
+        }
+        let span = (name.hasPrefix("svg:") ? "svg:" : "") + "tspan"
+        let count = min(letters.count, lists.map(\.count).max() ?? 1)
+        let text = (0..<count).map { index in
+            let places = zip(Self.places, lists).map { index < $1.count ? " \($0)=\"\($1[index])\"" : "" }.joined()
+            let part = index == count - 1 ? letters[index...].joined() : String(letters[index])
+            return "<\(span)\(places)>\(part == " " ? "&#xA0;" : part)</\(span)>"
+        }
+        return Array(text.joined().utf8)
+    }
+}
+
+/// Words that are looked for in one pass, each where no letter is before it.
+struct WordSearch {
+    /// By their first bytes.
+    private var words = [[String]](repeating: [], count: 256)
+
+    init(_ words: some Sequence<String>) {
+        for word in words { self.words[Int(word.utf8.first ?? 0)].append(word) }
     }
 
-    /// Each letter of a text at its own place (SVG 1.1, 10.5), up to the end tag, and what is behind; nil if it has one place. With
-    /// other elements inside, the places that get lost are named.
-    private mutating func letters(
-        _ name: String,
-        _ values: [String: String],
-        _ rest: ArraySlice<UInt8>
-    ) -> ([UInt8], ArraySlice<UInt8>)? {
-        let lists = Self.places.map { place in
-            (values[place] ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
+    /// Those that a text has, up to a number.
+    func words(in text: ArraySlice<UInt8>, most: Int = .max) -> Set<String> {
+        var (found, isBehindLetter): (Set<String>, Bool) = ([], false)
+        for (index, byte) in zip(text.indices, text) {
+            if !isBehindLetter, !words[Int(byte)].isEmpty {
+                for word in words[Int(byte)] where text[index...].starts(with: word.utf8) { found.insert(word) }
+                if found.count >= most { break }
+            }
+            isBehindLetter = byte.isASCIILetter
         }
-        let content = rest.prefix { $0 != XMLCutter.less }
-        let words = String(decoding: content, as: UTF8.self)
-        let trimmed = words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        guard lists.contains(where: { $0.count > 1 }),
-            !trimmed.isEmpty || rest.dropFirst(content.count + 1).first != XMLCutter.slash
-        else { return nil }
-        guard !trimmed.isEmpty, rest.dropFirst(content.count + 1).first == XMLCutter.slash else {
-            omitted.insert(.text)
-            return nil
-        }
-        var (letters, offset): ([String], Substring) = ([], trimmed[...])
-        while let first = offset.first {
-            let end = first == "&" ? offset.prefix(16).firstIndex(of: ";").map { offset.index(after: $0) } : nil
-            letters.append(String(offset[..<(end ?? offset.index(after: offset.startIndex))]))
-            offset = offset.dropFirst(letters[letters.count - 1].count)
-        }
-        let prefix = name.hasPrefix("svg:") ? "svg:" : ""
-        let count = max(1, min(letters.count, lists.map(\.count).max() ?? 1))
-        var text = ""
-        for index in 0..<count {
-            let places = zip(Self.places, lists).map { index < $1.count ? " \($0)=\"\($1[index])\"" : "" }.joined()
-            let part = index == count - 1 ? letters[index...].joined() : letters[index]
-            text += "<\(prefix)tspan\(places)>\(part == " " ? "&#xA0;" : part)</\(prefix)tspan>"
-        }
-        return (Array(text.utf8), rest.dropFirst(content.count))
+        return found
     }
 }

@@ -2,66 +2,33 @@ internal import CameoModel
 internal import Foundation
 
 /// A style sheet of a drawing in the words that librsvg knows: without conditions that hold, nesting and `:is()`, and with
-/// variables and sums computed. What has no such words is named.
+/// variables, sums and colours computed. What has no such words is named.
 struct StyleSheet {
-    private(set) var text = ""
+    /// Nil if it stays as it is, byte by byte.
+    private(set) var text: String?
     private(set) var omitted: Set<PictureFacts.Part> = []
-    private let source: String
-    private let variables: Variables
+    private let values: DrawingValues
 
-    var isChanged: Bool { text != source }
-
-    init(_ source: String, _ variables: Variables) {
-        (self.source, self.variables) = (source, variables)
-        // A sheet without any of this stays as it is, byte by byte.
-        let signs = ["@", "var(", "calc(", ":is(", ":where(", "&", "transform-origin"]
-        let items = Self.items(of: source)
+    init(_ source: String, _ values: DrawingValues) {
+        self.values = values
+        let items = Self.items(of: Self.withoutComments(source))
         let isNested = items.contains { $0.body?.contains("{") == true }
+        let signs = ["@", ":is(", ":where(", "&", "transform-origin"] + DrawingValues.functions
         let plain = rules(items)
-        text = isNested || signs.contains(where: source.contains) ? plain : source
+        text = isNested || signs.contains(where: source.contains) ? plain : nil
     }
 
     /// A rule or an at-rule with its body, or a declaration or a statement, which has none.
     typealias Item = (head: String, body: String?)
 
-    /// The items of a sheet or of a body, without comments.
-    static func items(of text: String) -> [Item] {
-        var (items, head, body): ([Item], String, String?) = ([], "", nil)
-        var (depth, brackets, quote): (Int, Int, Character?) = (0, 0, nil)
-        var rest = text[...]
-        func add(_ character: Character) { if body != nil { body?.append(character) } else { head.append(character) } }
-        func close() {
-            let plain = head.trimmingCharacters(in: .whitespacesAndNewlines)
-            if !plain.isEmpty || body != nil { items.append((plain, body)) }
-            (head, body) = ("", nil)
+    /// The items of a sheet or of a body.
+    private static func items(of text: String) -> [Item] {
+        split(text, at: ";").map { part in
+            guard let open = part.firstIndex(of: "{") else { return (part, nil) }
+            let body = part[open...].dropFirst()
+            let head = part[..<open].trimmingCharacters(in: .whitespacesAndNewlines)
+            return (head, String(body.hasSuffix("}") ? body.dropLast() : body))
         }
-        while let character = rest.first {
-            if quote == nil, rest.hasPrefix("/*") {
-                rest = rest.range(of: "*/").map { rest[$0.upperBound...] } ?? ""
-                continue
-            }
-            rest = rest.dropFirst()
-            if let open = quote {
-                if character == open { quote = nil }
-                add(character)
-                continue
-            }
-            switch character {
-            case "\"", "'": (quote, _) = (character, add(character))
-            case "(", "[": (brackets, _) = (brackets + 1, add(character))
-            case ")", "]": (brackets, _) = (brackets - 1, add(character))
-            case "{" where brackets <= 0:
-                depth += 1
-                if depth == 1 { body = "" } else { add(character) }
-            case "}" where brackets <= 0:
-                depth -= 1
-                if depth <= 0 { (depth, _) = (0, close()) } else { add(character) }
-            case ";" where brackets <= 0 && depth == 0: close()
-            default: add(character)
-            }
-        }
-        close()
-        return items
     }
 
     /// How deep rules may lie in others, and how many selectors one may have.
@@ -88,7 +55,7 @@ struct StyleSheet {
             } else if let selectors = selectors(head, within: parents), depth < Self.deepest {
                 let parts = Self.items(of: body)
                 var own = Self.declarations(parts.filter { $0.body == nil }.map(\.head).joined(separator: ";"))
-                _ = own.mended(variables, &omitted)
+                _ = own.mended(values, &omitted)
                 if !own.isEmpty { text += "\(selectors.joined(separator: ",")){\(own.text)}" }
                 text += rules(parts.filter { $0.body != nil }, within: selectors, depth: depth + 1)
             } else {
@@ -147,17 +114,31 @@ struct StyleSheet {
         return nil
     }
 
-    /// The parts of a text between characters that are in no brackets, without space around.
+    private static func withoutComments(_ text: String) -> String {
+        guard text.contains("/*") else { return text }
+        let parts = text.components(separatedBy: "/*")
+        return parts[0] + parts.dropFirst().map { $0.components(separatedBy: "*/").dropFirst().joined() }.joined()
+    }
+
+    /// The parts of a text between separators, or up to the end of a block, that are in no brackets or quotation marks, without space
+    /// around.
     static func split(_ text: String, at separator: Character) -> [String] {
         parts(of: Array(text.utf8)[...], at: separator.asciiValue ?? 0).map { String(decoding: $0, as: UTF8.self) }
     }
 
     private static func parts(of text: ArraySlice<UInt8>, at separator: UInt8) -> [ArraySlice<UInt8>] {
         var (parts, start, depth): ([ArraySlice<UInt8>], Int, Int) = ([], text.startIndex, 0)
-        for index in text.indices {
-            switch text[index] {
-            case UInt8(ascii: "("): depth += 1
-            case UInt8(ascii: ")"): depth -= 1
+        var quote: UInt8?
+        for (index, byte) in zip(text.indices, text) {
+            switch byte {
+            case quote: quote = nil
+            case _ where quote != nil: break
+            case UInt8(ascii: "\""), UInt8(ascii: "'"): quote = byte
+            case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: ")"), UInt8(ascii: "]"): depth = max(0, depth - 1)
+            case UInt8(ascii: "}"):
+                depth = max(0, depth - 1)
+                if depth == 0 { (start, _) = (index + 1, parts.append(text[start...index])) }
             case separator where depth == 0: (start, _) = (index + 1, parts.append(text[start..<index]))
             default: break
             }
@@ -173,7 +154,7 @@ struct StyleSheet {
 
     static func declarations(_ text: String) -> Declarations {
         Declarations(
-            list: parts(of: Array(text.utf8)[...], at: UInt8(ascii: ";")).compactMap { part in
+            list: parts(of: Array(withoutComments(text).utf8)[...], at: UInt8(ascii: ";")).compactMap { part in
                 guard let colon = part.firstIndex(of: UInt8(ascii: ":")) else { return nil }
                 let (name, value) = (trimmed(part[..<colon]), trimmed(part[(colon + 1)...]))
                 return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
@@ -188,51 +169,56 @@ struct StyleSheet {
         return numbers.contains(nil) ? nil : numbers.compactMap(\.self)
     }
 
-    static func point(_ origin: String) -> (x: Double, y: Double)? {
-        if ["left top", "top left"].contains(origin) { return (0, 0) }
-        guard let numbers = numbers(origin), (2...3).contains(numbers.count) else { return nil }
-        return (numbers[0], numbers[1])
+    /// A transformation around an origin; nil if one of them is not known.
+    static func moved(_ transform: String, around origin: String, _ box: String?, unit: String) -> String? {
+        let place = ["left top", "top left"].contains(origin) ? [0, 0] : numbers(origin) ?? []
+        guard (2...3).contains(place.count), ["view-box", nil].contains(box) else { return nil }
+        let (x, y) = (place[0], place[1])
+        guard (x, y) != (0, 0) else { return transform }
+        return "translate(\(x)\(unit),\(y)\(unit)) \(transform) translate(\(-x)\(unit),\(-y)\(unit))"
     }
 
     /// What gets lost of properties, unless they have these values or what all may have.
     private static let lost: [String: (part: PictureFacts.Part, defaults: [String])] = [
         "vector-effect": (.paths, []), "textLength": (.text, []), "text-transform": (.text, []),
-        "systemLanguage": (.text, []),
+        "systemLanguage": (.text, []), "word-spacing": (.text, ["normal", "0", "0px"]),
         "dominant-baseline": (.text, ["alphabetic"]), "alignment-baseline": (.text, ["baseline", "alphabetic"]),
-        "baseline-shift": (.text, ["baseline", "0", "0%", "0px"]), "word-spacing": (.text, ["normal", "0", "0px"]),
+        "baseline-shift": (.text, ["baseline", "0", "0%", "0px"]),
     ]
     /// What gets lost of properties that are none as attributes.
     private static let lostOfStyles: [String: PictureFacts.Part] = [
         "rotate": .transforms, "translate": .transforms, "scale": .transforms, "offset-path": .transforms, "d": .paths,
     ]
-    private static let colors = ["color(", "color-mix(", "oklch(", "oklab(", "lch(", "lab(", "hwb(", "light-dark("]
-
+    private static let colors = ["color(", "lch(", "lab(", "hwb("] + DrawingColor.functions
     private static let measures: Set = [
-        "x", "y", "width", "height", "r", "rx", "ry", "cx", "cy", "font-size", "stroke-width", "clip-path", "mask",
-        "mask-image",
+        "x", "y", "width", "height", "r", "rx", "ry", "cx", "cy", "font-size", "stroke-width",
     ]
+    /// What librsvg computes nothing of, and the units that it does not know.
+    private static let sums = ["var(", "calc(", "min(", "max(", "clamp("]
+    private static let units = ["rem", "vw", "vh", "vmin", "vmax", "ch", "q"]
+
+    /// The words without which nothing is to be changed and nothing gets lost, as far as it is by properties.
+    static let signs =
+        Array(lost.keys) + ["transform-", "clip-path", "mask", "offset-path", "path(", "pathLength", "white-space"]
+        + ["rotate", "translate", "scale"].flatMap { ["\($0):", "\($0) :"] } + colors + sums
+        + units.dropLast(2) + ["ch", "q", "Q"].flatMap { unit in ["\"", "'", ";"].map { unit + $0 } }
 
     /// What gets lost of a value; nil if nothing does.
     static func part(of name: String, _ value: String, isAttribute: Bool) -> PictureFacts.Part? {
         // Most values are of no interest.
-        let isFunction = value.utf8.contains(UInt8(ascii: "(")) && !["url(", "rgb"].contains(where: value.hasPrefix)
-        let isNumber = value.utf8.last.map { (0x30...0x39).contains($0) } ?? true
-        let isKnown = lost[name] != nil || lostOfStyles[name] != nil || !isNumber && measures.contains(name)
-        guard isFunction && name != "transform" && !name.hasSuffix("Transform") || isKnown else { return nil }
+        let isNamed = lost[name] != nil || lostOfStyles[name] != nil || measures.contains(name) || name == "clip-path"
+        guard isNamed || value.utf8.contains(UInt8(ascii: "(")) else { return nil }
         let value = value.replacing("!important", with: "").trimmingCharacters(in: .whitespaces).lowercased()
         guard !["inherit", "initial", "unset", "revert", "none", "auto", ""].contains(value), name != "style" else {
             return nil
         }
         if let (part, defaults) = lost[name], !defaults.contains(value) { return part }
         if !isAttribute, let part = lostOfStyles[name] { return part }
-        switch name {
-        case "clip-path": return value.contains("url(") ? nil : .clips
-        case "mask", "mask-image": return value.contains("gradient(") ? .clips : nil
-        case _ where measures.contains(name):
-            if ["rem", "vw", "vh", "vmin", "vmax", "ch", "q"].contains(where: value.hasSuffix) { return .styles }
-        default: if colors.contains(where: value.hasPrefix) { return .colors }
-        }
-        return ["var(--", "calc(", "min(", "max(", "clamp("].contains(where: value.contains) ? .styles : nil
+        if name == "clip-path", !value.contains("url(") { return .clips }
+        if name.hasPrefix("mask"), value.contains("gradient(") { return .clips }
+        if colors.contains(where: value.hasPrefix) { return .colors }
+        let isOtherUnit = measures.contains(name) && units.contains(where: value.hasSuffix)
+        return isOtherUnit || sums.contains(where: value.contains) ? .styles : nil
     }
 
     /// The declarations of a rule or of an attribute `style`, in their order.
@@ -245,128 +231,19 @@ struct StyleSheet {
         subscript(name: String) -> String? { list.last { $0.name == name }?.value }
 
         /// Computes what can be, and names what gets lost; returns the text if it has changed.
-        mutating func mended(_ variables: Variables, _ omitted: inout Set<PictureFacts.Part>) -> String? {
-            var isChanged = false
-            for index in list.indices {
-                guard let plain = variables.substituted(list[index].value) else { continue }
-                (list[index].value, isChanged) = (plain, true)
-            }
-            if let transform = self["transform"], transform != "none", let origin = self["transform-origin"] {
-                let place = StyleSheet.point(origin)
-                if let (x, y) = place, ["view-box", nil].contains(self["transform-box"]) {
-                    for index in list.indices where list[index].name == "transform" && (x, y) != (0, 0) {
-                        list[index].value = "translate(\(x)px,\(y)px) \(transform) translate(\(-x)px,\(-y)px)"
-                        isChanged = true
-                    }
-                } else {
-                    omitted.insert(.transforms)
+        mutating func mended(_ values: DrawingValues, _ omitted: inout Set<PictureFacts.Part>) -> String? {
+            let before = text
+            let (origin, box) = (self["transform-origin"], self["transform-box"])
+            for (index, (name, value)) in list.enumerated() {
+                var value = values.computed(value, of: name) ?? value
+                if name == "transform", value != "none", origin ?? box != nil {
+                    let moved = StyleSheet.moved(value, around: origin ?? "0 0", box, unit: "px")
+                    if let moved { value = moved } else { omitted.insert(.transforms) }
                 }
-            }
-            for (name, value) in list {
+                list[index].value = value
                 if let part = StyleSheet.part(of: name, value, isAttribute: false) { omitted.insert(part) }
             }
-            return isChanged ? text : nil
-        }
-    }
-
-    /// The custom properties of a drawing, of which each has one value, everywhere.
-    struct Variables {
-        private var values: [String: String] = [:]
-        /// Whether there is anything to compute.
-        private let isNeeded: Bool
-
-        init(in text: [UInt8]) {
-            isNeeded = text.first(of: "var(--") != nil || text.first(of: "calc(") != nil
-            guard isNeeded else { return }
-            var several: Set<String> = []
-            for part in String(decoding: text, as: UTF8.self).components(separatedBy: "--").dropFirst() {
-                let name = part.prefix { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
-                let behind = part.dropFirst(name.count).drop(while: \.isWhitespace)
-                guard behind.first == ":" else { continue }
-                let value = behind.dropFirst().prefix { !";}\"'<".contains($0) }.trimmingCharacters(
-                    in: .whitespacesAndNewlines
-                )
-                if let known = values[String(name)], known != value { several.insert(String(name)) }
-                if value.utf8.count < 256 { values[String(name)] = value }
-            }
-            for name in several { values[name] = nil }
-        }
-
-        /// A value without variables and sums; nil if it has none, or if one is not known.
-        func substituted(_ value: String) -> String? {
-            guard isNeeded else { return nil }
-            var (text, left) = (value, 16)
-            while let start = text.range(of: "var("), left > 0 {
-                left -= 1
-                guard let end = StyleSheet.closing(text[start.upperBound...]) else { return nil }
-                let parts = text[start.upperBound..<end].split(separator: ",", maxSplits: 1).map {
-                    $0.trimmingCharacters(in: .whitespaces)
-                }
-                guard let name = parts.first, let known = values[String(name.dropFirst(2))] ?? parts.dropFirst().first
-                else { return nil }
-                text.replaceSubrange(start.lowerBound...end, with: known)
-            }
-            while let start = text.range(of: "calc("), left > 0 {
-                left -= 1
-                guard let end = StyleSheet.closing(text[start.upperBound...]),
-                    let sum = Sum(String(text[start.upperBound..<end]))?.text
-                else { return nil }
-                text.replaceSubrange(start.lowerBound...end, with: sum)
-            }
-            return text == value ? nil : text
-        }
-    }
-
-    /// A sum of products of numbers, all of one unit or none (CSS Values 3, 8.1).
-    private struct Sum {
-        private var rest: Substring
-        private(set) var text = ""
-
-        init?(_ text: String) {
-            rest = text[...]
-            // Which brackets lie in each other is computed by recursion.
-            guard text.utf8.count < 256, let (number, unit) = sum(), rest.allSatisfy(\.isWhitespace), number.isFinite
-            else { return nil }
-            self.text =
-                "\(number.formatted(.number.grouping(.never).precision(.fractionLength(0...4)).locale(Locale(identifier: "en_US_POSIX"))))\(unit)"
-        }
-
-        private mutating func sign(_ signs: String) -> Character? {
-            rest = rest.drop(while: \.isWhitespace)
-            return rest.first.flatMap { signs.contains($0) ? rest.removeFirst() : nil }
-        }
-
-        private mutating func sum() -> (Double, String)? {
-            guard var total = product() else { return nil }
-            while let sign = sign("+-") {
-                guard let next = product(), next.1 == total.1 else { return nil }
-                total.0 += sign == "+" ? next.0 : -next.0
-            }
-            return total
-        }
-
-        private mutating func product() -> (Double, String)? {
-            guard var total = factor() else { return nil }
-            while let sign = sign("*/") {
-                guard let next = factor(), total.1.isEmpty || next.1.isEmpty, sign == "*" || next.1.isEmpty else {
-                    return nil
-                }
-                total = (sign == "*" ? total.0 * next.0 : total.0 / next.0, total.1 + next.1)
-            }
-            return total
-        }
-
-        private mutating func factor() -> (Double, String)? {
-            if sign("(") != nil {
-                guard let inner = sum(), sign(")") != nil else { return nil }
-                return inner
-            }
-            let isNegative = sign("-") != nil
-            let digits = rest.prefix { $0.isNumber || $0 == "." }
-            rest = rest.dropFirst(digits.count)
-            let unit = rest.prefix { $0.isLetter || $0 == "%" }
-            rest = rest.dropFirst(unit.count)
-            return Double(digits).map { (isNegative ? -$0 : $0, String(unit)) }
+            return text == before ? nil : text
         }
     }
 }

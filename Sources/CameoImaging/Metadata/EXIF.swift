@@ -192,22 +192,14 @@ struct EXIFSegment {
 
     /// The payload of the only EXIF segment before the first scan (ITU T.81, annex B).
     private static func onlyPayload(in jpeg: UnsafeRawBufferPointer) -> Range<Int>? {
-        var (found, offset): (Range<Int>?, Int) = (nil, 2)
-        while offset + 4 <= jpeg.count, jpeg[offset] == 0xFF {
-            let marker = jpeg[offset + 1]
-            let end = offset + 2 + Int(jpeg[offset + 2]) << 8 + Int(jpeg[offset + 3])
-            let payload = offset + 4..<max(offset + 4, end)
-            switch marker {
-            case 0xDA: return found
-            case 0xC0...0xCF, 0xDB...0xFE: guard end >= offset + 4, end <= jpeg.count else { return nil }
-            // No length follows.
-            default: return nil
-            }
-            if marker == 0xE1, jpeg[payload].starts(with: prefix) {
-                guard found == nil else { return nil }
-                found = payload
-            }
-            offset = end
+        var found: Range<Int>?
+        for (marker, payload) in JPEGSegments(jpeg) {
+            if marker == 0xDA { return found }
+            // No length follows the others.
+            guard (0xC0...0xCF).contains(marker) || marker > 0xDA else { return nil }
+            guard marker == 0xE1, jpeg[payload].starts(with: prefix) else { continue }
+            guard found == nil else { return nil }
+            found = payload
         }
         return nil
     }

@@ -18,7 +18,9 @@ struct KeptMetadata {
         self.profile = profile?.bytes
         let keep = plan.rendition.encoding.keep
         let keepsEXIF = !keep.isDisjoint(with: [.copyright, .exif, .gps])
-        let owner = keep.contains(.copyright) ? Ownership(plan.source.header, plan.source.texts) : nil
+        let picture = plan.source
+        let owner =
+            keep.contains(.copyright) ? Ownership(picture.header, of: picture.bytes, as: picture.shape.format) : nil
         let source = keepsEXIF ? plan.source.header.metadata(.exif).map { Array($0) } : nil
         exif =
             keepsEXIF

@@ -24,44 +24,67 @@ struct Ownership {
         "xmpRights": "http://ns.adobe.com/xap/1.0/rights/",
     ]
 
-    init(_ header: borrowing VipsPicture, _ texts: OwnershipTexts) {
-        if let exif = header.metadata(.exif).flatMap({ TIFFFile(Array($0)) })?.firstDirectory {
-            func text(_ tag: Int) -> [UInt8] {
-                Array((exif.first { $0.tag == tag && $0.type == 2 }?.value ?? []).prefix { $0 != 0 })
-            }
-            add(creators: Self.text(text(EXIFTag.artist)), notices: Self.text(text(EXIFTag.copyright)))
+    init(_ header: borrowing VipsPicture, of file: UnsafeRawBufferPointer, as format: PictureFormat) {
+        let exif = header.metadata(.exif).flatMap { TIFFFile(Array($0)) }?.firstDirectory ?? []
+        func text(_ tag: Int) -> [UInt8]? {
+            exif.first { $0.tag == tag && $0.type == 2 }.map { Array($0.value.prefix { $0 != 0 }) }
         }
+        add(creators: text(EXIFTag.artist), notices: text(EXIFTag.copyright))
         let beforeXMP = (creators, notices)
-        for packet in [header.metadata(.xmp).map { Array($0) }, texts.xmp] {
+        let gif = format == .gif ? GIFCanvas.texts(in: file) : ([], nil)
+        for packet in [header.metadata(.xmp).map { Array($0) }, gif.1] {
             guard let packet, String(validating: packet, as: UTF8.self) != nil else { continue }
             let names = Set(Self.termNames + [Self.creator, Self.rights])
             for (name, values) in XMLCutter.values(of: names, in: packet) {
-                let texts = values.compactMap { Self.text(Array($0.utf8)) }
                 switch name {
-                case Self.creator: for text in texts { add(creators: text, notices: nil) }
-                case Self.rights: for text in texts { add(creators: nil, notices: text) }
-                default: if terms[name] == nil, !texts.isEmpty { terms[name] = texts }
+                case Self.creator: for text in values { add(creators: Array(text.utf8)) }
+                case Self.rights: for text in values { add(notices: Array(text.utf8)) }
+                default:
+                    let texts = values.compactMap { Self.text(Array($0.utf8)) }
+                    if terms[name] == nil, !texts.isEmpty { terms[name] = texts }
                 }
             }
         }
         for record in header.metadata(.iptc).map({ IPTCRecord.all(in: Array($0)) }) ?? [] {
-            switch record.dataset {
-            case 80: add(creators: Self.text(record.value), notices: nil)
-            case 116: add(creators: nil, notices: Self.text(record.value))
-            default: break
-            }
+            if record.dataset == 80 { add(creators: record.value) }
+            if record.dataset == 116 { add(notices: record.value) }
         }
-        add(creators: texts.creator.flatMap(Self.text), notices: texts.notice.flatMap(Self.text))
+        // What libvips does not hand over, or by no name of its own.
+        switch format {
+        case .png:
+            for (keyword, text) in header.comments {
+                if keyword == "Author" { add(creators: Array(text.utf8)) }
+                if keyword == "Copyright" { add(notices: Array(text.utf8)) }
+            }
+        case .tiff:
+            let page = TIFFChoice(page: 0, in: file)?.directory
+            add(creators: page?.text(EXIFTag.artist), notices: page?.text(EXIFTag.copyright))
+        default: for comment in gif.0 { note(comment) }
+        }
         isInXMP = beforeXMP.0 != creators || beforeXMP.1 != notices || !terms.isEmpty
     }
 
+    /// By a comment of a GIF, which is mostly something else.
+    private mutating func note(_ comment: String) {
+        for line in comment.split(whereSeparator: \.isNewline) {
+            let lower = line.lowercased()
+            if lower.hasPrefix("author:") {
+                add(creators: Array(line.dropFirst(7).utf8))
+            } else if lower.hasPrefix("copyright:") {
+                add(notices: Array(line.dropFirst(10).utf8))
+            } else if ["©", "(c)", "copyright", "rights reserved"].contains(where: lower.contains) {
+                add(notices: Array(line.utf8))
+            }
+        }
+    }
+
     /// Several creators in one text stand with `;` between.
-    private mutating func add(creators text: String?, notices notice: String?) {
-        for part in text?.split(separator: ";") ?? [] {
+    private mutating func add(creators text: [UInt8]? = nil, notices notice: [UInt8]? = nil) {
+        for part in text.flatMap(Self.text)?.split(separator: ";") ?? [] {
             let name = part.trimmingCharacters(in: .whitespaces)
             if !name.isEmpty, !creators.contains(name) { creators.append(name) }
         }
-        if let notice, !notices.contains(notice) { notices.append(notice) }
+        if let notice = notice.flatMap(Self.text), !notices.contains(notice) { notices.append(notice) }
     }
 
     /// A text in UTF-8, or else in ISO 8859-1, without what is no text; nil if nothing is left, or if it is too long.
@@ -89,23 +112,17 @@ struct Ownership {
             }
             return "<rdf:\(kind)>\(items.joined())</rdf:\(kind)>"
         }
-        var values: [(String, String)] = []
-        if !creators.isEmpty { values.append((Self.creator, list("Seq", creators))) }
-        if !notices.isEmpty { values.append((Self.rights, list("Alt", [notices.joined(separator: "; ")]))) }
-        for (name, texts) in terms.sorted(by: { $0.key < $1.key }) {
-            let value =
-                switch name {
-                case "xmpRights:UsageTerms": list("Alt", [texts[0]])
-                case "xmpRights:Owner": list("Bag", texts)
-                default: XMLCutter.escaped(texts[0])
-                }
-            values.append((name, value))
-        }
-        let spaces = Self.spaces.filter { space in values.contains { $0.0.hasPrefix(space.key + ":") } }
-            .sorted { $0.key < $1.key }.map { " xmlns:\($0.key)=\"\($0.value)\"" }
+        var values = terms.mapValues { XMLCutter.escaped($0[0]) }
+        values["xmpRights:UsageTerms"] = terms["xmpRights:UsageTerms"].map { list("Alt", [$0[0]]) }
+        values["xmpRights:Owner"] = terms["xmpRights:Owner"].map { list("Bag", $0) }
+        if !creators.isEmpty { values[Self.creator] = list("Seq", creators) }
+        if !notices.isEmpty { values[Self.rights] = list("Alt", [notices.joined(separator: "; ")]) }
+        let spaces = Self.spaces.filter { space in values.keys.contains { $0.hasPrefix(space.key + ":") } }
+            .map { " xmlns:\($0.key)=\"\($0.value)\"" }.sorted()
+        let properties = values.map { "<\($0)>\($1)</\($0)>" }.sorted()
         let packet = """
             <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
-            <rdf:Description rdf:about=""\(spaces.joined())>\(values.map { "<\($0)>\($1)</\($0)>" }.joined())\
+            <rdf:Description rdf:about=""\(spaces.joined())>\(properties.joined())\
             </rdf:Description></rdf:RDF></x:xmpmeta>
             """
         return packet.utf8.count <= Self.longest.packet ? Array(packet.utf8) : nil
@@ -116,51 +133,6 @@ struct Ownership {
         let lines = [("Author", creators), ("Copyright", notices)].filter { !$0.1.isEmpty }
         let text = lines.map { "\($0): \($1.joined(separator: "; "))" }.joined(separator: "\n")
         return text.isEmpty || text.utf8.count > Self.longest.packet ? nil : Array(text.utf8)
-    }
-}
-
-/// What a file says of its creator in texts of its format alone, which libvips does not hand over.
-struct OwnershipTexts {
-    private(set) var creator: [UInt8]?
-    private(set) var notice: [UInt8]?
-    /// An XMP packet.
-    private(set) var xmp: [UInt8]?
-
-    init(in bytes: UnsafeRawBufferPointer, _ header: borrowing VipsPicture, as format: PictureFormat) {
-        switch format {
-        case .png:
-            // libpng has inflated them.
-            for (keyword, text) in header.comments {
-                switch keyword {
-                case "Author" where creator == nil: creator = Array(text.utf8)
-                case "Copyright" where notice == nil: notice = Array(text.utf8)
-                default: break
-                }
-            }
-        case .tiff:
-            let page = TIFFChoice(page: 0, in: bytes)?.directory
-            creator = page?.text(EXIFTag.artist)
-            notice = page?.text(EXIFTag.copyright)
-        case .gif:
-            let texts = GIFCanvas.texts(in: bytes)
-            xmp = texts.xmp
-            for comment in texts.comments { note(comment) }
-        default: break
-        }
-    }
-
-    /// By a comment of a GIF, which is mostly something else.
-    private mutating func note(_ comment: String) {
-        for line in comment.split(whereSeparator: \.isNewline) {
-            let lower = line.lowercased()
-            if lower.hasPrefix("author:") {
-                creator = creator ?? Array(line.dropFirst(7).utf8)
-            } else if lower.hasPrefix("copyright:") {
-                notice = notice ?? Array(line.dropFirst(10).utf8)
-            } else if ["©", "(c)", "copyright", "rights reserved"].contains(where: lower.contains) {
-                notice = notice ?? Array(line.utf8)
-            }
-        }
     }
 }
 

@@ -9,63 +9,33 @@ internal import Foundation
 enum XMLCutter {
     /// `isCut` tells whether to cut an element or attribute, by its qualified name. Nil if the tags are not balanced.
     static func removing(from text: [UInt8], where isCut: (String) -> Bool) -> [UInt8]? {
-        var kept: [UInt8] = []
         // The number of open elements, and that number at the start of the element being cut.
-        var depth = 0
-        var cutDepth: Int?
-        var rest = text[...]
-        while let first = rest.first {
-            guard first == less else {
-                let plain = rest.prefix { $0 != less }
-                if cutDepth == nil { kept += plain }
-                rest = rest.dropFirst(plain.count)
-                continue
-            }
-            guard let tag = tag(at: rest) else { return nil }
-            rest = rest.dropFirst(tag.count)
-            let second = tag.dropFirst().first
-            let isWhole = tag.dropLast().last == slash
-            if second == UInt8(ascii: "!") || second == UInt8(ascii: "?") {
-                if cutDepth == nil { kept += tag }
-            } else if second == slash {
+        var (kept, depth, cutDepth): ([UInt8], Int, Int?) = ([], 0, nil)
+        var parts = XMLParts(text)
+        while let (kind, part) = parts.next() {
+            switch kind {
+            case .end:
                 depth -= 1
                 guard depth >= 0 else { return nil }
-                if cutDepth == nil { kept += tag } else if cutDepth == depth { cutDepth = nil }
-            } else {
+                if cutDepth == nil { kept += part } else if cutDepth == depth { cutDepth = nil }
+            case .start(let isWhole):
                 if cutDepth == nil {
-                    if isCut(name(of: tag)) {
+                    if isCut(name(of: part)) {
                         if !isWhole { cutDepth = depth }
                     } else {
-                        guard let remainder = withoutAttributes(tag, where: isCut) else { return nil }
+                        guard let remainder = withoutAttributes(part, where: isCut) else { return nil }
                         kept += remainder
                     }
                 }
                 if !isWhole { depth += 1 }
+            case .text, .other: if cutDepth == nil { kept += part }
             }
         }
-        return depth == 0 ? kept : nil
+        return depth == 0 && parts.isAtEnd ? kept : nil
     }
 
-    static let less = UInt8(ascii: "<")
-    static let slash = UInt8(ascii: "/")
-    private static let greater = UInt8(ascii: ">")
-    private static let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]
-
-    /// The text from a `<` to its closing `>`.
-    static func tag(at rest: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        for (opening, closing) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
-        where rest.starts(with: opening.utf8) {
-            let inside = rest.dropFirst(opening.utf8.count)
-            return inside.firstRange(of: Array(closing.utf8)).map { rest[..<$0.upperBound] }
-        }
-        var start = rest.startIndex
-        while let next = rest[start...].firstIndex(where: { $0 == greater || quotes.contains($0) }) {
-            if rest[next] == greater { return rest[...next] }
-            guard let end = rest[(next + 1)...].firstIndex(of: rest[next]) else { return nil }
-            start = end + 1
-        }
-        return nil
-    }
+    private static let slash = UInt8(ascii: "/")
+    fileprivate static let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]
 
     static func name(of tag: ArraySlice<UInt8>) -> String {
         let name = tag.dropFirst().prefix { !$0.isASCIISpace && $0 != slash && $0 != UInt8(ascii: ">") }
@@ -104,35 +74,30 @@ enum XMLCutter {
     /// The texts of the elements and attributes of these qualified names: of an element that has `rdf:li`, one of each. Empty if
     /// the tags are not balanced.
     static func values(of names: Set<String>, in text: [UInt8]) -> [String: [String]] {
-        var found: [String: [String]] = [:]
-        var (path, content, rest): ([String], [UInt8], ArraySlice<UInt8>) = ([], [], text[...])
-        while let first = rest.first {
-            guard first == less else {
-                let plain = rest.prefix { $0 != less }
-                content += plain
-                rest = rest.dropFirst(plain.count)
+        var (found, path, content): ([String: [String]], [String], [UInt8]) = ([:], [], [])
+        var parts = XMLParts(text)
+        while let (kind, part) = parts.next() {
+            switch kind {
+            case .text:
+                content += part
                 continue
-            }
-            guard let tag = tag(at: rest) else { return [:] }
-            rest = rest.dropFirst(tag.count)
-            switch tag.dropFirst().first {
-            case UInt8(ascii: "!"), UInt8(ascii: "?"): continue
-            case slash:
+            case .other: continue
+            case .end:
                 guard let name = path.popLast() else { return [:] }
                 if let owner = names.contains(name) ? name : name == "rdf:li" ? path.last(where: names.contains) : nil {
                     let value = unescaped(content)
                     if !value.allSatisfy(\.isWhitespace) { found[owner, default: []].append(value) }
                 }
-            default:
-                guard let (attributes, _) = attributes(of: tag) else { return [:] }
+            case .start(let isWhole):
+                guard let (attributes, _) = attributes(of: part) else { return [:] }
                 for (name, value, _) in attributes where names.contains(name) {
                     found[name, default: []].append(unescaped(value))
                 }
-                if tag.dropLast().last != slash { path.append(name(of: tag)) }
+                if !isWhole { path.append(name(of: part)) }
             }
             content = []
         }
-        return found
+        return parts.isAtEnd ? found : [:]
     }
 
     /// The text behind the entities of XML; those that it does not define stay.
@@ -157,6 +122,61 @@ enum XMLCutter {
 
     /// A text as it stands between tags or in quotation marks.
     static func escaped(_ text: String) -> String {
-        [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")].reduce(text) { $0.replacing($1.0, with: $1.1) }
+        guard text.utf8.contains(where: "&<>\"".utf8.contains) else { return text }
+        return [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")].reduce(text) {
+            $0.replacing($1.0, with: $1.1)
+        }
+    }
+}
+
+/// The tags of an XML text and what is between them, up to what is none.
+struct XMLParts: IteratorProtocol {
+    enum Kind: Hashable {
+        case text
+        case start(isWhole: Bool)
+        case end
+        /// A comment, CDATA, a declaration or an instruction.
+        case other
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: [UInt8]) { rest = text[...] }
+
+    var isAtEnd: Bool { rest.isEmpty }
+    /// Whether an end tag comes next.
+    var isBeforeEnd: Bool { rest.starts(with: "</".utf8) }
+
+    mutating func next() -> (Kind, ArraySlice<UInt8>)? {
+        guard let first = rest.first else { return nil }
+        guard first == UInt8(ascii: "<") else {
+            let end = rest.firstIndex(of: UInt8(ascii: "<")) ?? rest.endIndex
+            defer { rest = rest[end...] }
+            return (.text, rest[..<end])
+        }
+        guard let tag else { return nil }
+        rest = rest[tag.endIndex...]
+        switch tag.dropFirst().first {
+        case UInt8(ascii: "!"), UInt8(ascii: "?"): return (.other, tag)
+        case UInt8(ascii: "/"): return (.end, tag)
+        default: return (.start(isWhole: tag.dropLast().last == UInt8(ascii: "/")), tag)
+        }
+    }
+
+    /// The text from a `<` to its closing `>`.
+    private var tag: ArraySlice<UInt8>? {
+        for (opening, closing) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
+        where rest.starts(with: opening.utf8) {
+            let inside = rest.dropFirst(opening.utf8.count)
+            return inside.firstRange(of: Array(closing.utf8)).map { rest[..<$0.upperBound] }
+        }
+        var start = rest.startIndex
+        while let next = rest[start...].firstIndex(where: { $0 == UInt8(ascii: ">") || XMLCutter.quotes.contains($0) })
+        {
+            if rest[next] == UInt8(ascii: ">") { return rest[...next] }
+            guard let end = rest[(next + 1)...].firstIndex(of: rest[next]) else { return nil }
+            start = end + 1
+        }
+        return nil
     }
 }

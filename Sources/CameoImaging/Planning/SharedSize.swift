@@ -82,7 +82,7 @@ final class SharedPicture {
     let animation: Animation?
     /// The source's header with all metadata fields: the pixels are processed without them.
     let header: VipsPicture
-    let texts: OwnershipTexts
+    let bytes: UnsafeRawBufferPointer
     /// sRGB or grey pixels, upright; for an animation, its frames stacked vertically as stored.
     private let standard: VipsPicture
     /// The same pixels in the source's own colour space; nil if no rendition needs them or there is no profile.
@@ -98,13 +98,13 @@ final class SharedPicture {
         kept: PixelArea?,
         animation: Animation?,
         header: consuming VipsPicture,
-        texts: OwnershipTexts
+        bytes: UnsafeRawBufferPointer
     ) {
         self.shape = shape
         self.kept = kept
         self.animation = animation
         self.header = header
-        self.texts = texts
+        self.bytes = bytes
         // Frames of a video are upright, and may have been made smaller already.
         let isWhole = animation != nil && shape.format != .video
         frameSize = isWhole ? shape.size : PixelSize(standard.width, standard.height / (animation?.frames ?? 1))

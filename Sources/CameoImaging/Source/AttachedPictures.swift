@@ -6,18 +6,16 @@ enum AttachedPictures {
     /// are no previews, each by what its own segments say.
     static func parts(ofJPEG file: UnsafeRawBufferPointer) -> Set<PictureFacts.Part> {
         var (parts, others): (Set<PictureFacts.Part>, [Int]) = ([], [])
-        for payload in segments(of: file, from: 0) {
+        for payload in segments(of: file) {
             parts.formUnion(words(in: payload))
             if payload.starts(with: "MPF\0".utf8) { others += pictures(in: payload) }
         }
-        var unnamed = 0
-        for other in others {
-            let words = Set(other > 0 ? segments(of: file, from: other).flatMap(words) : [])
-            parts.formUnion(words)
-            if words.isEmpty { unnamed += 1 }
-        }
+        let named = others.map { other in other > 0 ? segments(of: file, from: other).flatMap(words) : [] }
+        parts.formUnion(named.joined())
         // The picture's own XMP tells of one that says nothing itself.
-        if unnamed > parts.intersection([.gainMap, .depth]).count { parts.insert(.secondPicture) }
+        if named.count(where: \.isEmpty) > parts.intersection([.gainMap, .depth]).count {
+            parts.insert(.secondPicture)
+        }
         // Samsung's programs put a film behind the picture.
         if file.suffix(4).elementsEqual("SEFT".utf8), file.first(of: "MotionPhoto_Data") != nil {
             parts.insert(.motion)
@@ -41,28 +39,21 @@ enum AttachedPictures {
     private static func words(in payload: Slice<UnsafeRawBufferPointer>) -> Set<PictureFacts.Part> {
         if payload.starts(with: "urn:iso:std:iso:ts:21496:-1\0".utf8) { return [.gainMap] }
         guard payload.starts(with: "http://ns.adobe.com/xap/1.0/\0".utf8) else { return [] }
-        let known: [(String, PictureFacts.Part)] = [
-            ("hdrgm:Version", .gainMap), ("aux:hdrgainmap", .gainMap), ("Semantic=\"GainMap\"", .gainMap),
-            ("Semantic=\"Depth", .depth), ("GDepth:Data", .depth), ("GDepth:Near", .depth),
-            ("MotionPhoto=\"1\"", .motion),
-            ("MicroVideo=\"1\"", .motion), ("Semantic=\"MotionPhoto\"", .motion),
+        let known: [PictureFacts.Part: [String]] = [
+            .gainMap: ["hdrgm:Version", "aux:hdrgainmap", "Semantic=\"GainMap\""],
+            .depth: ["Semantic=\"Depth", "GDepth:Data", "GDepth:Near"],
+            .motion: ["MotionPhoto=\"1\"", "MicroVideo=\"1\"", "Semantic=\"MotionPhoto\""],
         ]
-        return Set(known.filter { UnsafeRawBufferPointer(rebasing: payload).first(of: $0.0) != nil }.map(\.1))
+        let text = UnsafeRawBufferPointer(rebasing: payload)
+        return Set(known.filter { $0.value.contains { text.first(of: $0) != nil } }.keys)
     }
 
     /// The payloads of APP1 and APP2 before the first scan.
     private static func segments(
         of file: UnsafeRawBufferPointer,
-        from start: Int
+        from start: Int = 0
     ) -> [Slice<UnsafeRawBufferPointer>] {
-        var (found, offset): ([Slice<UnsafeRawBufferPointer>], Int) = ([], start + 2)
-        while let marker = file.number(at: offset, count: 2), marker > 0xFFBF, marker != 0xFFDA, found.count < 256,
-            let length = file.number(at: offset + 2, count: 2), length >= 2, length <= file.count - offset - 2
-        {
-            if marker == 0xFFE1 || marker == 0xFFE2 { found.append(file[offset + 4..<offset + 2 + length]) }
-            offset += 2 + length
-        }
-        return found
+        JPEGSegments(file, from: start).filter { 0xE1...0xE2 ~= $0.marker }.prefix(256).map { file[$0.payload] }
     }
 
     /// Where the pictures of a multi-picture file are that are neither the first nor previews; not positive if that is not told.

@@ -34,7 +34,8 @@ struct HEIFItem {
     init(in file: UnsafeRawBufferPointer) {
         guard let meta = Self.meta(of: file), let children = ISOBox.all(in: meta.dropFirst(4)) else {
             let isFilm = file.prefix(Self.longest).firstRange(of: "moov".utf8) != nil
-            if isFilm { unsupported = "of an animation without a still picture" }
+            let codec = file.prefix(Self.longest).firstRange(of: "av01".utf8) != nil ? "AV1" : "HEVC"
+            if isFilm { unsupported = "of an animation (\(codec)) without a still picture, which needs cameo-frames" }
             return
         }
         guard let pitm = children["pitm"]?.payload, let primary = pitm.number(at: 4, count: pitm.first == 0 ? 2 : 4)
@@ -98,6 +99,7 @@ struct HEIFItem {
         if named != CodedColor(primaries: .bt709, transfer: .sRGB) { color = named }
         matrix = colors.number(at: 8, count: 2)
         hasFullRange = colors.number(at: 10, count: 1).map { $0 & 0x80 != 0 }
+        if let otherMatrix { unsupported = unsupported ?? "matrix \(otherMatrix) of H.273, in this range" }
     }
 
     /// The names of a picture that is the opacity of another (MIAF; ISO/IEC 23008-12, D.4.5).

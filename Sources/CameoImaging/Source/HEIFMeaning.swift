@@ -7,7 +7,9 @@ extension HEIFItem {
     func understood(_ picture: borrowing VipsPicture, in file: UnsafeRawBufferPointer) -> VipsPicture? {
         let (format, largest, size) = (picture.format, Double(picture.largestNumber), picture.size)
         var result: VipsPicture? = picture.sharingReference()
-        if isGrey, !(hasFullRange ?? (cameo_heif_has_full_range(file.baseAddress, file.count) != 0)) {
+        // Of others, libheif expands the range; of planes that are colours themselves, the wrong way.
+        let isFull = isGrey ? hasFullRange ?? (cameo_heif_has_full_range(file.baseAddress, file.count) != 0) : true
+        if !isFull || isRGBOfLimitedRange {
             // Black is at 16 and white at 235 of 255, and alike of more bits.
             let (factor, offset) = (largest / (219 * (largest + 1) / 256), -16 * largest / 219)
             result = result?.changingColors {
@@ -17,10 +19,10 @@ extension HEIFItem {
         if let more = moreBits, format == VIPS_FORMAT_USHORT {
             // libvips has the planes as they are: orange, luma, green (H.273, 8.3), in the upper bits.
             let whole = 65_535 / Double(1 << (16 - bits)) / Double((1 << (bits - more)) - 1)
-            let half = whole / 2
+            let half = more == 0 ? whole : whole / 2
             result = result?.changingColors {
                 $0.mixed(by: [half, whole, -half, 0, whole, half, -half, whole, -half])?
-                    .scaled(by: [1, 1, 1], adding: [0, -half * 32_768, whole * 32_768])?.rounded()?.cast(to: format)
+                    .scaled(by: [1, 1, 1], adding: [0, -half * 32_768, half * 65_536])?.rounded()?.cast(to: format)
             }
         }
         guard otherOpacity != nil else { return result }
@@ -48,20 +50,29 @@ extension HEIFItem {
         return bytes
     }
 
-    /// The file with planes that are red, green and blue, as far as libheif is told, where they are YCgCo of integers, which it does
-    /// not know; nil if they are not.
+    /// The file with planes that are red, green and blue of the full range, as far as libheif is told, where it would compute something
+    /// else of them than they mean; nil if it would not.
     func withPlainPlanes(_ file: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard moreBits != nil else { return nil }
+        guard moreBits != nil || isRGBOfLimitedRange else { return nil }
         var bytes = Array(file)
-        // The number of the matrix has two bytes.
+        // The number of the matrix has two bytes, the range is one bit.
         for place in bytes.places(of: "colrnclx") where [0, UInt8(matrix ?? 0)] == bytes[(place + 12)..<(place + 14)] {
-            bytes[place + 13] = 0
+            (bytes[place + 13], bytes[place + 14]) = (0, 0x80)
         }
         return bytes
     }
 
-    /// How many bits the samples of YCgCo-Re and -Ro have more than those of red, green and blue; nil if they are others.
-    private var moreBits: Int? { bits > 8 ? [16: 2, 17: 1][matrix ?? 0] : nil }
+    private var isRGBOfLimitedRange: Bool { matrix == 0 && hasFullRange == false }
+
+    /// How many bits the samples of YCgCo, which libheif takes for 8, and of YCgCo-Re and -Ro, which it does not know, have more than
+    /// those of red, green and blue; nil if they are others.
+    private var moreBits: Int? { bits > 8 ? [8: 0, 16: 2, 17: 1][matrix ?? 0] : nil }
+
+    /// The matrix by its number if nothing here knows it, or not of this range and depth (as Chromium's, libavif).
+    var otherMatrix: Int? {
+        let known = [0, 1, 2, 4, 5, 6, 7, 9, 12] + (hasFullRange == false ? [] : bits > 8 ? [8, 16, 17] : [8])
+        return isGrey ? nil : matrix.flatMap { known.contains($0) ? nil : $0 }
+    }
 }
 
 extension [UInt8] {

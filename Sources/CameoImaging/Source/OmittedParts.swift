@@ -11,7 +11,7 @@ extension SourceReader {
         case .jpeg: parts.formUnion(AttachedPictures.parts(ofJPEG: bytes))
         case .heif, .avif:
             if hasMovieBrand { parts.insert(.animation) }
-            parts.formUnion(AttachedPictures.parts(of: HEIFItem(in: bytes), in: bytes))
+            parts.formUnion(item.map { AttachedPictures.parts(of: $0, in: bytes) } ?? [])
         case .jxl: if isAnimatedJXL { parts.insert(.animation) }
         case .svg: parts.formUnion(lostParts)
         default: break

@@ -17,21 +17,38 @@ enum SampleForm {
 
     /// By the frame header (ITU-T T.81, B.2.2).
     private static func unsupportedFrame(of file: UnsafeRawBufferPointer) -> String? {
-        var offset = 2
-        while offset + 5 <= file.count, file[offset] == 0xFF {
-            switch file[offset + 1] {
-            case 0xFF: offset += 1
+        for (marker, payload) in JPEGSegments(file) {
+            switch marker {
             case 0xC3, 0xCB: return "lossless JPEG"
             case 0xC5...0xC7, 0xCD...0xCF: return "hierarchical JPEG"
             case 0xF7: return "JPEG-LS"
             case 0xC0...0xC2, 0xC9, 0xCA:
-                guard file[offset + 4] == 8 else { return "\(file[offset + 4]) bits a sample" }
-                return file.number(at: offset + 5, count: 2) == 0 ? "in as many rows as a DNL marker says" : nil
-            case 0xDA: return nil
-            default: offset += 2 + Int(file[offset + 2]) << 8 + Int(file[offset + 3])
+                guard file[payload].first == 8 else { return "\(file[payload].first ?? 0) bits a sample" }
+                let rows = file.number(at: payload.lowerBound + 1, count: 2)
+                return rows == 0 ? "in as many rows as a DNL marker says" : nil
+            default: break
             }
         }
         return nil
+    }
+}
+
+/// The segments of a JPEG file up to its first scan (ITU-T T.81, annex B), or to what is none.
+struct JPEGSegments: Sequence, IteratorProtocol {
+    private let file: UnsafeRawBufferPointer
+    private var offset: Int?
+
+    init(_ file: UnsafeRawBufferPointer, from start: Int = 0) { (self.file, offset) = (file, start + 2) }
+
+    mutating func next() -> (marker: UInt8, payload: Range<Int>)? {
+        guard var start = offset else { return nil }
+        // Any number of bytes may fill.
+        while file.number(at: start, count: 2) == 0xFFFF { start += 1 }
+        guard let marker = file.number(at: start, count: 2), marker > 0xFFBF,
+            let length = file.number(at: start + 2, count: 2), length >= 2, length <= file.count - start - 2
+        else { return nil }
+        offset = marker == 0xFFDA ? nil : start + 2 + length
+        return (UInt8(marker & 0xFF), start + 4..<start + 2 + length)
     }
 }
 

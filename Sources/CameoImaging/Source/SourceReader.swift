@@ -29,6 +29,8 @@ struct SourceReader {
     let text: [UInt8]?
     /// What the drawing loses by being drawn by librsvg.
     let lostParts: Set<PictureFacts.Part>
+    /// What a HEIF or AVIF file says of its picture.
+    let item: HEIFItem?
     /// What `cameo-frames` says of its picture, whose frames stand one below the other; nil for a source that is no video.
     private let video: VideoFrameHeader?
 
@@ -67,11 +69,11 @@ struct SourceReader {
         exif = source.exif
         self.format = format
         self.rules = rules
+        item = format == .heif || format == .avif ? HEIFItem(in: bytes) : nil
         let plain = format == .svg ? DrawingText.transcoded(bytes) : nil
-        let pictures = { EmbeddedPictures.readable($0, rules) }
-        let readable = format != .svg ? nil : plain.map { $0.withUnsafeBytes(pictures) ?? $0 } ?? pictures(bytes)
-        let drawing = format == .svg ? ReadableDrawing(readable ?? Array(bytes)) : nil
-        (text, lostParts) = (drawing?.text ?? readable, drawing?.omitted ?? [])
+        var pictures = EmbeddedPictures(rules)
+        let drawing = format == .svg ? ReadableDrawing(plain ?? Array(bytes)) { pictures.readable($0) } : nil
+        (text, lostParts) = (drawing?.text ?? plain, drawing?.omitted ?? [])
     }
 
     /// Opens the source; only the header is read.
@@ -101,7 +103,7 @@ struct SourceReader {
         }
         if let exif { picture.adopt(exif, of: bytes) }
         // It is read later, by ``HEIFItem``.
-        if format == .heif || format == .avif, page == 0, HEIFItem(in: bytes).otherOpacity != nil {
+        if page == 0, item?.otherOpacity != nil {
             return try .result(of: "opacity", picture.withAlpha())
         }
         guard let frames = video?.frames, frames != 1 else { return picture }
@@ -168,7 +170,7 @@ struct SourceReader {
         if format == .gif, let canvas = GIFCanvas(in: bytes) {
             return VipsPicture(openingCopyOf: canvas.bytes, as: format, options)
         }
-        if format == .avif || format == .heif, let plain = HEIFItem(in: bytes).withPlainPlanes(bytes) {
+        if let plain = item?.withPlainPlanes(bytes) {
             return VipsPicture(openingCopyOf: plain, as: format, options)
         }
         if let text {
