@@ -2,6 +2,8 @@
 package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package let reason: String
     package let offset: Int
+    /// The keys that lead to a number that cannot be kept, `metadata.id`; nil if the text is malformed.
+    package var path: String?
 
     package var description: String { "\(reason) at byte \(offset)" }
 }
@@ -14,9 +16,10 @@ extension JSONValue {
     package static let maximumDepth = 64
 
     /// Parses one JSON text (RFC 8259, UTF-8), refusing duplicate keys, lone surrogates and more than
-    /// ``maximumDepth`` nested containers.
-    package init(parsing text: some Sequence<UInt8>) throws(JSONSyntaxError) {
-        var parser = Parser(bytes: Array(text))
+    /// ``maximumDepth`` nested containers. Unless they are `exact`, whole numbers beyond 64 signed bits become the nearest
+    /// `Double`: ``canonicalText`` writes such numbers without an exponent.
+    package init(parsing text: some Sequence<UInt8>, exact: Bool = false) throws(JSONSyntaxError) {
+        var parser = Parser(bytes: Array(text), isExact: exact)
         self = try parser.document()
     }
 
@@ -27,6 +30,8 @@ extension JSONValue {
 
 private struct Parser {
     let bytes: [UInt8]
+    let isExact: Bool
+    var keys: [String] = []
     var offset = 0
     var depth = 0
 
@@ -83,7 +88,9 @@ private struct Parser {
             skipSpace()
             guard next == UInt8(ascii: ":") else { throw failure("expected ':'") }
             offset += 1
+            keys.append(key)
             let value = try value()
+            keys.removeLast()
             guard members.updateValue(value, forKey: key) == nil else { throw failure("duplicate key \"\(key)\"") }
             if try endOfContainer(UInt8(ascii: "}")) { return .object(members) }
         }
@@ -133,6 +140,10 @@ private struct Parser {
         }
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
         if isWhole, let integer = Int64(text) { return .integer(integer) }
+        if isWhole, isExact {
+            let reason = "the whole number \(text.prefix(40)) does not fit in 64 signed bits; send it as a string"
+            throw JSONSyntaxError(reason: reason, offset: start, path: keys.joined(separator: "."))
+        }
         guard let double = Double(text), double.isFinite else { throw failure("the number \(text) is out of range") }
         return .number(double)
     }

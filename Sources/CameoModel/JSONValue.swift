@@ -27,9 +27,10 @@ public enum JSONValue: Hashable, Sendable {
             throw InvalidRequest(path: "", reason: "has \(text.count) bytes, more than \(limit)\(instead)")
         }
         do throws(JSONSyntaxError) {
-            self = try JSONValue(parsing: text)
+            self = try JSONValue(parsing: text, exact: true)
         } catch {
-            throw InvalidRequest(path: "", reason: "malformed JSON: \(error)")
+            let reason = error.path == nil ? "malformed JSON: \(error)" : error.reason
+            throw InvalidRequest(path: error.path ?? "", reason: reason)
         }
     }
 }

@@ -192,6 +192,12 @@ public struct ThumbnailRequest: Hashable, Sendable {
         try self.init(json: try JSONValue(reading: text, atMost: Self.maximumBytes, instead: Self.largerPicture))
     }
 
+    /// Reads the request of an accepted job.
+    package init(accepted text: some Sequence<UInt8>) throws(InvalidRequest) {
+        guard let json = try? JSONValue(parsing: text) else { throw InvalidRequest(path: "", reason: "malformed JSON") }
+        try self.init(json: json)
+    }
+
     package init(json: JSONValue) throws(InvalidRequest) {
         let reader = try JSONObjectReader(json, at: "", fields: Self.fields)
         let source = try reader.required("source", try reader.string("source"))

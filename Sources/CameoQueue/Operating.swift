@@ -88,8 +88,10 @@ extension QueueTransaction {
         let queue: Int64 = try row["queue"]
         let new: NewJob
         do {
-            new = try NewJob(ThumbnailRequest(parsing: row["request"] as Data))
-            if try row["is_refused"] {
+            let request: Data = try row["request"]
+            let isRefused: Bool = try row["is_refused"]
+            new = try NewJob(isRefused ? ThumbnailRequest(parsing: request) : ThumbnailRequest(accepted: request))
+            if isRefused {
                 let entry = try newTask(new, as: id, createdAt: now)
                 // The counters include the job in the queue in which it was refused.
                 guard entry.task.queue == queue else { return nil }

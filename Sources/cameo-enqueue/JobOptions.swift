@@ -133,9 +133,12 @@ struct JobOptions: ParsableArguments {
 
     private func members() throws -> [String: JSONValue] {
         guard let metadata else { return [:] }
-        guard let json = try? JSONValue(parsing: metadata), case .object(let members) = json else {
-            throw ValidationError("--metadata: must be a JSON object")
-        }
-        return members
+        do {
+            let json = try JSONValue(reading: metadata.utf8, atMost: ThumbnailRequest.maximumBytes)
+            if case .object(let members) = json { return members }
+        } catch  where !error.path.isEmpty {
+            throw ValidationError("--metadata: \(error)")
+        } catch {}
+        throw ValidationError("--metadata: must be a JSON object")
     }
 }

@@ -102,6 +102,25 @@ struct JSONParsingTests {
         #expect(error.description == "\(error.reason) at byte \(offset)")
     }
 
+    @Test(
+        arguments: [
+            (#"{"metadata":{"id":9223372036854775808}}"#, "metadata.id", "9223372036854775808"),
+            (#"{"metadata":{"a":1,"b":[{"c":-9223372036854775809}]}}"#, "metadata.b.c", "-9223372036854775809"),
+            ("18446744073709551615", "", "18446744073709551615"),
+            ("[100000000000000000000]", "", "100000000000000000000"),
+        ]
+    )
+    func aWholeNumberBeyond64BitsIsRefusedByName(text: String, path: String, number: String) throws {
+        let error = try #require(throws: InvalidRequest.self) { try JSONValue(reading: text.utf8, atMost: 1_000) }
+        #expect(error.path == path)
+        #expect(error.reason == "the whole number \(number) does not fit in 64 signed bits; send it as a string")
+        // What is stored already is read.
+        #expect(throws: Never.self) { try JSONValue(parsing: text) }
+        for fit in ["9223372036854775807", "-9223372036854775808", "1e19", "9223372036854775808.5"] {
+            #expect(throws: Never.self) { try JSONValue(reading: fit.utf8, atMost: 1_000) }
+        }
+    }
+
     /// Damaged texts are refused or parsed, never crash, and a parsed value survives a round trip.
     @Test func damagedTextsAreReadOrRefused() throws {
         var random = SplitMix64(state: 7)

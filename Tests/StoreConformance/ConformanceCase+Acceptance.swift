@@ -15,6 +15,23 @@ extension ConformanceCase {
             #expect(try await fixture.claim(9).map(\.claim.jobID) == [1, 2])
             #expect(try await fixture.store.job(1).availableAt <= fixture.clock.now)
         },
+        ConformanceCase("numbers in metadata come back as they were sent, or are refused by name") { fixture in
+            let rows = ["9223372036854775807", "1e20", "0.1", "9223372036854775808"].enumerated().map { index, number in
+                request("\(index)", #","metadata":{"id":\#(number)}"#)
+            }
+            try await fixture.insert(rows)
+            try await fixture.register("w1")
+            let jobs = try await fixture.claim(9)
+            #expect(jobs.map(\.claim.jobID) == [1, 2, 3])
+            // 1e20 is written without an exponent where requests are stored in canonical form.
+            let numbers = try jobs.map { try $0.parsedRequest().metadata["id"] }
+            #expect(numbers == [.integer(.max), .number(1e20), .number(0.1)])
+            let reason = "metadata.id: the whole number 9223372036854775808 does not fit in 64 signed bits"
+            #expect(try await fixture.refusal(4)?.contains(reason) == true)
+            let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+            for job in jobs { try await fixture.store.fail(job.claim, with: failure) }
+            #expect(try await fixture.store.retry(2).before == .discarded)
+        },
         ConformanceCase("two duplicates of almost a mebibyte each are one job") { fixture in
             // Regression: their combined requests exceeded the limit of one, so no claim, enqueue or rescue
             // succeeded.

@@ -66,7 +66,7 @@ package struct ClaimedJob: Hashable, Sendable {
     ///
     /// - Throws: `InvalidRequest` for a field unknown to this version.
     package func parsedRequest() throws(InvalidRequest) -> ThumbnailRequest {
-        var parsed = try ThumbnailRequest(parsing: request.utf8)
+        var parsed = try ThumbnailRequest(accepted: request.utf8)
         parsed.refresh = refresh
         if let uploadedBlob { parsed.source = CameoURI.blob(uploadedBlob).text }
         return parsed
