@@ -229,7 +229,7 @@ extension QueueTransaction {
             )
             worker.stopping = try (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:))
             worker.rendererVersion = try row["renderer_version"]
-            worker.quietHours = try row["quiet_hours"]
+            if let text: String = try row["quiet_hours"] { worker.note(QuietTimes(stored: text)) }
             worker.queues = try (row["queues"] as String?)
                 .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) }
             worker.lacks = try (row["lacks"] as String?)?.split(separator: "\n").map(String.init)

@@ -269,7 +269,8 @@ package enum WorkerText {
     /// What the worker does, and how it was asked to end.
     static func state(_ worker: StatusReport.Worker) -> String {
         let state = worker.isAlive ? "runs \(worker.running) of \(worker.concurrency) jobs" : "dead"
-        let quiet = worker.quietHours.map { ", background jobs \($0)" } ?? ""
+        let fault = worker.timeZoneFault.map { " (\($0))" } ?? ""
+        let quiet = worker.quietHours.map { ", background jobs \($0)\(fault)" } ?? ""
         let queues = worker.queues.map { ", of \($0.joined(separator: ", "))" } ?? ""
         let lacks = [lacks(worker), trouble(worker)].compactMap { $0.map { ", \($0)" } }.joined()
         switch worker.stopping {

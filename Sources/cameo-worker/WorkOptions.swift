@@ -89,11 +89,5 @@ struct WorkOptions: ParsableArguments {
 }
 
 extension QuietHours: ExpressibleByArgument {
-    package init?(argument: String) {
-        // The zone of a worker is the machine's.
-        guard !argument.contains(" ") else { return nil }
-        self.init(argument)
-    }
-
-    package var defaultValueDescription: String { text }
+    package init?(argument: String) { self.init(argument) }
 }

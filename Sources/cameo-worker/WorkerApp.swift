@@ -229,6 +229,9 @@ struct WorkerApp {
 
     private func logStart(_ worker: Worker, _ store: any AnyStore, _ logger: Logger) {
         if let caution = store.caution { logger.warning("\(caution)") }
+        if command.work.quietHours != nil, let fault = LocalTime.fault {
+            logger.warning("the quiet hours go by UTC: \(fault)")
+        }
         store.onCommitWait { logger.warning("\($0)") }
         let metadata: Logger.Metadata = [
             "worker": "\(worker.id)", "store": "\(store.location)",
@@ -293,7 +296,7 @@ struct WorkerApp {
     func warnOfQuietQueues(_ store: any ReaderStore) async throws {
         guard let hours = command.work.quietHours, !hours.contains(.now) else { return }
         for queue in try await store.queues() where queue.isBackground && !queue.paused && isChosen(queue.name) {
-            warn(of: queue, "is open from \(hours.text)", [.available, .retryable])
+            warn(of: queue, "is open from \(hours)", [.available, .retryable])
         }
     }
 

@@ -213,6 +213,42 @@ extension EndToEnd {
             try await deployment.waitUntil { try await $0.status().count(.completed) == 2 }
         }
 
+        /// The judge is `date`, which asks the C library.
+        @Test(
+            arguments: [
+                "Europe/Berlin", ":Europe/Berlin", "/usr/share/zoneinfo/Asia/Kolkata", "CET-1CEST,M3.5.0,M10.5.0/3",
+                "UTC-5", "<-0330>3:30", "Europe/Nowhere",
+            ]
+        )
+        func theHoursAreThoseOfTheMachine(zone: String) async throws {
+            func date(_ arguments: String...) async throws -> String {
+                let shown = try await run("env", ["TZ=\(zone)", "date"] + arguments).outputText
+                return shown.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            let begun = Int(Date.now.timeIntervalSince1970) - 3_600
+            let opens = try await date("-d@\(begun)", "+%H:%M")
+            let closes = try await date("-d@\(begun + 7_200)", "+%H:%M")
+            let worker = try deployment.startWorker("--quiet-hours", "\(opens)-\(closes)", environment: ["TZ": zone])
+            defer { worker.killGroup() }
+            try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
+            let shown = try #require(try await deployment.status().workers.first)
+            let offset = try await date("+UTC%:z")
+            #expect(shown.quietHours == "\(opens)-\(closes) \(offset)")
+            // They are open, and end when the clock of the zone shows it, a change to summer time apart.
+            let end = Date(timeIntervalSince1970: Double((begun + 7_200) / 60 * 60))
+            let (closesAt, opensAt) = (try #require(shown.backgroundClosesAt), try #require(shown.backgroundOpensAt))
+            #expect(abs(closesAt.timeIntervalSince(end)) <= 3_600 && closesAt < opensAt)
+            let isUnknown = zone == "Europe/Nowhere"
+            let fault = "TZ=Europe/Nowhere names no time zone that can be read"
+            #expect(shown.timeZoneFault == (isUnknown ? fault : nil))
+            let list = try await deployment.command("cameo-admin", ["worker", "list"]).outputText
+            #expect(list.contains(fault) == isUnknown, "\(list)")
+            worker.send(SIGTERM)
+            #expect(await worker.ending == .exited(0))
+            let log = String(decoding: worker.standardError, as: UTF8.self)
+            #expect(log.contains("the quiet hours go by UTC: \(fault)") == isUnknown, "\(log)")
+        }
+
         @Test func aWorkerAndItsRenderersAreNice() async throws {
             let worker = try deployment.startWorker("--nice", "7", "--idle-io")
             defer { worker.killGroup() }

@@ -111,13 +111,13 @@ extension PostgreSQLTransaction {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13::text[], $14)
             ON CONFLICT (id) DO UPDATE
               SET lease_until = excluded.lease_until, transfers = excluded.transfers, trouble = excluded.trouble,
-                suspects = '{}'
+                quiet_hours = excluded.quiet_hours, suspects = '{}'
               WHERE $12::boolean
             """,
             [
                 worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
-                worker.rendererVersion, worker.quietHours?.description, now, now + Lease.betweenMachines, transfers,
-                mayExist, worker.queues.map { SQLArray($0) }, trouble,
+                worker.rendererVersion, try worker.quietTimes(at: Date(milliseconds: now)), now,
+                now + Lease.betweenMachines, transfers, mayExist, worker.queues.map { SQLArray($0) }, trouble,
             ]
         )
         for lack in worker.lacks where count == 1 { try add(lack, of: worker.id) }

@@ -43,6 +43,7 @@ extension SQLiteStore {
 
     private func extendLease(_ registration: WorkerRegistration, _ progress: WorkerProgress) async throws(StoreError) {
         let (worker, startedAt) = (registration.worker, registration.startedAt)
+        let quietTimes = try mapping { try worker.quietTimes(at: clock.now()) }
         let lease = clock.uptime() + Lease.milliseconds
         try await commit(.begun) { db in
             let (transfers, trouble) = try progress.texts()
@@ -53,11 +54,12 @@ extension SQLiteStore {
                   started_at, boot_id, lease_until, transfers, trouble)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
                 ON CONFLICT(id) DO UPDATE
-                  SET lease_until = excluded.lease_until, transfers = excluded.transfers, trouble = excluded.trouble
+                  SET lease_until = excluded.lease_until, transfers = excluded.transfers, trouble = excluded.trouble,
+                    quiet_hours = excluded.quiet_hours
                 """,
                 [
                     worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
-                    worker.rendererVersion, worker.quietHours?.description, worker.queues, startedAt,
+                    worker.rendererVersion, quietTimes, worker.queues, startedAt,
                     BootIdentity.current, lease, transfers, trouble,
                 ]
             )

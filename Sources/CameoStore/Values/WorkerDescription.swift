@@ -38,6 +38,11 @@ package struct WorkerDescription: Hashable, Sendable {
         (self.queues, self.lacks) = (queues, lacks)
     }
 
+    /// ``QuietTimes`` for the worker's row.
+    package func quietTimes(at now: Date) throws -> String? {
+        try quietHours.map { String(decoding: try WireFormat.encode(QuietTimes($0, now: now)), as: UTF8.self) }
+    }
+
     /// Whether the text can name a worker and its lock file: 1 to 64 characters of A-Z a-z 0-9 _ - . that do not begin
     /// with a full stop.
     package static func isID(_ text: String) -> Bool {

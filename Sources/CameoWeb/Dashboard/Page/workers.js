@@ -16,7 +16,7 @@ export function showWorkers(workers) {
         element("span", { className: `pill ${className}`, textContent: state })),
       quiet([`${worker.running} of ${worker.concurrency} running`, `up ${duration(since(worker.startedAt))}`,
         `version ${worker.version}`, worker.queues ? `queues ${worker.queues.join(", ")}` : "",
-        worker.quietHours ? `quiet hours ${worker.quietHours}` : "",
+        worker.quietHours ? `quiet hours ${worker.quietHours}` : "", worker.timeZoneFault,
         worker.lacks?.length ? `cannot ${worker.lacks.join(", ").replaceAll(":", " ")}` : "",
       ].filter(Boolean).join(" · "), { title: absolute(worker.startedAt) }),
       worker.trouble ? element("p", { className: "failure",
