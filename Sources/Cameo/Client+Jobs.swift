@@ -138,14 +138,14 @@ public struct JobEvents: AsyncSequence, Sendable {
 /// never ends by itself.
 ///
 /// A program that remembers ``JobChange/cursor`` continues after it the next time. Cursors have no gaps, so one that is
-/// higher by more than 1 than the last means that the store no longer kept the changes between. The iteration throws a
-/// ``CameoError``, or `CancellationError` if its task is cancelled.
+/// higher by more than 1 than the last means that the store no longer kept the changes between, and one that is not higher
+/// that the store was restored from a backup. The iteration throws a ``CameoError``, or `CancellationError` if its task is cancelled.
 public struct StoreEvents: AsyncSequence, Sendable {
     /// A change of a job's state.
     public typealias Element = JobChange
 
     let client: Client
-    let cursor: Int64
+    let cursor: FeedCursor
 
     /// Makes an iterator, which begins with the first change after the cursor.
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, cursor: cursor) }
@@ -153,7 +153,7 @@ public struct StoreEvents: AsyncSequence, Sendable {
     /// Reads further changes whenever a process has committed.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let client: Client
-        fileprivate var cursor: Int64
+        fileprivate var cursor: FeedCursor
         fileprivate var page: ArraySlice<JobChange> = []
 
         /// The next change; never nil.
@@ -161,15 +161,14 @@ public struct StoreEvents: AsyncSequence, Sendable {
             while page.isEmpty {
                 // Read before the changes, so that a commit in between is seen twice rather than missed.
                 let version = try await client.version()
-                page = try await client.asking { [client, cursor] in
-                    try await client.store.changes(since: cursor, limit: 1_000)[...]
+                let next = try await client.asking { [client, cursor] in
+                    try await client.store.changes(since: cursor, limit: 1_000)
                 }
+                (page, cursor) = (next.changes[...], next.next)
                 if page.isEmpty { _ = try await client.version(after: version) }
             }
             try Task.checkCancellation()
-            let change = page.removeFirst()
-            cursor = change.cursor
-            return change
+            return page.removeFirst()
         }
     }
 }
@@ -181,8 +180,9 @@ extension Client {
     /// - Returns: the changes after the cursor, and all later ones.
     /// - Throws: ``CameoError/storeUnavailable(reason:)``
     public func events(since cursor: Int64? = nil) async throws(CameoError) -> StoreEvents {
-        let last = try await asking { if let cursor { cursor } else { try await store.lastChange() } }
-        return StoreEvents(client: self, cursor: last)
+        let seen = cursor.map { FeedCursor($0) }
+        let start = try await asking { try await store.changes(since: seen, limit: 0).next }
+        return StoreEvents(client: self, cursor: start)
     }
 
     /// The events of an accepted request until its job ends; none if it needed no job.

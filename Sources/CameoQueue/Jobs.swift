@@ -122,34 +122,6 @@ extension QueueTransaction {
         return ended + [last]
     }
 
-    package func changes(since cursor: Int64, limit: Int) throws -> [JobChange] {
-        // The names of batches have no line feeds.
-        try query(
-            """
-            SELECT seq, fed.job_id AS job_id, fed.state AS state, at,
-              (SELECT name FROM queue WHERE id = coalesce(
-                (SELECT queue FROM accepted WHERE accepted.id = fed.job_id),
-                (SELECT queue FROM outcome WHERE outcome.id = fed.job_id))) AS queue,
-              (SELECT \(dialect.lines("name", by: "batch")) FROM batch_job \(dialect.indexed(by: "batch_job_id"))
-                JOIN batch ON batch.id = batch_job.batch WHERE batch_job.job_id = fed.job_id) AS batches
-            FROM \(dialect.isSQLite
-                ? "(SELECT * FROM change WHERE seq > ?1 ORDER BY seq LIMIT ?2)" : "changes_since(?1, ?2)") AS fed
-            ORDER BY seq
-            """,
-            [cursor, limit]
-        )
-        .map { row in
-            JobChange(
-                cursor: try row["seq"],
-                job: try row["job_id"],
-                state: try JobState(code: row["state"]),
-                at: Date(milliseconds: try row["at"]),
-                queue: try row["queue"],
-                batches: try (row["batches"] as String?)?.split(separator: "\n").map(String.init)
-            )
-        }
-    }
-
     // MARK: - Batches
 
     /// The batches that have jobs, newest first.

@@ -1,5 +1,6 @@
 internal import CameoModel
 package import CameoStore
+internal import Foundation
 
 // DESIGN. Removes obsolete rows that nothing else removes: expired source failures and idempotency keys, what repairs have
 // set aside, and queues, batches and concurrency keys without jobs. A key that an operator has limited is kept for future jobs. So is a key
@@ -116,14 +117,45 @@ extension QueueTransaction {
         return ended
     }
 
-    /// What has ever been counted.
+    /// What has been counted since the store was made, or since its counters were reset.
     package func counters() throws -> StoreCounters {
+        let time: Int64? = try value("SELECT value FROM counter WHERE family = '\(Self.past)'")
+        var counters = try everCounted().added(to: stored(Self.past))
+        let begun = try time ?? value("SELECT since FROM epoch WHERE name = 'readings'")
+        counters.since = begun.map(Date.init(milliseconds:))
+        return counters
+    }
+
+    /// The prefix of what had been counted when the counters were reset; the time of it, by itself.
+    private static var past: String { "past." }
+
+    private func everCounted() throws -> StoreCounters {
         var counters = try everEnded(in: nil)
-        for row in try query("SELECT family, label, value FROM counter") {
+        counters += try stored("")
+        let totals = try totals()
+        counters.add(Int(try lastChange()), to: .changes)
+        counters.add(totals["sources_evicted"] ?? 0, to: .evicted)
+        counters.add(totals["source_bytes_evicted"] ?? 0, to: .evictedBytes)
+        return counters
+    }
+
+    private func stored(_ prefix: String) throws -> StoreCounters {
+        try query("SELECT family, label, value FROM counter").reduce(into: StoreCounters()) { counters, row in
+            let name: String = try row["family"]
+            guard name.hasPrefix(prefix) else { return }
             // A newer version may count more.
-            guard let family = StoreCounters.Family(rawValue: try row["family"]) else { continue }
+            guard let family = StoreCounters.Family(rawValue: String(name.dropFirst(prefix.count))) else { return }
             counters.add(try row["value"], to: family, try row["label"])
         }
-        return counters
+    }
+
+    func resetCounters() throws {
+        let ever = try everCounted()
+        try execute("DELETE FROM counter WHERE family LIKE '\(Self.past)%'")
+        let rows = ever.entries.map { ($0.family.rawValue, $0.label, Int64($0.value)) } + [("", "", now)]
+        for (family, label, value) in rows {
+            let insertion = "INSERT INTO counter(family, label, value) VALUES (?1, ?2, ?3)"
+            try execute(insertion, ["\(Self.past)\(family)", label, value])
+        }
     }
 }

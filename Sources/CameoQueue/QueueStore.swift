@@ -140,16 +140,9 @@ extension QueueStore {
         return try await read { db in try db.status() }
     }
 
-    package func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange] {
+    package func changes(since cursor: FeedCursor?, limit: Int) async throws(StoreError) -> FeedPage {
         try await numberChanges()
-        return try await read { db in try db.changes(since: cursor, limit: limit) }
-    }
-
-    package func lastChange() async throws(StoreError) -> Int64 {
-        try await numberChanges()
-        return try await read { db in
-            try db.value("SELECT \(db.dialect.isSQLite ? "max(seq) FROM change" : "last FROM feed")") ?? 0
-        }
+        return try await read { db in try db.feed(after: cursor, limit: limit) }
     }
 
     package func batches(before cursor: Int64?, limit: Int) async throws(StoreError) -> BatchPage {

@@ -1,5 +1,6 @@
 internal import CameoModel
 package import CameoStore
+package import Foundation
 
 // DESIGN. Families one after another, each with its type and help before its samples, in two formats that differ in
 // little. OpenMetrics 1.0 (https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md) also has
@@ -58,18 +59,23 @@ package struct MetricsText: Sendable {
         let kind: Kind
         let help: String
         let samples: [Sample]
+        /// When its counters were 0, in seconds since 1970.
+        let created: Double?
 
         var unit: String? { ["bytes", "seconds"].first { name.hasSuffix("_\($0)") } }
     }
 
     private var families: [Family] = []
+    /// When the counters that are added were 0; nil: not known.
+    package var countersSince: Date?
 
     package init() {}
 
     /// Adds a family. Its name has no `_total` or `_info`, and ends with the unit, `bytes` or `seconds`, if there is one;
     /// `help` is one sentence.
     package mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
-        families.append(Family(name: name, kind: kind, help: help, samples: samples))
+        let created = [.counter, .histogram].contains(kind) ? countersSince?.timeIntervalSince1970 : nil
+        families.append(Family(name: name, kind: kind, help: help, samples: samples, created: created))
     }
 
     /// Adds a family of a single number.
@@ -113,21 +119,32 @@ package struct MetricsText: Sendable {
             }
             // There are as many as queues, ten times over.
             for sample in family.samples {
-                text += start
-                text += sample.ending
-                for (index, label) in sample.labels.enumerated() {
-                    text += index == 0 ? "{" : ","
-                    text += label.name
-                    text += "=\""
-                    text += Self.escaped(label.value)
-                    text += index == sample.labels.count - 1 ? "\"}" : "\""
-                }
-                text += " "
-                text += Self.text(of: sample.value)
-                text += "\n"
+                Self.append(sample.value, start + sample.ending, sample.labels, to: &text)
+                guard format == .openMetrics, let created = family.created, ["", "_count"].contains(sample.ending)
+                else { continue }
+                Self.append(created, "\(name)_created", sample.labels, to: &text)
             }
         }
         return format == .openMetrics ? text + "# EOF\n" : text
+    }
+
+    private static func append(
+        _ value: Double,
+        _ name: String,
+        _ labels: [(name: String, value: String)],
+        to text: inout String
+    ) {
+        text += name
+        for (index, label) in labels.enumerated() {
+            text += index == 0 ? "{" : ","
+            text += label.name
+            text += "=\""
+            text += escaped(label.value)
+            text += index == labels.count - 1 ? "\"}" : "\""
+        }
+        text += " "
+        text += Self.text(of: value)
+        text += "\n"
     }
 
     private static func text(of value: Double) -> String {
@@ -146,9 +163,11 @@ package struct MetricsText: Sendable {
         self.init()
         let build = Sample(1, ["program": program, "version": CameoVersion.current])
         add("cameo_build", .info, "The version of the program that reports.", [build])
-        let (metrics, status) = (try await store.metrics(), try await store.status())
+        // The status numbers the changes, which the metrics count.
+        let (status, metrics) = (try await store.status(), try await store.metrics())
+        countersSince = metrics.counters.since
         add(metrics.counters, queues: status.queues.map(\.name))
-        add(status, metrics, changes: try await store.lastChange())
+        add(status, metrics)
     }
 
     // MARK: - Counters over the life of the store
@@ -195,7 +214,7 @@ package struct MetricsText: Sendable {
 
     // MARK: - The store at this moment
 
-    private mutating func add(_ report: StatusReport, _ metrics: StoreMetrics, changes: Int64) {
+    private mutating func add(_ report: StatusReport, _ metrics: StoreMetrics) {
         add("cameo_store_schema_version", .gauge, "The version of the store's tables.", report.schemaVersion)
         add(
             "cameo_jobs",
@@ -207,7 +226,7 @@ package struct MetricsText: Sendable {
                 }
             }
         )
-        add("cameo_job_changes", .counter, "Changes of jobs' states.", Int(changes))
+        add("cameo_job_changes", .counter, "Changes of jobs' states.", metrics.counters[.changes])
         func each(_ number: (StatusReport.Queue) -> Double) -> [Sample] {
             report.queues.map { Sample(number($0), ["queue": $0.name]) }
         }
@@ -232,7 +251,7 @@ package struct MetricsText: Sendable {
         add("cameo_cached_sources", .gauge, "Originals in the cache.", report.sources.count)
         add("cameo_cached_source_bytes", .gauge, "Bytes of the cached originals.", report.sources.bytes)
         let reason = "removed because the cache was over its budget."
-        let (evicted, bytes) = (report.sources.evicted, report.sources.evictedBytes)
+        let (evicted, bytes) = (metrics.counters[.evicted], metrics.counters[.evictedBytes])
         add("cameo_cached_sources_evicted", .counter, "Originals \(reason)", evicted)
         add("cameo_cached_sources_evicted_bytes", .counter, "Bytes of the originals \(reason)", bytes)
     }

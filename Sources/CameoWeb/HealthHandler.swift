@@ -44,6 +44,7 @@ extension WebExchange {
         let store = site.store
         let ofStore = try? await answerInTime { try await MetricsText(of: store, by: "cameo-web") }
         var metrics = ofStore ?? MetricsText()
+        metrics.countersSince = site.startedAt
         let up = "1 while the store answers this server within 5 seconds; else only the server's own metrics are here."
         metrics.add("cameo_store_up", .gauge, up, ofStore == nil ? 0 : 1)
         let counts = site.counters.all

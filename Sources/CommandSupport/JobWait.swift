@@ -39,18 +39,17 @@ package struct JobWait {
         var watched = WatchedJobs(ids)
         var standstill = StandstillWatch()
         // Read before the first states, so that a change in between is seen twice rather than missed.
-        var cursor = try await store.lastChange()
+        var cursor = try await store.changes(since: nil, limit: 0).next
         try await watched.note(store.places(of: ids), of: ids)
         while true {
             watched.show(in: progress, standstill.reason)
             if watched.waiting.isEmpty { return watched.ended }
             let version = try await store.version()
-            while case let changes = try await store.changes(since: cursor, limit: Self.page), let last = changes.last {
-                // After a gap, what the feed no longer has may have been the end of any of them.
-                let isComplete = changes[0].cursor == cursor + 1
-                let ids = isComplete ? watched.touched(by: changes) : Array(watched.waiting)
-                cursor = last.cursor
-                try await watched.note(store.places(of: ids), of: ids, after: changes)
+            while case let page = try await store.changes(since: cursor, limit: Self.page), page.next != cursor {
+                // What the feed has not, or has no longer, may have been the end of any of them.
+                let ids = page.gap == nil ? watched.touched(by: page.changes) : Array(watched.waiting)
+                cursor = page.next
+                try await watched.note(store.places(of: ids), of: ids, after: page.changes)
             }
             if watched.waiting.isEmpty { continue }
             while try await store.version() == version {

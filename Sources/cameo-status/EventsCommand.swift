@@ -50,22 +50,28 @@ struct EventsCommand: AsyncParsableCommand {
         while true {
             // Read before the changes, so that a commit in between is seen twice rather than missed.
             let version = try await store.version()
-            while case let changes = try await store.changes(since: cursor, limit: Self.page), let last = changes.last {
-                cursor = last.cursor
-                for change in changes where state.isEmpty || state.contains(change.state) { try Output.message(change) }
+            while case let page = try await store.changes(since: cursor, limit: Self.page), page.next != cursor {
+                cursor = page.next
+                let changes = page.changes.filter { state.isEmpty || state.contains($0.state) }
+                for change in changes { try Output.message(change) }
             }
             guard follow else { return }
             repeat { try await Task.sleep(for: Self.pause) } while try await store.version() == version
         }
     }
 
-    private func start(in store: any ReaderStore) async throws -> Int64 {
-        guard let since else { return follow ? try await store.lastChange() : 0 }
-        // Numbers have no gaps; history loses its oldest ones.
-        if since > 0, let first = try await store.changes(since: since, limit: 1).first, first.cursor > since + 1 {
-            Output.error("cameo-status: the changes \(since + 1) to \(first.cursor - 1) are no longer kept")
-        }
-        return since
+    private func start(in store: any ReaderStore) async throws -> FeedCursor {
+        guard let since else { return follow ? try await store.changes(since: nil, limit: 0).next : FeedCursor(0) }
+        let page = try await store.changes(since: FeedCursor(since), limit: 1)
+        guard let gap = page.gap else { return FeedCursor(since) }
+        let (first, last) = (gap.lowerBound, gap.upperBound)
+        let isOfAnother = last == since
+        Output.error(
+            isOfAnother
+                ? "cameo-status: the last change is \(first - 1), not \(since): the store was restored, or is another one"
+                : "cameo-status: the changes \(first) to \(last) are no longer kept"
+        )
+        return FeedCursor(isOfAnother ? first - 1 : since)
     }
 
     /// The time between two looks, so that a busy store costs at most ten a second.

@@ -153,6 +153,34 @@ struct PgpoolTests {
             _ = try await store.version()
         }
     }
+
+    /// The standby lacks what came last: a reader that has it is told, and goes on where the two part.
+    @Test func aPromotedStandbyIsAnotherEpochOfTheFeed() async throws {
+        let server = try await PostgreSQLServer()
+        let pooler = try await Pgpool(before: server)
+        let store = try PostgreSQLStore(DatabaseURL(server.url(ofSchema: "epochs")))
+        for index in 0..<3 { _ = try await store.enqueue([Fixture.request(index)]) }
+        let seen = try await store.changes(since: FeedCursor(0), limit: 9)
+        #expect(seen.changes.count == 3 && seen.gap == nil)
+        let url = try DatabaseURL(pooler.standby(ofSchema: "epochs"))
+        try await eventually("the standby has them") {
+            (try? await PostgreSQLStore(url, .readOnly).changes(since: FeedCursor(0), limit: 9).next) == seen.next
+        }
+        try await pooler.promote()
+        // What the server has now is lost.
+        for index in 3..<5 { _ = try await store.enqueue([Fixture.request(index)]) }
+        let vain = try await store.changes(since: seen.next, limit: 9).next
+        #expect(vain == FeedCursor(5, in: seen.next.epoch))
+
+        let promoted = try PostgreSQLStore(url)
+        _ = try await promoted.enqueue([Fixture.request(9)])
+        let page = try await promoted.changes(since: seen.next, limit: 9)
+        #expect(page.gap == nil && page.changes.map(\.cursor) == [4] && page.next.epoch != seen.next.epoch)
+        let told = try await promoted.changes(since: vain, limit: 9)
+        #expect(told.gap == 4...5 && told.changes.map(\.cursor) == [4] && told.next == page.next)
+        // Counted since the promotion.
+        #expect(try await promoted.metrics().counters[.changes] == 1)
+    }
 }
 
 /// The main promises of a store, kept through PgBouncer.

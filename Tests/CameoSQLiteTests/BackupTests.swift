@@ -215,6 +215,39 @@ struct RestoreTests {
         #expect(!FileManager.default.fileExists(atPath: BackupNote.file(in: store)))
     }
 
+    @Test func whoKnowsTheStoreOfBeforeIsToldWhatWasInVain() async throws {
+        let (folder, path, backup) = try await folders()
+        defer { withExtendedLifetime(folder) {} }
+        let old = try SQLiteStore(reading: path)
+        let before = try await old.metrics().counters
+        #expect(before[.changes] == 2)
+        old.close()
+        _ = try await SQLiteStore.restore(backup, to: path)
+        let store = try SQLiteStore(at: path, creating: false)
+        let present = try await store.changes(since: nil, limit: 9)
+        #expect(present.next.number == 1 && present.next.epoch != "0")
+        // The backup was taken after the first change.
+        let known = try await store.changes(since: FeedCursor(1, in: "0"), limit: 9)
+        #expect(known.gap == nil && known.next == present.next)
+        for cursor in [FeedCursor(2, in: "0"), FeedCursor(2)] {
+            let page = try await store.changes(since: cursor, limit: 9)
+            #expect(page.gap == 2...2 && page.next == present.next)
+        }
+        // A monitor counts nothing twice: what was counted before the restore is not counted again.
+        let reset = try await store.metrics().counters
+        #expect(reset.entries.allSatisfy { $0.value == 0 })
+        #expect(try #require(reset.since) > (try #require(before.since)))
+        _ = try await store.enqueue([StoreFixture.request(2)])
+        #expect(try await store.metrics().counters[.changes] == 1)
+        #expect(try await store.changes(since: known.next, limit: 9).changes.map(\.cursor) == [2])
+        #expect(try await store.check().allSatisfy { $0.severity == .ok })
+        store.close()
+        _ = try await SQLiteStore.restore(backup, to: path)
+        let again = try SQLiteStore(at: path, creating: false)
+        let page = try await again.changes(since: FeedCursor(2, in: present.next.epoch), limit: 9)
+        #expect(page.gap == 2...2 && page.next.epoch != present.next.epoch)
+    }
+
     @Test func aStoreThatIsGoneOrDamagedIsReplaced() async throws {
         let (folder, store, backup) = try await folders()
         let elsewhere = try await SQLiteStore.restore(backup, to: folder.path("new"))

@@ -31,7 +31,7 @@ struct EventTests {
             _ = try await bench.store.enqueue([request(batch: "b"), request()])
             try await bench.work(worker, with: WebBench.picture())
         }
-        let expected = try await bench.store.changes(since: 0, limit: 100)
+        let expected = try await bench.store.changes(since: FeedCursor(0), limit: 100).changes
         try #require(expected.count == 18)
         for stream in streams {
             let changes = try await stream.changes(18)

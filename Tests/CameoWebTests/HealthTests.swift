@@ -79,6 +79,8 @@ struct HealthTests {
         #expect(document["cameo_build_info{program=\"cameo-web\",version=\"\(CameoVersion.current)\"}"] == 1)
         #expect(document["cameo_jobs{queue=\"bulk\",state=\"completed\"}"] == 1)
         #expect(document["cameo_jobs_ended_total{queue=\"bulk\",outcome=\"completed\"}"] == 1)
+        let created = try #require(document["cameo_jobs_ended_created{queue=\"bulk\",outcome=\"completed\"}"])
+        #expect((0..<600).contains(Date.now.timeIntervalSince1970 - created))
         #expect(document["cameo_workers{state=\"alive\"}"] == 1)
         #expect(document["cameo_thumbnails"] == 1)
         #expect(document["cameo_store_up"] == 1)
@@ -116,7 +118,8 @@ struct MetricsDocument {
                 guard help.1 == family else { throw Malformed(line: String(line)) }
             } else if let match = line.wholeMatch(of: sample), let value = Double(match.3) {
                 let ending = ["counter": "_total", "info": "_info"][kind] ?? ""
-                let endings = kind == "histogram" ? ["_bucket", "_sum", "_count"] : [ending]
+                let created = kind == "counter" ? ["_created"] : []
+                let endings = kind == "histogram" ? ["_bucket", "_sum", "_count", "_created"] : [ending] + created
                 guard endings.contains(where: { match.1 == family + $0 }) else { throw Malformed(line: String(line)) }
                 let name = String(match.1) + String(match.2 ?? "")
                 guard samples.updateValue(value, forKey: name) == nil else { throw Malformed(line: String(line)) }

@@ -5,6 +5,16 @@ internal import Testing
 
 // Short forms of the calls of workers and operators.
 
+extension ReaderStore {
+    package func changes(since number: Int64, limit: Int) async throws(StoreError) -> [JobChange] {
+        try await changes(since: FeedCursor(number), limit: limit).changes
+    }
+
+    package func lastChange() async throws(StoreError) -> Int64 {
+        try await changes(since: nil, limit: 0).next.number
+    }
+}
+
 extension WorkerStore {
     package func extendLease(of worker: String, adding counted: StoreCounters = StoreCounters())
         async throws(StoreError)

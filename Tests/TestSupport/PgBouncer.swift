@@ -50,4 +50,17 @@ package final class Pgpool: Sendable {
     package func url(ofSchema schema: String) -> String {
         "postgres://cameo@/postgres?host=\(folder)&port=9999&schema=\(schema)"
     }
+
+    /// The name of a store, on the standby.
+    package func standby(ofSchema schema: String) -> String {
+        "postgres://cameo@/postgres?host=\(folder)/standby&port=5433&schema=\(schema)"
+    }
+
+    /// Makes the standby a server of its own, which goes on where it is.
+    ///
+    /// - Throws: what starting a process throws; ``ToolFailed``.
+    package func promote() async throws {
+        let client = ["-h", "\(folder)/standby", "-p", "5433", "-U", "cameo", "-d", "postgres"]
+        try await Pictures.tool("psql", client + ["-c", "SELECT pg_promote()"])
+    }
 }

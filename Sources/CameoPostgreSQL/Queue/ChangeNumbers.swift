@@ -27,6 +27,13 @@ enum ChangeNumbers {
     /// How long changes stay without a number if nobody reads them, in milliseconds.
     static let rest: Int64 = 100
 
+    /// The epoch of the feed, as SQL: a failover has another timeline, an upgrade another server, and a dump that was restored
+    /// another table.
+    private static let epoch = """
+        concat((SELECT system_identifier FROM pg_control_system()), '.',
+          left(pg_walfile_name(pg_current_wal_lsn()), 8), '.', 'feed'::regclass::oid)
+        """
+
     /// The condition that there are changes without a number that were entered at a time or before.
     static func areThere(enteredBy time: String = "\(Int64.max)") -> String {
         """
@@ -43,8 +50,13 @@ enum ChangeNumbers {
     /// - Returns: whether there may be more.
     static func number(_ db: PostgreSQLTransaction, lock: String = "FOR UPDATE") throws -> Bool {
         // The next statements see everything that was committed when this one had the lock.
-        guard let feed = try db.row("SELECT low, last FROM feed \(lock)") else { return false }
-        let (low, last): (Int64, Int64) = try (feed[0], feed[1])
+        guard let feed = try db.row("SELECT low, last, \(epoch) FROM feed \(lock)") else { return false }
+        let (low, last, epoch): (Int64, Int64, String) = try (feed[0], feed[1], feed[2])
+        let epochs = try db.epochs()
+        if epochs.last?.name != epoch {
+            // Of the first, no counters of others were seen.
+            try db.beginEpoch(epoch, after: last, resettingCounters: epochs.count > 1)
+        }
         // Before the snapshot with which it is compared.
         let issued: Int64? = try db.value("SELECT last_value FROM new_change_entry_seq")
         let xids = try db.row(

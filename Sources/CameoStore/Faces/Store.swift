@@ -131,10 +131,8 @@ package protocol ReaderStore: AnyStore {
     /// The current states of these jobs; a superseded job is represented by the job that took its place. Ids that do
     /// not exist are omitted.
     func places(of ids: [Int64]) async throws(StoreError) -> [Int64: JobPlace]
-    /// State changes after a cursor, in commit order, each exactly once, as long as history is kept.
-    func changes(since cursor: Int64, limit: Int) async throws(StoreError) -> [JobChange]
-    /// The cursor of the last change; 0 if there is none.
-    func lastChange() async throws(StoreError) -> Int64
+    /// State changes after a cursor, nil for the present, in commit order, each exactly once, as long as history is kept.
+    func changes(since cursor: FeedCursor?, limit: Int) async throws(StoreError) -> FeedPage
     /// The current state of the store. The cost does not depend on the number of jobs.
     func status() async throws(StoreError) -> StatusReport
     /// Why due jobs are not worked on, for those who wait for them. The cost does not depend on the number of jobs.

@@ -30,7 +30,7 @@ package actor StoreChanges {
     private var lastWaiter = 0
     private var follower: Task<Void, Never>?
     /// The store's version and the last change that were read; nil before the first, and if changes may have been missed.
-    private var seen: (version: Int, cursor: Int64)?
+    private var seen: (version: Int, cursor: FeedCursor)?
     private var hasNews = false
     private var turns = 0
     private var idleTurns = 0
@@ -159,7 +159,7 @@ package actor StoreChanges {
             guard version != seen?.version else { return }
             hasNews = true
             guard var last = seen?.cursor else {
-                let last = try await store.lastChange()
+                let last = try await store.changes(since: nil, limit: 0).next
                 // A follower that has ended in between leaves nothing behind.
                 guard !Task.isCancelled else { return }
                 seen = (version, last)
@@ -167,13 +167,12 @@ package actor StoreChanges {
             }
             var isLast = false
             while !isLast {
-                let changes = try await store.changes(since: last, limit: Self.page)
+                let page = try await store.changes(since: last, limit: Self.page)
                 guard !Task.isCancelled else { return }
-                let isComplete = changes.first.map { $0.cursor == last + 1 } ?? true
-                isLast = changes.count < Self.page
-                last = changes.last?.cursor ?? last
-                let ended = Set(changes.lazy.filter(\.state.isFinal).map(\.job))
-                wake { !isComplete || $0.job.map(ended.contains) ?? false }
+                isLast = page.changes.count < Self.page
+                last = page.next
+                let ended = Set(page.changes.lazy.filter(\.state.isFinal).map(\.job))
+                wake { page.gap != nil || $0.job.map(ended.contains) ?? false }
             }
             seen = (version, last)
         } catch {

@@ -1,4 +1,5 @@
 package import CameoModel
+package import Foundation
 
 // DESIGN. Counters that never go back while the store lives, at next to no cost on the path of a job:
 //
@@ -37,6 +38,11 @@ package struct StoreCounters: Hashable, Sendable {
         case milliseconds
         /// Transactions that ran again because they collided with another's.
         case collisions
+        /// Changes of jobs' states.
+        case changes
+        /// Originals that were removed because the cache was over its budget, and their bytes.
+        case evicted = "sources.evicted"
+        case evictedBytes = "sources.evicted.bytes"
 
         /// The labels that are known in advance. Their numbers are reported even while they are 0: a monitor does not
         /// see the increase of a number whose first report is 1.
@@ -51,7 +57,7 @@ package struct StoreCounters: Hashable, Sendable {
             case .sources, .sourceBytes: ["fetched", "revalidated", "cached", "stale"]
             case .renderersEnded: ["recycled", "killed", "crashed"]
             case .completed, .discarded, .cancelled, .thumbnails, .thumbnailBytes, .renderersStarted, .durations,
-                .milliseconds, .collisions:
+                .milliseconds, .collisions, .changes, .evicted, .evictedBytes:
                 []
             }
         }
@@ -93,6 +99,8 @@ package struct StoreCounters: Hashable, Sendable {
 
     /// By family and label.
     private var values: [Family: [String: Int]] = [:]
+    /// Since when the store has counted.
+    package var since: Date?
 
     package init() {}
 

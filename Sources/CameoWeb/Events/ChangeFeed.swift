@@ -15,10 +15,13 @@ final class ChangeFeed: Sendable {
         let text: String
     }
 
+    /// Events after a cursor. See ``FeedPage``.
+    typealias Page = (start: FeedCursor, events: [Event], next: FeedCursor, gap: ClosedRange<Int64>?)
+
     private struct State {
         /// The cursor up to which the feed has read; nil before its first look.
-        var last: Int64?
-        /// The newest events; their cursors have no gaps.
+        var last: FeedCursor?
+        /// The newest events, of the epoch of `last`; their numbers have no gaps.
         var newest: [Event] = []
         var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextListener = 0
@@ -61,24 +64,30 @@ final class ChangeFeed: Sendable {
         return (signals, continuation)
     }
 
-    /// The events after a cursor, at most a page; empty if the feed has seen none yet.
-    func events(after cursor: Int64) async throws(StoreError) -> [Event] {
-        let known = state.withLock { state -> [Event]? in
-            guard let last = state.last, cursor < last else { return [] }
-            guard let first = state.newest.first, first.change.cursor <= cursor + 1 else { return nil }
-            return Array(state.newest[Int(cursor + 1 - first.change.cursor)...].prefix(Self.page))
+    /// The events after a cursor, at most a page; none if the feed has seen none yet.
+    func events(after cursor: FeedCursor) async throws(StoreError) -> Page {
+        let known = state.withLock { state -> Page? in
+            guard let last = state.last, cursor != last else { return (cursor, [], cursor, nil) }
+            guard cursor.epoch == last.epoch, let first = state.newest.first?.change.cursor,
+                (first...last.number).contains(cursor.number + 1)
+            else { return nil }
+            let events = Array(state.newest[Int(cursor.number + 1 - first)...].prefix(Self.page))
+            return (cursor, events, FeedCursor(cursor.number + Int64(events.count), in: last.epoch), nil)
         }
         if let known { return known }
         return try await read(after: cursor)
     }
 
-    private func read(after cursor: Int64) async throws(StoreError) -> [Event] {
-        let changes = try await store.changes(since: cursor, limit: Self.page)
+    /// The first events for a client, after the cursor that it has; nil: the present.
+    func read(after cursor: FeedCursor?) async throws(StoreError) -> Page {
+        let page = try await store.changes(since: cursor, limit: Self.page)
         do {
-            return try changes.map { change in
+            let events = try page.changes.map { change in
                 let data = String(decoding: try WireFormat.encode(change), as: UTF8.self)
-                return Event(change: change, text: "id: \(change.cursor)\nevent: job\ndata: \(data)\n\n")
+                let id = FeedCursor(change.cursor, in: page.next.epoch)
+                return Event(change: change, text: "id: \(id)\nevent: job\ndata: \(data)\n\n")
             }
+            return (page.start, events, page.next, page.gap)
         } catch {
             throw .failed("\(error)")
         }
@@ -118,23 +127,20 @@ final class ChangeFeed: Sendable {
     /// the next wake-up.
     private func look() async -> Bool {
         do throws(StoreError) {
-            guard var last = state.withLock({ $0.last }) else {
-                let now = try await store.lastChange()
-                state.withLock { $0.last = now }
-                return true
-            }
+            var last = state.withLock { $0.last }
             var isNews = false
-            while case let events = try await read(after: last), let newest = events.last {
+            while case let page = try await read(after: last), page.next != last {
                 isNews = true
-                last = newest.change.cursor
                 state.withLock { state in
-                    state.last = last
-                    state.newest += events
+                    if page.gap != nil || page.next.epoch != last?.epoch { state.newest = [] }
+                    state.last = page.next
+                    state.newest += page.events
                     if state.newest.count > 2 * Self.window {
                         state.newest.removeFirst(state.newest.count - Self.window)
                     }
                 }
-                guard events.count == Self.page else { break }
+                last = page.next
+                guard page.events.count == Self.page else { break }
             }
             return isNews
         } catch {

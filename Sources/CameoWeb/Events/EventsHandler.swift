@@ -11,9 +11,7 @@ extension WebExchange {
     func events() async throws -> Response {
         try admit(.read, ["since", "state", "queue", "batch"])
         let states = Set(try target.query.words("state", JobState.self))
-        let newest = try await site.store.lastChange()
-        // A cursor beyond the newest change is another store's.
-        let start = min(try cursor() ?? newest, newest)
+        let first = try await site.feed.read(after: cursor())
         var headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
         // nginx would otherwise collect events until its buffer is full.
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
@@ -22,7 +20,7 @@ extension WebExchange {
             headers: headers,
             body: EventStream(
                 feed: site.feed,
-                start: start,
+                first: first,
                 states: states,
                 queue: target.query["queue"],
                 batch: target.query["batch"],
@@ -33,12 +31,12 @@ extension WebExchange {
     }
 
     /// The cursor to resume from; nil for the present. A browser that reconnects sends the header.
-    private func cursor() throws(Problem) -> Int64? {
+    private func cursor() throws(Problem) -> FeedCursor? {
         let since = try target.query.integer("since", in: 0...Int64.max)
         guard let text = HTTPField.Name("Last-Event-ID").flatMap({ request.headers[$0] }), !text.isEmpty else {
-            return since
+            return since.map { FeedCursor($0) }
         }
-        guard let cursor = Int64(text), cursor >= 0 else {
+        guard let cursor = FeedCursor(text) else {
             throw Problem(.badRequest, "Last-Event-ID: must be the id of an event, not \"\(text)\"")
         }
         return cursor
@@ -48,7 +46,7 @@ extension WebExchange {
 /// The events after a cursor, sent as fast as the client takes them, until it leaves or the server shuts down.
 struct EventStream: Sendable {
     let feed: ChangeFeed
-    let start: Int64
+    let first: ChangeFeed.Page
     /// The states that are entered; empty: any.
     let states: Set<JobState>
     let queue, batch: String?
@@ -72,25 +70,21 @@ struct EventStream: Sendable {
     @concurrent
     private func send(to writer: inout any ResponseBodyWriter, _ signals: AsyncStream<Void>) async throws {
         var news = signals.makeAsyncIterator()
-        var cursor = start
+        var page = first
         // The first one tells the client where it has begun, and that it is connected.
-        try await FileBody.write(ByteBuffer(string: Self.comment(at: cursor)), to: &writer, on: channel)
+        try await FileBody.write(ByteBuffer(string: Self.comment(at: page.start)), to: &writer, on: channel)
         var written = ContinuousClock.now
         while !Task.isShuttingDownGracefully {
-            let events = try await feed.events(after: cursor)
-            var text = ""
-            if let first = events.first?.change.cursor, first > cursor + 1, cursor > 0 {
-                text = Self.gap(from: cursor + 1, to: first - 1)
-            }
-            for event in events where isWanted(event.change) { text += event.text }
-            if let last = events.last { cursor = last.change.cursor }
+            var text = page.gap.map { Self.gap($0, before: page.start) } ?? ""
+            for event in page.events where isWanted(event.change) { text += event.text }
             // Half the time, as the next signal may be as late as the last.
-            if text.isEmpty, written.duration(to: .now) >= keepAlive / 2 { text = Self.comment(at: cursor) }
+            if text.isEmpty, written.duration(to: .now) >= keepAlive / 2 { text = Self.comment(at: page.next) }
             if !text.isEmpty {
                 try await FileBody.write(ByteBuffer(string: text), to: &writer, on: channel)
                 written = .now
             }
-            if events.isEmpty, await news.next() == nil { return }
+            if page.events.isEmpty, await news.next() == nil { return }
+            page = try await feed.events(after: page.next)
         }
     }
 
@@ -102,10 +96,10 @@ struct EventStream: Sendable {
     }
 
     /// A comment, and the cursor for `Last-Event-ID`: a filter may let nothing through for long.
-    private static func comment(at cursor: Int64) -> String { ": keep-alive\nid: \(cursor)\n\n" }
+    private static func comment(at cursor: FeedCursor) -> String { ": keep-alive\nid: \(cursor)\n\n" }
 
-    /// Changes that the store keeps no longer.
-    private static func gap(from first: Int64, to last: Int64) -> String {
-        "id: \(last)\nevent: gap\ndata: {\"from\":\(first),\"to\":\(last)}\n\n"
+    /// See ``FeedPage/gap``.
+    private static func gap(_ numbers: ClosedRange<Int64>, before start: FeedCursor) -> String {
+        "id: \(start)\nevent: gap\ndata: {\"from\":\(numbers.lowerBound),\"to\":\(numbers.upperBound)}\n\n"
     }
 }
