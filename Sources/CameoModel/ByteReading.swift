@@ -11,14 +11,16 @@ extension RandomAccessCollection<UInt8> where Index == Int {
         return self[startIndex + offset..<startIndex + offset + count]
     }
 
-    /// An unsigned integer of 0…7 bytes; zero bytes read as 0.
+    /// An unsigned integer of 0…8 bytes; zero bytes read as 0. Nil also for one beyond every size.
     @inlinable
     package func number(at offset: Int, count: Int, _ order: ByteOrder = .big) -> Int? {
-        guard count < 8, let slice = slice(at: offset, count: count) else { return nil }
-        switch order {
-        case .big: return slice.reduce(0) { $0 << 8 | Int($1) }
-        case .little: return slice.reversed().reduce(0) { $0 << 8 | Int($1) }
-        }
+        guard count <= 8, let slice = slice(at: offset, count: count) else { return nil }
+        let number =
+            switch order {
+            case .big: slice.reduce(0) { $0 << 8 | Int($1) }
+            case .little: slice.reversed().reduce(0) { $0 << 8 | Int($1) }
+            }
+        return number >> 56 == 0 ? number : nil
     }
 
     /// A four-character name, as chunks and boxes have.

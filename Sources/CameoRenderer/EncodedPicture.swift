@@ -1,12 +1,11 @@
 internal import CameoModel
 internal import Foundation
-internal import Glibc
 
 /// The facts of an encoded picture, read from its first byte to its last.
 ///
 /// DESIGN: a compromised renderer chooses these bytes, and others will decode them. So their structure is walked, and
 /// nothing may be in them that was not requested: no bytes behind the end, where other files can hide; no second size;
-/// no frame outside the picture. Pixels are not decoded, and no memory is allocated.
+/// no frame outside the picture. Pixels are not decoded.
 struct EncodedPicture: Hashable {
     let width: Int
     let height: Int
@@ -34,220 +33,114 @@ struct EncodedPicture: Hashable {
         self = picture
     }
 
-    func holds(left: Int, top: Int, width: Int, height: Int) -> Bool {
-        left + width <= self.width && top + height <= self.height
+    private func holds(_ size: PixelSize, left: Int, top: Int) -> Bool {
+        left + size.width <= width && top + size.height <= height
     }
 
-    /// Chunks from IHDR to IEND (https://www.w3.org/TR/png-3/#5DataRep); no animation, since the renderer never writes
-    /// one. The first may say how many frames of a video stand one below the other (``VideoFrameHeader``).
+    /// Chunks from IHDR to IEND; no animation, since the renderer never writes one. The first may say how many frames of a
+    /// video stand one below the other (``VideoFrameHeader``).
     private static func png(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
-        guard bytes.has("IHDR", 12), bytes.bigEndian(8, 4) == 13 else { return nil }
-        var offset = 8
-        while let length = bytes.bigEndian(offset, 4), let name = bytes.name(at: offset + 4) {
-            let isSecondHeader = name == "IHDR" && offset > 8
-            guard length <= bytes.count - offset - 12, !isSecondHeader, !["acTL", "fcTL", "fdAT"].contains(name) else {
-                return nil
-            }
-            offset += 12 + length
-            guard name == "IEND" else { continue }
-            let isOfVideo = bytes.has(VideoFrameHeader.chunk, VideoFrameHeader.offset)
-            let frames = isOfVideo ? bytes.bigEndian(VideoFrameHeader.framesOffset, 4) : 1
-            guard offset == bytes.count, let frames, let height = bytes.bigEndian(20, 4), frames > 0,
-                height.isMultiple(of: frames)
-            else { return nil }
-            return EncodedPicture(bytes.bigEndian(16, 4), height / frames, frames: frames)
+        var (chunks, name) = (FileParts(.pngChunk, of: bytes, from: PNGFile.signature.count), "IHDR")
+        guard let header = chunks.next(), header.name == name, header.payload.count == 13 else { return nil }
+        while name != "IEND", let next = chunks.next()?.name {
+            guard !["IHDR", "acTL", "fcTL", "fdAT"].contains(next) else { return nil }
+            name = next
         }
-        return nil
+        let isOfVideo = bytes.name(at: VideoFrameHeader.offset) == VideoFrameHeader.chunk
+        let frames = isOfVideo ? bytes.number(at: VideoFrameHeader.framesOffset, count: 4) : 1
+        guard name == "IEND", chunks.isAtEnd, let frames, let height = bytes.number(at: 20, count: 4), frames > 0,
+            height.isMultiple(of: frames)
+        else { return nil }
+        return EncodedPicture(bytes.number(at: 16, count: 4), height / frames, frames: frames)
     }
 
-    /// Segments that declare their length and, after each SOS, compressed bytes, in which a 0xFF that is no marker is
-    /// followed by zero (ITU T.81, annex B).
+    /// Segments, of which one has the size, up to the end mark.
     private static func jpeg(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
-        guard bytes.bigEndian(0, 2) == 0xFFD8 else { return nil }
-        var offset = 2
+        guard bytes.number(at: 0, count: 2) == 0xFFD8 else { return nil }
         var picture: EncodedPicture?
-        while let marker = bytes.bigEndian(offset, 2) {
-            if marker == 0xFFD9 { return offset + 2 == bytes.count ? picture : nil }
-            guard let length = bytes.bigEndian(offset + 2, 2), length >= 2 else { return nil }
+        for (marker, _, payload) in JPEGSegments(bytes) {
             switch marker {
-            case 0xFFC4, 0xFFCC, 0xFFDB, 0xFFDD, 0xFFE0...0xFFFE: break
-            case 0xFFC0...0xFFCF where marker != 0xFFC8:
+            case 0xD9: return payload.upperBound == bytes.count ? picture : nil
+            case 0xC4, 0xCC, 0xDA, 0xDB, 0xDD, 0xE0...0xFE: break
+            case 0xC0...0xCF where marker != 0xC8:
                 guard picture == nil else { return nil }
-                picture = EncodedPicture(bytes.bigEndian(offset + 7, 2), bytes.bigEndian(offset + 5, 2))
-            case 0xFFDA: break
+                picture = EncodedPicture(
+                    bytes.number(at: payload.lowerBound + 3, count: 2),
+                    bytes.number(at: payload.lowerBound + 1, count: 2)
+                )
             default: return nil
-            }
-            offset += 2 + length
-            guard marker == 0xFFDA else { continue }
-            while let next = bytes.firstIndex(of: 0xFF, from: offset) {
-                offset = next
-                guard let follower = bytes.byte(next + 1), follower == 0 || (0xD0...0xD7).contains(follower) else {
-                    break
-                }
-                offset += 2
             }
         }
         return nil
     }
 
-    /// Blocks up to the trailer (https://www.w3.org/Graphics/GIF/spec-gif89a.txt).
+    /// Blocks up to the trailer.
     private static func gif(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
-        guard let screen = EncodedPicture(bytes.littleEndian(6, 2), bytes.littleEndian(8, 2)),
-            let flags = bytes.byte(10)
-        else { return nil }
-        var offset = 13 + colorTable(flags)
-        var frames = 0
-        while let kind = bytes.byte(offset) {
-            switch kind {
-            case 0x21: offset += 2
-            case 0x2C:
-                guard let left = bytes.littleEndian(offset + 1, 2), let top = bytes.littleEndian(offset + 3, 2),
-                    let width = bytes.littleEndian(offset + 5, 2), let height = bytes.littleEndian(offset + 7, 2),
-                    screen.holds(left: left, top: top, width: width, height: height),
-                    let own = bytes.byte(offset + 9)
-                else { return nil }
-                frames += 1
-                offset += 11 + colorTable(own)
-            case 0x3B:
-                let isLast = offset + 1 == bytes.count
-                return isLast ? EncodedPicture(screen.width, screen.height, frames: frames) : nil
-            default: return nil
-            }
-            while let length = bytes.byte(offset), length > 0 { offset += 1 + Int(length) }
-            offset += 1
+        func number(_ offset: Int) -> Int? { bytes.number(at: offset, count: 2, .little) }
+        guard let screen = EncodedPicture(number(6), number(8)) else { return nil }
+        var (frames, isSound) = (0, true)
+        let end = GIFBlocks.walk(bytes) { block, _ in
+            guard bytes[block] == 0x2C else { return }
+            frames += 1
+            let size = PixelSize(number(block + 5) ?? 0, number(block + 7) ?? 0)
+            isSound = isSound && screen.holds(size, left: number(block + 1) ?? 0, top: number(block + 3) ?? 0)
         }
-        return nil
+        guard isSound, let end, end + 1 == bytes.count, bytes[end] == 0x3B else { return nil }
+        return EncodedPicture(screen.width, screen.height, frames: frames)
     }
 
-    /// The bytes of a colour table.
-    private static func colorTable(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
-
-    /// Boxes (ISO/IEC 14496-12) fill the file; the size is the `ispe` property (23008-12), which all its pictures (colour and
-    /// alpha) must share.
+    /// Boxes fill the file; the size is the `ispe` property (ISO/IEC 23008-12), which all its pictures (colour and alpha)
+    /// must share.
     static func avif(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
-        guard let boxes = boxes(bytes, 0..<bytes.count), let meta = boxes["meta"],
-            let parts = Self.boxes(bytes, meta.lowerBound + 4..<meta.upperBound)?["iprp"],
-            let properties = Self.boxes(bytes, parts)?["ipco"]
+        guard bytes.name(at: 8) == "avif", let meta = only("meta", FileParts(.box, of: bytes)),
+            let parts = only("iprp", FileParts(.box, of: bytes, from: meta.lowerBound + 4, to: meta.upperBound)),
+            let place = only("ipco", FileParts(.box, of: bytes, from: parts.lowerBound, to: parts.upperBound))
         else { return nil }
-        var sizes: Set<EncodedPicture> = []
-        let isSound = isEachBox(bytes, properties) { name, content in
-            guard name == "ispe" else { return true }
-            let size = EncodedPicture(
-                bytes.bigEndian(content.lowerBound + 4, 4),
-                bytes.bigEndian(content.lowerBound + 8, 4)
-            )
-            if let size { sizes.insert(size) }
-            return size != nil
+        var picture: EncodedPicture?
+        var properties = FileParts(.box, of: bytes, from: place.lowerBound, to: place.upperBound)
+        while let (name, payload) = properties.next() {
+            guard name == "ispe" else { continue }
+            let (width, height) = (payload.lowerBound + 4, payload.lowerBound + 8)
+            let size = EncodedPicture(bytes.number(at: width, count: 4), bytes.number(at: height, count: 4))
+            guard let size, picture ?? size == size else { return nil }
+            picture = size
         }
-        return isSound && sizes.count == 1 ? sizes.first : nil
+        return properties.isAtEnd ? picture : nil
     }
 
-    /// The contents of the boxes that fill a range exactly, by name; nil if a name occurs twice.
-    private static func boxes(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> [String: Range<Int>]? {
-        var found: [String: Range<Int>] = [:]
-        let isSound = isEachBox(bytes, range) { name, content in
-            guard name != "mdat" else { return true }
-            return found.updateValue(content, forKey: name) == nil
+    /// What a box has, if the boxes fill their place and none but that for pixels is there twice.
+    private static func only(_ name: String, _ boxes: FileParts) -> Range<Int>? {
+        var (boxes, found): (FileParts, [String: Range<Int>]) = (boxes, [:])
+        while let box = boxes.next() {
+            guard found.updateValue(box.payload, forKey: box.name) == nil || box.name == "mdat" else { return nil }
         }
-        return isSound ? found : nil
+        return boxes.isAtEnd ? found[name] : nil
     }
 
-    private static func isEachBox(
-        _ bytes: UnsafeRawBufferPointer,
-        _ range: Range<Int>,
-        _ isGood: (_ name: String, _ content: Range<Int>) -> Bool
-    ) -> Bool {
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            guard let size = bytes.bigEndian(offset, 4), size >= 8, size <= range.upperBound - offset,
-                let name = bytes.name(at: offset + 4), isGood(name, offset + 8..<offset + size)
-            else { return false }
-            offset += size
-        }
-        return true
-    }
-
-    /// One plain chunk, or a VP8X header and any chunks (https://developers.google.com/speed/webp/docs/riff_container). Every
-    /// picture has the canvas size or, in an animation, its frame's.
+    /// One plain chunk, or a VP8X header and any chunks. Every picture has the canvas size or, in an animation, its frame's.
     static func webp(_ bytes: UnsafeRawBufferPointer) -> EncodedPicture? {
-        guard bytes.littleEndian(4, 4) == bytes.count - 8 else { return nil }
-        guard bytes.has("VP8X", 12) else {
-            guard let length = bytes.littleEndian(16, 4), 20 + length + length % 2 == bytes.count else { return nil }
-            return bitstream(bytes, 12)
-        }
-        guard let canvas = EncodedPicture(more(bytes, 24), more(bytes, 27)) else { return nil }
-        var frames = 0
-        let isSound = isEach(bytes, 12..<bytes.count) { name, start, length in
-            switch name {
-            case "VP8 ", "VP8L":
-                frames += 1
-                return bitstream(bytes, start - 8) == canvas
-            case "ANMF":
-                frames += 1
-                guard let left = bytes.littleEndian(start, 3), let top = bytes.littleEndian(start + 3, 3),
-                    let frame = EncodedPicture(more(bytes, start + 6), more(bytes, start + 9)), length >= 16,
-                    canvas.holds(left: 2 * left, top: 2 * top, width: frame.width, height: frame.height)
-                else { return false }
-                return isEach(bytes, start + 16..<start + length) { name, start, _ in
-                    !["VP8 ", "VP8L"].contains(name) || bitstream(bytes, start - 8) == frame
-                }
-            default: return true
-            }
-        }
-        return isSound ? EncodedPicture(canvas.width, canvas.height, frames: frames) : nil
-    }
-
-    /// Whether chunks fill a range exactly and each satisfies a condition.
-    private static func isEach(
-        _ bytes: UnsafeRawBufferPointer,
-        _ range: Range<Int>,
-        _ isGood: (_ name: String, _ start: Int, _ length: Int) -> Bool
-    ) -> Bool {
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            guard let name = bytes.name(at: offset), let length = bytes.littleEndian(offset + 4, 4),
-                length <= range.upperBound - offset - 8, isGood(name, offset + 8, length)
-            else { return false }
-            offset += 8 + length + length % 2
-        }
-        return offset == range.upperBound
-    }
-
-    /// The size in the header of the bitstream chunk at an offset.
-    private static func bitstream(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> EncodedPicture? {
-        if bytes.has("VP8L", offset), let bits = bytes.littleEndian(offset + 9, 4) {
-            return EncodedPicture(bits & 0x3FFF + 1, bits >> 14 & 0x3FFF + 1)
-        }
-        guard bytes.has("VP8 ", offset) else { return nil }
-        return EncodedPicture(
-            bytes.littleEndian(offset + 14, 2).map { $0 & 0x3FFF },
-            bytes.littleEndian(offset + 16, 2).map { $0 & 0x3FFF }
-        )
-    }
-
-    /// A three-byte number that is stored less 1.
-    private static func more(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int? {
-        bytes.littleEndian(offset, 3).map { $0 + 1 }
-    }
-}
-
-// Short names for what is read here. Not `Data`: every byte of every answer is read, and `Data` checks each access anew.
-extension UnsafeRawBufferPointer {
-    fileprivate func byte(_ offset: Int) -> UInt8? { offset >= 0 && offset < count ? self[offset] : nil }
-
-    fileprivate func bigEndian(_ offset: Int, _ count: Int) -> Int? { number(at: offset, count: count) }
-
-    fileprivate func littleEndian(_ offset: Int, _ count: Int) -> Int? { number(at: offset, count: count, .little) }
-
-    fileprivate func has(_ word: String, _ offset: Int) -> Bool {
-        slice(at: offset, count: word.utf8.count)?.elementsEqual(word.utf8) ?? false
-    }
-
-    /// The position of the next byte with this value, from an offset on.
-    fileprivate func firstIndex(of value: UInt8, from offset: Int) -> Int? {
-        guard offset >= 0, offset < count, let base = baseAddress,
-            let found = memchr(base + offset, Int32(value), count - offset)
+        guard bytes.number(at: 4, count: 4, .little) == bytes.count - 8,
+            let canvas = WebPSize.inChunk(at: 12, of: bytes),
+            let picture = EncodedPicture(canvas.width, canvas.height)
         else { return nil }
-        return UnsafeRawPointer(found) - base
+        var (frames, chunks) = (0, FileParts(.riffChunk, of: bytes, from: 12))
+        guard let first = chunks.next() else { return nil }
+        guard first.name == "VP8X" else { return chunks.isAtEnd ? picture : nil }
+        func fits(_ chunk: (name: String, payload: Range<Int>), _ size: PixelSize) -> Bool {
+            !["VP8 ", "VP8L"].contains(chunk.name)
+                || WebPSize.inChunk(at: chunk.payload.lowerBound - 8, of: bytes) == size
+        }
+        while let (name, payload) = chunks.next() {
+            guard fits((name, payload), canvas) else { return nil }
+            if ["VP8 ", "VP8L", "ANMF"].contains(name) { frames += 1 }
+            guard name == "ANMF" else { continue }
+            func number(_ place: Int) -> Int { bytes.number(at: payload.lowerBound + place, count: 3, .little) ?? 0 }
+            let size = PixelSize(number(6) + 1, number(9) + 1)
+            guard payload.count >= 16, picture.holds(size, left: 2 * number(0), top: 2 * number(3)) else { return nil }
+            var parts = FileParts(.riffChunk, of: bytes, from: payload.lowerBound + 16, to: payload.upperBound)
+            while let part = parts.next() { guard fits(part, size) else { return nil } }
+            guard parts.isAtEnd else { return nil }
+        }
+        return chunks.isAtEnd ? EncodedPicture(canvas.width, canvas.height, frames: frames) : nil
     }
 }

@@ -35,9 +35,9 @@ struct GIFCanvas {
         func number(_ offset: Int) -> Int { file.number(at: offset, count: 2, .little) ?? 0 }
         var (images, isCleared, control): (Int, Bool, Int?) = (0, false, nil)
         var changes: [(control: Int?, image: Int, index: UInt8)] = []
-        let end = Self.walk(file) { offset, _ in
+        let end = GIFBlocks.walk(file) { offset, _ in
             if file[offset] == 0x2C {
-                let (own, shared) = (Self.colors(file[offset + 9]), Self.colors(file[10]))
+                let (own, shared) = (GIFBlocks.colors(file[offset + 9]), GIFBlocks.colors(file[10]))
                 let isAtStart = number(offset + 1) == 0 && number(offset + 3) == 0
                 let coversAll = isAtStart && number(offset + 5) >= number(6) && number(offset + 7) >= number(8)
                 isCleared = isCleared || images == 0 && !coversAll
@@ -49,8 +49,7 @@ struct GIFCanvas {
                 isCleared = isCleared || file[offset + 3] >> 2 & 7 == 2
             }
         }
-        guard end != nil else { return nil }
-        guard isCleared, !changes.isEmpty else { return nil }
+        guard end != nil, isCleared, !changes.isEmpty else { return nil }
         var bytes: [UInt8] = []
         var copied = 0
         for change in changes {
@@ -68,47 +67,31 @@ struct GIFCanvas {
 
     /// Whether a file ends within a block; not if only its last byte, the trailer, is missing, or if it has others than blocks.
     static func isCutOff(_ file: UnsafeRawBufferPointer) -> Bool {
-        walk(file) { _, _ in }.map { $0 > file.count } ?? false
+        GIFBlocks.walk(file) { _, _ in }.map { $0 > file.count } ?? false
     }
 
     /// The comments of a file, which have no name, and its XMP.
     static func texts(in file: UnsafeRawBufferPointer) -> (comments: [String], xmp: [UInt8]?) {
         var (comments, xmp): ([String], [UInt8]?) = ([], nil)
-        _ = walk(file) { offset, blocks in
+        _ = GIFBlocks.walk(file) { offset, data in
             let kind = file[offset] == 0x21 ? file[offset + 1] : 0
             if kind == 0xFE, comments.count < 16 {
-                comments.append(String(decoding: blocks.prefix(64).flatMap { Array(file[$0]) }, as: UTF8.self))
+                var (text, place): ([UInt8], Int) = ([], data.lowerBound)
+                while place < data.upperBound, text.count < 16_384,
+                    let piece = file.slice(at: place + 1, count: Int(file[place]))
+                {
+                    text += piece
+                    place = piece.endIndex
+                }
+                comments.append(String(decoding: text, as: UTF8.self))
             }
             // As it is, with a trailer behind it that makes blocks of it.
-            guard kind == 0xFF, let name = blocks.first, file[name].elementsEqual("XMP DataXMP".utf8),
-                let end = file.first(of: "</x:xmpmeta>", from: name.upperBound), end - name.upperBound < 1 << 17
+            let start = data.lowerBound + 12
+            guard kind == 0xFF, file.slice(at: start - 12, count: 12)?.elementsEqual("\u{B}XMP DataXMP".utf8) == true,
+                let end = file.first(of: "</x:xmpmeta>", from: start), end - start < 1 << 17
             else { return }
-            xmp = Array(file[name.upperBound..<end + 12])
+            xmp = Array(file[start..<end + 12])
         }
         return (comments, xmp)
-    }
-
-    private static func colors(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 2 << Int(flags & 7) }
-
-    /// Tells where each image and extension is, and where the data of an extension; returns where the last ends, which is beyond a
-    /// file that was cut off. Nil if there is anything but blocks.
-    private static func walk(_ file: UnsafeRawBufferPointer, _ visit: (Int, [Range<Int>]) -> Void) -> Int? {
-        guard file.count > 13 else { return file.count + 1 }
-        var offset = 13 + 3 * colors(file[10])
-        while offset < file.count, file[offset] != 0x3B {
-            let isImage = file[offset] == 0x2C
-            guard isImage || file[offset] == 0x21 else { return nil }
-            guard offset + (isImage ? 10 : 2) < file.count else { return file.count + 1 }
-            var at = offset + (isImage ? 11 + 3 * colors(file[offset + 9]) : 2)
-            var blocks: [Range<Int>] = []
-            while at < file.count, file[at] != 0 {
-                let end = at + 1 + Int(file[at])
-                if !isImage, end <= file.count { blocks.append(at + 1..<end) }
-                at = end
-            }
-            visit(offset, blocks)
-            offset = at + 1
-        }
-        return offset
     }
 }

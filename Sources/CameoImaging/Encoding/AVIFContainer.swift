@@ -121,19 +121,13 @@ struct ISOBox {
         return bytes + name.utf8 + payload
     }
 
-    /// The boxes that fill these bytes exactly; nil for anything else, including 64-bit sizes.
+    /// The boxes that fill these bytes exactly; nil for anything else.
     static func all(in bytes: some Sequence<UInt8>) -> [ISOBox]? {
-        let bytes = Array(bytes)
-        var boxes: [ISOBox] = []
-        var position = 0
-        while position < bytes.count {
-            guard let size = bytes.number(at: position, count: 4), size >= 8, let name = bytes.name(at: position + 4),
-                let payload = bytes.slice(at: position + 8, count: size - 8)
-            else { return nil }
-            boxes.append(ISOBox(name, Array(payload)))
-            position += size
+        Array(bytes).withUnsafeBytes { bytes in
+            var (parts, boxes): (FileParts, [ISOBox]) = (FileParts(.box, of: bytes), [])
+            while let (name, payload) = parts.next() { boxes.append(ISOBox(name, Array(bytes[payload]))) }
+            return parts.isAtEnd ? boxes : nil
         }
-        return boxes
     }
 }
 

@@ -103,8 +103,8 @@ enum PNGContainer {
 enum GIFContainer {
     /// The file with a comment behind its colours; nil if this is none.
     static func adding(_ comment: [UInt8], to file: Data) -> Data? {
-        guard file.starts(with: "GIF89a".utf8), let flags = file.number(at: 10, count: 1),
-            let head = file.slice(at: 0, count: 13 + (flags & 0x80 == 0 ? 0 : 3 * (2 << (flags & 7))))
+        guard file.starts(with: "GIF89a".utf8), let flags = file.dropFirst(10).first,
+            let head = file.slice(at: 0, count: 13 + 3 * GIFBlocks.colors(flags))
         else { return nil }
         var added: [UInt8] = [0x21, 0xFE]
         for start in stride(from: 0, to: comment.count, by: 255) {

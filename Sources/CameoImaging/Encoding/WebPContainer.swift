@@ -69,16 +69,11 @@ enum WebPContainer {
     /// The chunks, or nil if they do not fill the file exactly.
     private static func chunks(of file: Data) -> [Chunk]? {
         guard file.name(at: 0) == "RIFF", file.name(at: 8) == "WEBP" else { return nil }
-        var chunks: [Chunk] = []
-        var position = 12
-        while position < file.count {
-            guard let name = file.name(at: position), let length = file.number(at: position + 4, count: 4, .little),
-                let payload = file.slice(at: position + 8, count: length)
-            else { return nil }
-            chunks.append(Chunk(name: name, payload: Array(payload)))
-            position += 8 + length + length % 2
+        return file.withUnsafeBytes { file in
+            var (parts, chunks): (FileParts, [Chunk]) = (FileParts(.riffChunk, of: file, from: 12), [])
+            while let (name, payload) = parts.next() { chunks.append(Chunk(name: name, payload: Array(file[payload]))) }
+            return parts.isAtEnd ? chunks : nil
         }
-        return position == file.count ? chunks : nil
     }
 }
 

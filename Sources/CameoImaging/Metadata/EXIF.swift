@@ -21,7 +21,9 @@ struct EXIFBlock {
         size: PixelSize,
         isSRGB: Bool
     ) {
-        guard let file = source.flatMap({ TIFFFile($0) }) ?? (texts.isEmpty ? nil : TIFFFile(Array("II*\0".utf8)))
+        guard
+            let file = source.flatMap(TIFFFile.init(exif:))
+                ?? (texts.isEmpty ? nil : TIFFFile(exif: Array("II*\0".utf8)))
         else { return nil }
         order = file.order
         let first = file.firstDirectory
@@ -178,7 +180,7 @@ struct EXIFSegment {
 
     /// Nil if anything about it is unusual.
     init?(payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
-        guard let file = TIFFFile(Array(bytes[payload])) else { return nil }
+        guard let file = TIFFFile(exif: Array(bytes[payload])) else { return nil }
         self.payload = payload
         guard let entry = file.firstDirectory.first(where: { $0.tag == Self.orientationTag }) else {
             orientation = 1
@@ -193,7 +195,7 @@ struct EXIFSegment {
     /// The payload of the only EXIF segment before the first scan (ITU T.81, annex B).
     private static func onlyPayload(in jpeg: UnsafeRawBufferPointer) -> Range<Int>? {
         var found: Range<Int>?
-        for (marker, payload) in JPEGSegments(jpeg) {
+        for (marker, _, payload) in JPEGSegments(jpeg) {
             if marker == 0xDA { return found }
             // No length follows the others.
             guard (0xC0...0xCF).contains(marker) || marker > 0xDA else { return nil }

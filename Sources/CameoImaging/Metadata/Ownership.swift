@@ -25,7 +25,7 @@ struct Ownership {
     ]
 
     init(_ header: borrowing VipsPicture, of file: UnsafeRawBufferPointer, as format: PictureFormat) {
-        let exif = header.metadata(.exif).flatMap { TIFFFile(Array($0)) }?.firstDirectory ?? []
+        let exif = header.metadata(.exif).flatMap { TIFFFile(exif: Array($0)) }?.firstDirectory ?? []
         func text(_ tag: Int) -> [UInt8]? {
             exif.first { $0.tag == tag && $0.type == 2 }.map { Array($0.value.prefix { $0 != 0 }) }
         }
@@ -108,11 +108,11 @@ struct Ownership {
         guard isInXMP else { return nil }
         func list(_ kind: String, _ values: [String]) -> String {
             let items = values.map {
-                "<rdf:li\(kind == "Alt" ? " xml:lang=\"x-default\"" : "")>\(XMLCutter.escaped($0))</rdf:li>"
+                "<rdf:li\(kind == "Alt" ? " xml:lang=\"x-default\"" : "")>\($0.escapedForMarkup)</rdf:li>"
             }
             return "<rdf:\(kind)>\(items.joined())</rdf:\(kind)>"
         }
-        var values = terms.mapValues { XMLCutter.escaped($0[0]) }
+        var values = terms.mapValues { $0[0].escapedForMarkup }
         values["xmpRights:UsageTerms"] = terms["xmpRights:UsageTerms"].map { list("Alt", [$0[0]]) }
         values["xmpRights:Owner"] = terms["xmpRights:Owner"].map { list("Bag", $0) }
         if !creators.isEmpty { values[Self.creator] = list("Seq", creators) }

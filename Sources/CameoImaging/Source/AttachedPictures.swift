@@ -32,7 +32,7 @@ enum AttachedPictures {
                 parts.insert(.depth)
             }
         }
-        if HEIFItem.boxes(of: file).contains(where: { $0.name == "mpvd" }) { parts.insert(.motion) }
+        if FileParts(.box, of: file).contains(where: { $0.name == "mpvd" }) { parts.insert(.motion) }
         return parts
     }
 
@@ -53,12 +53,13 @@ enum AttachedPictures {
         of file: UnsafeRawBufferPointer,
         from start: Int = 0
     ) -> [Slice<UnsafeRawBufferPointer>] {
-        JPEGSegments(file, from: start).filter { 0xE1...0xE2 ~= $0.marker }.prefix(256).map { file[$0.payload] }
+        JPEGSegments(file, from: start).prefix { $0.marker != 0xDA }.filter { 0xE1...0xE2 ~= $0.marker }.prefix(256)
+            .map { file[$0.payload] }
     }
 
     /// Where the pictures of a multi-picture file are that are neither the first nor previews; not positive if that is not told.
     private static func pictures(in payload: Slice<UnsafeRawBufferPointer>) -> [Int] {
-        guard let file = TIFFFile(Array(payload.dropFirst(4))),
+        guard let file = TIFFFile(exif: Array(payload.dropFirst(4))),
             let entries = file.firstDirectory.first(where: { $0.tag == 0xB002 })?.value
         else { return [] }
         let starts = stride(from: 16, to: min(entries.count, 16 * 64), by: 16).filter { start in

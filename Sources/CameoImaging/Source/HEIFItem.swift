@@ -32,7 +32,8 @@ struct HEIFItem {
 
     /// Nothing is known of a file that is structured differently.
     init(in file: UnsafeRawBufferPointer) {
-        guard let meta = Self.meta(of: file), let children = ISOBox.all(in: meta.dropFirst(4)) else {
+        let meta = FileParts(.box, of: file).first { $0.name == "meta" && $0.payload.count <= Self.longest }?.payload
+        guard let meta, let children = ISOBox.all(in: file[meta].dropFirst(4)) else {
             let isFilm = file.prefix(Self.longest).firstRange(of: "moov".utf8) != nil
             let codec = file.prefix(Self.longest).firstRange(of: "av01".utf8) != nil ? "AV1" : "HEVC"
             if isFilm { unsupported = "of an animation (\(codec)) without a still picture, which needs cameo-frames" }
@@ -105,27 +106,6 @@ struct HEIFItem {
     /// The names of a picture that is the opacity of another (MIAF; ISO/IEC 23008-12, D.4.5).
     static func namesOpacity(_ type: String) -> Bool {
         ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"].contains(type)
-    }
-
-    /// The payload of the file's `meta` box.
-    private static func meta(of file: UnsafeRawBufferPointer) -> ArraySlice<UInt8>? {
-        boxes(of: file).first { $0.name == "meta" && $0.payload.count <= longest }.map { Array(file[$0.payload])[...] }
-    }
-
-    /// The boxes of the file, up to one that does not fit.
-    static func boxes(of file: UnsafeRawBufferPointer) -> some Sequence<(name: String, payload: Range<Int>)> {
-        sequence(state: 0) { offset -> (name: String, payload: Range<Int>)? in
-            guard let short = file.number(at: offset, count: 4), let name = file.name(at: offset + 4) else {
-                return nil
-            }
-            // 0 goes to the end; 1 is followed by a longer number, of which the first byte is 0.
-            let long = short == 1 ? file.number(at: offset + 9, count: 7) : nil
-            let size = short == 0 ? file.count - offset : long ?? short
-            let start = offset + (short == 1 ? 16 : 8)
-            guard size <= file.count - offset, start <= offset + size else { return nil }
-            defer { offset += size }
-            return (name, start..<offset + size)
-        }
     }
 
     private static func references(_ iref: ISOBox) -> [(kind: String, from: Int, to: [Int])] {

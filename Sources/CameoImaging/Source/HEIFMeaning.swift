@@ -78,11 +78,13 @@ extension HEIFItem {
 extension [UInt8] {
     /// Where a word begins, if there are sixteen bytes from there on.
     fileprivate func places(of word: String) -> [Int] {
-        var (places, offset): ([Int], Int) = ([], 0)
-        while let place = first(of: word, from: offset), place + 16 <= count {
-            places.append(place)
-            offset = place + 4
+        withUnsafeBytes { bytes in
+            var (places, offset): ([Int], Int) = ([], 0)
+            while let place = bytes.first(of: word, from: offset), place + 16 <= bytes.count {
+                places.append(place)
+                offset = place + 4
+            }
+            return places
         }
-        return places
     }
 }

@@ -27,13 +27,6 @@ extension SourceReader {
     }
 }
 
-extension [UInt8] {
-    /// Where a word is first found.
-    func first(of word: String, from start: Int = 0) -> Int? {
-        withUnsafeBytes { $0.first(of: word, from: start) }
-    }
-}
-
 extension UnsafeRawBufferPointer {
     /// Where a word is first found.
     func first(of word: String, from start: Int = 0) -> Int? {

@@ -2,25 +2,21 @@ internal import CameoModel
 
 /// What a PNG says of its colours besides a profile, which libvips 8.14 ignores, and of its orientation behind the pixels.
 enum PNGColor {
-    /// The bytes of signature and IHDR.
-    private static let firstChunk = 33
-    /// The bytes of length, type and checksum.
-    private static let frame = 12
-
     /// The colour space of cICP or, if there is neither profile nor sRGB, of gAMA and cHRM (PNG, third edition, 4.3).
     ///
     /// - Returns: nil if no such chunk precedes PLTE and IDAT, as it must; if it is damaged; or if it names something
     ///   unsupported (narrow range, YCbCr, other code points). The picture is then read as if the chunk were missing.
     static func named(in bytes: UnsafeRawBufferPointer) -> CodedColor? {
         var (gamma, primaries, isNamed): (Int?, CodedColor.Primaries?, Bool) = (nil, nil, false)
-        search: for chunk in chunks(of: bytes) {
-            switch chunk.name(at: 4) {
+        search: for (name, payload) in chunks(of: bytes) {
+            func numbers(_ count: Int) -> [Int]? { Self.numbers(at: payload, of: bytes, count: count) }
+            switch name {
             case "IDAT", "PLTE": break search
-            case "cICP": return numbers(in: chunk, count: 1)?.first.flatMap(color)
+            case "cICP": return numbers(1)?.first.flatMap(color)
             case "sRGB", "iCCP": isNamed = true
-            case "gAMA": gamma = numbers(in: chunk, count: 1)?.first
+            case "gAMA": gamma = numbers(1)?.first
             case "cHRM":
-                guard let points = numbers(in: chunk, count: 8)?.map({ Double($0) / 100_000 }) else { continue }
+                guard let points = numbers(8)?.map({ Double($0) / 100_000 }) else { continue }
                 primaries = CodedColor.Primaries(white: Array(points[..<2]), Array(points[2...]))
             default: continue
             }
@@ -39,33 +35,27 @@ enum PNGColor {
 
     /// The EXIF behind the pixels, which libvips does not read; nil if there is none.
     static func lateEXIF(in bytes: UnsafeRawBufferPointer) -> EXIFSegment? {
-        chunks(of: bytes).drop { $0.name(at: 4) != "IDAT" }.first { $0.name(at: 4) == "eXIf" }
-            .flatMap { EXIFSegment(payload: $0.startIndex + 8..<$0.endIndex - 4, of: bytes) }
+        chunks(of: bytes).drop { $0.name != "IDAT" }.first { $0.name == "eXIf" }
+            .flatMap { EXIFSegment(payload: $0.payload, of: bytes) }
     }
 
     /// Whether a PNG has frames (https://www.w3.org/TR/png-3/#11acTL).
     static func isAnimated(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        chunks(of: bytes).lazy.map { $0.name(at: 4) }.prefix { $0 != "IDAT" }.contains("acTL")
+        chunks(of: bytes).lazy.map(\.name).prefix { $0 != "IDAT" }.contains("acTL")
     }
 
-    /// The chunks with length, type and checksum, up to the first that is cut off. Of other files, none.
-    private static func chunks(of bytes: UnsafeRawBufferPointer) -> some Sequence<Slice<UnsafeRawBufferPointer>> {
-        sequence(state: bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) ? firstChunk : bytes.count) { offset in
-            guard let length = bytes.number(at: offset, count: 4), length <= bytes.count - offset - frame else {
-                return nil
-            }
-            let end = offset + frame + length
-            defer { offset = end }
-            return bytes[offset..<end]
-        }
+    /// The chunks of a PNG behind IHDR; of other files, none.
+    private static func chunks(of bytes: UnsafeRawBufferPointer) -> FileParts {
+        FileParts(.pngChunk, of: bytes, from: bytes.starts(with: PNGFile.signature.prefix(4)) ? 33 : bytes.count)
     }
 
     /// The numbers of four bytes of which a chunk consists; nil if it does not, or is damaged.
-    private static func numbers(in chunk: Slice<UnsafeRawBufferPointer>, count: Int) -> [Int]? {
-        guard chunk.count == frame + 4 * count, let body = chunk.slice(at: 4, count: 4 + 4 * count),
-            chunk.number(at: 8 + 4 * count, count: 4) == Int(PNGFile.crc32(body))
+    private static func numbers(at payload: Range<Int>, of bytes: UnsafeRawBufferPointer, count: Int) -> [Int]? {
+        let named = bytes[payload.lowerBound - 4..<payload.upperBound]
+        guard payload.count == 4 * count,
+            bytes.number(at: payload.upperBound, count: 4) == Int(PNGFile.crc32(named))
         else { return nil }
-        return (0..<count).compactMap { chunk.number(at: 8 + 4 * $0, count: 4) }
+        return (0..<count).compactMap { bytes.number(at: payload.lowerBound + 4 * $0, count: 4) }
     }
 
     /// By the four bytes of cICP, of which the last two have to say RGB and full range.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CameoModel
 
 // DESIGN. A progressive JPEG codes the mean of every block of 8 × 8 pixels (its DC coefficient) and the details in the block
 // (AC) in scans of their own, several for each component. A decoder that shrinks by 8 makes one pixel of a block, which is
@@ -31,37 +31,24 @@ struct ProgressiveJPEG {
     init?(shorteningForEighth file: UnsafeRawBufferPointer) {
         guard file.count > 4, file[0] == 0xFF, file[1] == Marker.start, file[2] == 0xFF else { return nil }
         bytes = []
-        var kept: [Range<Int>] = [0..<2]
-        var offset = 2
-        while true {
-            guard offset + 2 <= file.count, file[offset] == 0xFF else { return nil }
-            let marker = file[offset + 1]
-            if marker == 0xFF {  // a fill byte
-                offset += 1
-                continue
-            }
-            if marker == Marker.end { break }
-            guard offset + 4 <= file.count else { return nil }
-            let end = offset + 2 + (Int(file[offset + 2]) << 8 | Int(file[offset + 3]))
-            guard end > offset + 3, end <= file.count else { return nil }
-            let segment = file[offset + 4..<end]
-            switch marker {
+        var (kept, segments): ([Range<Int>], JPEGSegments) = ([0..<2], JPEGSegments(file))
+        guard var segment = segments.next() else { return nil }
+        while segment.marker != Marker.end {
+            var isNeeded = true
+            switch segment.marker {
             case Marker.progressiveFrame:
-                guard components.isEmpty, readFrame(segment) else { return nil }
+                guard components.isEmpty, readFrame(file[segment.payload]) else { return nil }
             case Marker.scan:
-                guard let isNeeded = readScan(segment), let next = Self.endOfScan(from: end, in: file) else {
-                    return nil
-                }
-                if isNeeded { kept.append(offset..<next) } else { hasDropped = true }
-                offset = next
-                continue
+                guard let isOfUse = readScan(file[segment.payload]) else { return nil }
+                isNeeded = isOfUse
             case Marker.huffmanTables, Marker.quantizationTables, Marker.restartInterval, Marker.application,
                 Marker.comment:
                 break
             default: return nil
             }
-            kept.append(offset..<end)
-            offset = end
+            guard let next = segments.next() else { return nil }
+            if isNeeded { kept.append(segment.start..<next.start) } else { hasDropped = true }
+            segment = next
         }
         guard hasDropped, components.allSatisfy({ hasDetailsThatCount($0) || $0.missing[1...].allSatisfy { $0 == 0 } })
         else { return nil }
@@ -79,7 +66,6 @@ struct ProgressiveJPEG {
         static let scan: UInt8 = 0xDA
         static let quantizationTables: UInt8 = 0xDB
         static let restartInterval: UInt8 = 0xDD
-        static let restarts: ClosedRange<UInt8> = 0xD0...0xD7
         static let application: ClosedRange<UInt8> = 0xE0...0xEF
         static let comment: UInt8 = 0xFE
     }
@@ -113,22 +99,6 @@ struct ProgressiveJPEG {
         else { return nil }
         for coefficient in first...last { components[index].missing[coefficient] = header[3 + 2 * count] & 15 }
         return hasDetailsThatCount(components[index])
-    }
-
-    /// The offset of the marker behind a scan's data; nil if the file ends before it.
-    private static func endOfScan(from start: Int, in file: UnsafeRawBufferPointer) -> Int? {
-        guard let base = file.baseAddress else { return nil }
-        var offset = start
-        while offset < file.count, let found = memchr(base + offset, 0xFF, file.count - offset) {
-            offset = UnsafeRawPointer(found) - base
-            guard offset + 1 < file.count else { return nil }
-            switch file[offset + 1] {
-            case 0, Marker.restarts: offset += 2
-            case 0xFF: offset += 1
-            default: return offset
-            }
-        }
-        return nil
     }
 
     private func hasDetailsThatCount(_ component: Component) -> Bool {

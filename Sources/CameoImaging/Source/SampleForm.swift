@@ -17,7 +17,7 @@ enum SampleForm {
 
     /// By the frame header (ITU-T T.81, B.2.2).
     private static func unsupportedFrame(of file: UnsafeRawBufferPointer) -> String? {
-        for (marker, payload) in JPEGSegments(file) {
+        for (marker, _, payload) in JPEGSegments(file) {
             switch marker {
             case 0xC3, 0xCB: return "lossless JPEG"
             case 0xC5...0xC7, 0xCD...0xCF: return "hierarchical JPEG"
@@ -33,50 +33,15 @@ enum SampleForm {
     }
 }
 
-/// The segments of a JPEG file up to its first scan (ITU-T T.81, annex B), or to what is none.
-struct JPEGSegments: Sequence, IteratorProtocol {
-    private let file: UnsafeRawBufferPointer
-    private var offset: Int?
-
-    init(_ file: UnsafeRawBufferPointer, from start: Int = 0) { (self.file, offset) = (file, start + 2) }
-
-    mutating func next() -> (marker: UInt8, payload: Range<Int>)? {
-        guard var start = offset else { return nil }
-        // Any number of bytes may fill.
-        while file.number(at: start, count: 2) == 0xFFFF { start += 1 }
-        guard let marker = file.number(at: start, count: 2), marker > 0xFFBF,
-            let length = file.number(at: start + 2, count: 2), length >= 2, length <= file.count - start - 2
-        else { return nil }
-        offset = marker == 0xFFDA ? nil : start + 2 + length
-        return (UInt8(marker & 0xFF), start + 4..<start + 2 + length)
-    }
-}
-
-/// The directories of a TIFF or BigTIFF file (TIFF 6.0; https://www.awaresystems.be/imaging/tiff/bigtiff.html), of which each
-/// is a picture; reading out of bounds ends them.
+/// The directories of a TIFF file, of which each is a picture; reading out of bounds ends them.
 struct TIFFPages: Sequence, IteratorProtocol {
-    private let file: UnsafeRawBufferPointer
-    private let order: ByteOrder
-    private let isBig: Bool
+    private let file: TIFFFile<UnsafeRawBufferPointer>?
     private var offset: Int?
     private var left = 1_000
-    /// Of a directory: no program writes as many.
-    private static let mostFields = 4_096
 
-    init(in file: UnsafeRawBufferPointer) {
-        self.file = file
-        order = file.first == 0x49 ? .little : .big
-        let magic = file.number(at: 2, count: 2, order)
-        isBig = magic == 43
-        if magic == 42 { offset = number(at: 4, count: 4) }
-        if isBig, number(at: 4, count: 4) == (order == .little ? 8 : 8 << 16) { offset = number(at: 8, count: 8) }
-    }
-
-    /// Nil also for a number beyond every file.
-    private func number(at offset: Int, count: Int) -> Int? {
-        guard count == 8 else { return file.number(at: offset, count: count, order) }
-        let (high, low) = order == .little ? (offset + 7, offset) : (offset, offset + 1)
-        return file.number(at: high, count: 1) == 0 ? file.number(at: low, count: 7, order) : nil
+    init(in bytes: UnsafeRawBufferPointer) {
+        file = TIFFFile(bytes)
+        offset = file?.start
     }
 
     mutating func next() -> TIFFPage? {
@@ -92,26 +57,18 @@ struct TIFFPages: Sequence, IteratorProtocol {
     }
 
     private func directory(at start: Int) -> (page: TIFFPage, next: Int?)? {
-        let (width, word) = isBig ? (8, 8) : (2, 4)
-        guard start > 0, let count = number(at: start, count: width), count <= Self.mostFields else { return nil }
+        guard let file, let (fields, end) = file.directory(at: start), end <= file.bytes.count else { return nil }
         var page = TIFFPage()
-        let end = start + width + count * (4 + 2 * word)
-        for entry in stride(from: start + width, to: end, by: 4 + 2 * word) {
-            guard let tag = number(at: entry, count: 2), let type = number(at: entry + 2, count: 2),
-                let length = number(at: entry + 4, count: word)
-            else { return nil }
-            let size = [3: 2, 4: 4, 5: 8, 13: 4, 16: 8, 18: 8][type] ?? 1
-            let inline = entry + 4 + word
-            let place = length * size <= word ? inline : number(at: inline, count: word) ?? -1
+        for (tag, type, _, value) in fields {
             // Of a fraction, numerator and denominator.
-            let part = type == 5 ? 4 : size
+            let part = type == 5 || type == 10 ? 4 : TIFFEntry.sizes[type] ?? 1
             // Of ExtraSamples all, one a sample; of texts, what may be a notice.
             let most = [338: 65_535, EXIFTag.artist: 2_049, EXIFTag.copyright: 2_049][tag] ?? 12
-            page.fields[tag] = (0..<Swift.min(length * size / part, most)).compactMap {
-                number(at: place + $0 * part, count: part)
+            page.fields[tag] = (0..<Swift.min(value.count / part, most)).compactMap {
+                value.number(at: $0 * part, count: part, file.order)
             }
         }
-        return (page, number(at: end, count: word))
+        return (page, file.offset(at: end))
     }
 }
 

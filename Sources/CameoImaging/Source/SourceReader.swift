@@ -233,8 +233,9 @@ struct SourceReader {
         PictureFacts(header, format: format, video: video)
     }
 
-    /// The canvas of a WebP picture, known before it is opened.
-    private var canvas: PixelSize? { format == .webp ? WebPCanvas.size(in: bytes) : nil }
+    /// The canvas of a WebP picture, known before it is opened: libvips allocates a whole frame (four bytes per pixel) before
+    /// it can report the size.
+    private var canvas: PixelSize? { format == .webp ? WebPSize.inChunk(at: 12, of: bytes) : nil }
 
     private func check(_ size: PixelSize) throws(ImagingError) {
         let (edge, pixels) = (rules.limits.edge, rules.limits.pixels)
@@ -291,27 +292,6 @@ extension PictureFacts {
     }
 
     var size: PixelSize { PixelSize(width, height) }
-}
-
-/// The size of a WebP picture from its first chunk (https://developers.google.com/speed/webp/docs/riff_container).
-///
-/// libvips allocates a whole frame (four bytes per pixel) to open a WebP file, before it can report the size, so the
-/// limits are checked against this size first.
-enum WebPCanvas {
-    /// The canvas size, or nil if the file does not start like a WebP.
-    static func size(in bytes: UnsafeRawBufferPointer) -> PixelSize? {
-        guard bytes.count >= 30 else { return nil }
-        func number(_ offset: Int, _ count: Int) -> Int { bytes.number(at: offset, count: count, .little) ?? 0 }
-        switch bytes.name(at: 12) {
-        case "VP8X": return PixelSize(number(24, 3) + 1, number(27, 3) + 1)
-        case "VP8L" where bytes[20] == 0x2F:
-            let bits = number(21, 4)
-            return PixelSize((bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1)
-        case "VP8 " where bytes[23..<26].elementsEqual([0x9D, 0x01, 0x2A]):
-            return PixelSize(number(26, 2) & 0x3FFF, number(28, 2) & 0x3FFF)
-        default: return nil
-        }
-    }
 }
 
 /// Recognises files that are not supported pictures, so that the error message can name them.
