@@ -16,7 +16,7 @@ package struct PictureRenderer {
         _ renditions: [Rendition],
         of source: borrowing SourceMapping,
         overlays: [OverlaySource] = []
-    ) throws(ImagingError) -> RenderedSet {
+    ) throws(ImagingError) -> RenderedPicture {
         VipsLibrary.forgetErrors()
         var rules = SourceRules(limits: limits, allowedFormats: allowedFormats)
         let overlayCache = OverlayCache(overlays, rules)
@@ -36,7 +36,7 @@ package struct PictureRenderer {
         of source: borrowing SourceMapping,
         _ overlayCache: OverlayCache,
         _ rules: SourceRules
-    ) throws(ImagingError) -> RenderedSet {
+    ) throws(ImagingError) -> RenderedPicture {
         let reader = try SourceReader(source, rules)
         let header = try reader.header()
         var facts = reader.facts(header)
@@ -57,7 +57,7 @@ package struct PictureRenderer {
                 made[index] = try plan.made()
             }
         }
-        return RenderedSet(facts: facts, isTruncated: rules.toleratesDamage, renditions: made.compactMap(\.self))
+        return RenderedPicture(source: facts, isTruncated: rules.toleratesDamage, renditions: made.compactMap(\.self))
     }
 
     /// Decodes what all renditions of a group are made from, and the trimmed areas by what the renditions trim.
@@ -183,12 +183,4 @@ extension RenditionPlan {
     private static func inMemory(_ picture: consuming VipsPicture) throws(ImagingError) -> VipsPicture {
         try .result(of: "pixels", picture.materialized())
     }
-}
-
-package struct RenderedSet: Sendable {
-    package let facts: PictureFacts
-    /// Whether the source is truncated, so that the renditions show only what there is.
-    package let isTruncated: Bool
-    /// The renditions, in the order requested.
-    package let renditions: [EncodedRendition]
 }

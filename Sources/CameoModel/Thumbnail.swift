@@ -52,7 +52,9 @@ package struct ThumbnailFacts: Hashable, Sendable {
 
 /// A renderer's output for one rendition.
 package struct EncodedRendition: Hashable, Sendable {
-    package private(set) var bytes: Data
+    /// None as long as they are only announced.
+    package var bytes: Data
+    package let byteCount: Int
     /// Width and height are in pixels, of one frame.
     package let width: Int
     package let height: Int
@@ -66,7 +68,8 @@ package struct EncodedRendition: Hashable, Sendable {
     package var source: PictureFacts?
 
     package init(
-        bytes: Data,
+        bytes: Data = Data(),
+        byteCount: Int? = nil,
         width: Int,
         height: Int,
         format: Rendition.Format,
@@ -74,15 +77,24 @@ package struct EncodedRendition: Hashable, Sendable {
         frames: Int,
         placeholder: Placeholder
     ) {
-        (self.bytes, self.width, self.height, self.format, self.hasAlpha) = (bytes, width, height, format, hasAlpha)
+        (self.bytes, self.byteCount) = (bytes, byteCount ?? bytes.count)
+        (self.width, self.height, self.format, self.hasAlpha) = (width, height, format, hasAlpha)
         (self.frames, self.placeholder) = (frames, placeholder)
     }
+}
 
-    /// The same with other bytes, which are announced before they are sent.
-    package func holding(_ bytes: Data) -> EncodedRendition {
-        var copy = self
-        copy.bytes = bytes
-        return copy
+/// All requested renditions of one source.
+package struct RenderedPicture: Hashable, Sendable {
+    package let source: PictureFacts
+    /// Whether the source was truncated, so that the renditions show only part of it.
+    package let isTruncated: Bool
+    /// The renditions in the order requested.
+    package var renditions: [EncodedRendition]
+    /// The version, such as `cameo-3 libvips-8.14.1`, which the worker knows of its renderer.
+    package var rendererVersion = ""
+
+    package init(source: PictureFacts, isTruncated: Bool, renditions: [EncodedRendition]) {
+        (self.source, self.isTruncated, self.renditions) = (source, isTruncated, renditions)
     }
 }
 

@@ -1,52 +1,34 @@
 package import CameoModel
-internal import Foundation
 
 /// A renderer's answer to a job that it has done. The bytes of the renditions follow in the same order.
-package struct PictureMessage: RenderMessage, Hashable {
+extension RenderedPicture: RenderMessage {
     package static let kind = FrameHeader.Kind.picture
-
-    package let source: PictureFacts
-    /// Whether the source was truncated, so that the renditions show only part of it.
-    package let isTruncated: Bool
-    /// The renditions, whose bytes follow the message.
-    package let renditions: [EncodedRendition]
-    /// The number of bytes of each.
-    package let byteCounts: [Int]
-
-    package init(source: PictureFacts, isTruncated: Bool, renditions: [EncodedRendition]) {
-        self.source = source
-        self.isTruncated = isTruncated
-        self.renditions = renditions.map { $0.holding(Data()) }
-        byteCounts = renditions.map(\.bytes.count)
-    }
 
     package init(json: JSONValue) throws(MalformedMessage) {
         let reader = try MessageReader(json)
-        source = try PictureFacts(json: try reader.value("source"))
-        isTruncated = try reader.bool("isTruncated")
-        var byteCounts: [Int] = []
-        renditions = try reader.array("renditions", maximumCount: ThumbnailRequest.maximumRenditions) {
-            value throws(MalformedMessage) in
-            let reader = try MessageReader(value)
-            byteCounts.append(try reader.integer("bytes", in: 1...Int(Int32.max)))
-            return try EncodedRendition(reader)
-        }
-        self.byteCounts = byteCounts
+        self.init(
+            source: try PictureFacts(json: try reader.value("source")),
+            isTruncated: try reader.bool("isTruncated"),
+            renditions: try reader.array("renditions", maximumCount: ThumbnailRequest.maximumRenditions) {
+                value throws(MalformedMessage) in try EncodedRendition(json: value)
+            }
+        )
     }
 
     package var json: JSONValue {
         .object([
             "source": source.json,
             "isTruncated": .bool(isTruncated),
-            "renditions": .array(zip(renditions, byteCounts).map { $0.json(byteCount: $1) }),
+            "renditions": .array(renditions.map(\.json)),
         ])
     }
 }
 
 extension EncodedRendition {
-    init(_ reader: MessageReader) throws(MalformedMessage) {
+    init(json: JSONValue) throws(MalformedMessage) {
+        let reader = try MessageReader(json)
         self.init(
-            bytes: Data(),
+            byteCount: try reader.integer("bytes", in: 1...Int(Int32.max)),
             width: try reader.integer("width", in: Rendition.edgeRange),
             height: try reader.integer("height", in: Rendition.edgeRange),
             format: try reader.choice("format", Rendition.Format.self),
@@ -56,7 +38,7 @@ extension EncodedRendition {
         )
     }
 
-    func json(byteCount: Int) -> JSONValue {
+    var json: JSONValue {
         .object([
             "format": .string(format.rawValue),
             "width": .integer(Int64(width)),

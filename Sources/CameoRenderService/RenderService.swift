@@ -38,7 +38,7 @@ package enum RenderService {
         _ allowedFormats: Set<PictureFormat>,
         _ channel: WorkerChannel
     ) throws {
-        let made: RenderedSet
+        let made: RenderedPicture
         do throws(ImagingError) {
             let mapping = try SourceMapping(source.descriptor, holding: job.kinds[0])
             var overlaySources: [OverlaySource] = []
@@ -53,10 +53,8 @@ package enum RenderService {
             return try channel.send(RefusalMessage(error.reason, predicate: error.predicate))
         }
         // The worker would treat larger answers as an attack.
-        if let refusal = refusal(of: made.renditions.map(\.bytes.count), job) { return try channel.send(refusal) }
-        try channel.send(
-            PictureMessage(source: made.facts, isTruncated: made.isTruncated, renditions: made.renditions)
-        )
+        if let refusal = refusal(of: made.renditions.map(\.byteCount), job) { return try channel.send(refusal) }
+        try channel.send(made)
         for rendition in made.renditions { try channel.send(rendition.bytes) }
     }
 

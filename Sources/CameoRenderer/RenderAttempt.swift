@@ -107,13 +107,8 @@ struct RenderAttempt {
             // No decoder has seen what the worker itself takes for no picture.
             let isUnseen = isNoPicture && refusal.reason == .unsupportedFormat
             return (.failure(failure), isUnseen && !hasServedEnough(child, memory) ? .keep : .recycle)
-        case .picture(let message, let blobs):
-            let picture = RenderedPicture(
-                renditions: zip(message.renditions, blobs).map { $0.holding($1) },
-                source: message.source,
-                isTruncated: message.isTruncated,
-                rendererVersion: child.greeting?.rendererVersion ?? ""
-            )
+        case .picture(var picture):
+            picture.rendererVersion = child.greeting?.rendererVersion ?? ""
             return (.success(picture), isUntrusted || hasServedEnough(child, memory) ? .recycle : .keep)
         }
     }

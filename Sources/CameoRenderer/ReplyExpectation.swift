@@ -9,7 +9,7 @@ struct ReplyExpectation {
     let sourceFormat: PictureFormat?
     let configuration: RendererConfiguration
 
-    func check(_ picture: PictureMessage) throws(MalformedMessage) {
+    func check(_ picture: RenderedPicture) throws(MalformedMessage) {
         guard let sourceFormat, picture.source.format == sourceFormat else {
             let found = sourceFormat?.name ?? "no picture"
             throw MalformedMessage("the source is \(found), not \(picture.source.format.name)")
@@ -20,15 +20,15 @@ struct ReplyExpectation {
         guard picture.renditions.map(\.format) == renditions.map({ $0.format.written(for: sourceFormat) }) else {
             throw MalformedMessage("the renditions are not those requested")
         }
-        let total = picture.byteCounts.reduce(0, +)
+        let total = picture.renditions.reduce(0) { $0 + $1.byteCount }
         guard total <= configuration.maximumTotalOutputBytes else {
             let limit = configuration.maximumTotalOutputBytes
             throw MalformedMessage("renditions of \(total) bytes in total are over the limit of \(limit)")
         }
-        for (rendition, (made, bytes)) in zip(renditions, zip(picture.renditions, picture.byteCounts)) {
+        for (rendition, made) in zip(renditions, picture.renditions) {
             let limit = min(rendition.encoding.maxBytes ?? .max, configuration.maximumOutputBytes)
-            guard bytes <= limit else {
-                throw MalformedMessage("a rendition of \(bytes) bytes is over the limit of \(limit)")
+            guard made.byteCount <= limit else {
+                throw MalformedMessage("a rendition of \(made.byteCount) bytes is over the limit of \(limit)")
             }
             let mayMove = rendition.encoding.animated && made.format.isAnimatable && picture.source.isAnimated
             let frames = mayMove ? min(picture.source.pages, configuration.limits.frames) : 1
@@ -47,17 +47,9 @@ struct ReplyExpectation {
     }
 
     func check(_ bytes: Data, of rendition: EncodedRendition) throws(MalformedMessage) {
-        let start = Array(bytes.prefix(16))
-        let fits =
-            switch rendition.format {
-            case .jpeg: start.starts(with: [0xFF, 0xD8, 0xFF])
-            case .png: start.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
-            case .webp: start.starts(with: Array("RIFF".utf8)) && start.dropFirst(8).starts(with: Array("WEBP".utf8))
-            case .avif: start.dropFirst(4).starts(with: Array("ftypavif".utf8))
-            case .gif: start.starts(with: Array("GIF89a".utf8)) || start.starts(with: Array("GIF87a".utf8))
-            case .auto, .source: false
-            }
-        guard fits else { throw MalformedMessage("the bytes of a rendition are not \(rendition.format.rawValue)") }
+        guard PictureFormat(sniffing: bytes)?.rawValue == rendition.format.rawValue else {
+            throw MalformedMessage("the bytes of a rendition are not \(rendition.format.rawValue)")
+        }
         guard let found = EncodedPicture(bytes, rendition.format) else {
             throw MalformedMessage("the bytes of a rendition are not one complete \(rendition.format.rawValue)")
         }

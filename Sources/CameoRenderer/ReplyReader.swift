@@ -18,7 +18,8 @@ struct ReplyReader {
     private enum Phase {
         case header
         case text(FrameHeader)
-        case blobs(PictureMessage)
+        /// The bytes of a rendition, by its number.
+        case bytes(RenderedPicture, Int)
     }
 
     /// What the job asked for; a picture that does not match is rejected before its bytes are read. Nil if none is expected.
@@ -26,7 +27,6 @@ struct ReplyReader {
     private var phase = Phase.header
     private var buffer = Data(count: FrameHeader.byteCount)
     private var filled = 0
-    private var blobs: [Data] = []
 
     init(expecting expectation: ReplyExpectation?) { self.expectation = expectation }
 
@@ -60,23 +60,23 @@ struct ReplyReader {
             case .refusal: return .refusal(try RefusalMessage(decoding: buffer))
             case .job: throw MalformedMessage("a renderer does not send jobs")
             case .picture:
-                let picture = try PictureMessage(decoding: buffer)
+                let picture = try RenderedPicture(decoding: buffer)
                 guard let expectation, !expectation.renditions.isEmpty else {
                     throw MalformedMessage("an unrequested picture arrived")
                 }
                 try expectation.check(picture)
-                return try next(of: picture)
+                return next(of: picture, 0)
             }
-        case .blobs(let picture):
-            try expectation?.check(buffer, of: picture.renditions[blobs.count])
-            blobs.append(buffer)
-            return try next(of: picture)
+        case .bytes(var picture, let index):
+            try expectation?.check(buffer, of: picture.renditions[index])
+            picture.renditions[index].bytes = buffer
+            return next(of: picture, index + 1)
         }
     }
 
-    private mutating func next(of picture: PictureMessage) throws(MalformedMessage) -> Reply? {
-        guard blobs.count < picture.renditions.count else { return .picture(picture, blobs) }
-        expect(picture.byteCounts[blobs.count], .blobs(picture))
+    private mutating func next(of picture: RenderedPicture, _ index: Int) -> Reply? {
+        guard index < picture.renditions.count else { return .picture(picture) }
+        expect(picture.renditions[index].byteCount, .bytes(picture, index))
         return nil
     }
 
@@ -91,7 +91,7 @@ struct ReplyReader {
 enum Reply {
     case hello(HelloMessage)
     case refusal(RefusalMessage)
-    case picture(PictureMessage, [Data])
+    case picture(RenderedPicture)
 }
 
 /// Sends a job as fast as the child reads it, without blocking.

@@ -31,12 +31,10 @@ extension RendererPool {
             last = (picture, frame)
         }
         guard let last else { preconditionFailure("a request has renditions") }
-        return RenderedPicture(
-            renditions: renditions.indices.compactMap { made[$0] },
-            source: last.frame.facts,
-            isTruncated: false,
-            rendererVersion: Self.version(last.picture.rendererVersion, last.frame.version)
-        )
+        let all = renditions.indices.compactMap { made[$0] }
+        var picture = RenderedPicture(source: last.frame.facts, isTruncated: false, renditions: all)
+        picture.rendererVersion = Self.version(last.picture.rendererVersion, last.frame.version)
+        return picture
     }
 
     /// The version that pictures of a source rendered now would have; nil if it is not known yet, or the source is a video

@@ -67,7 +67,7 @@ package enum FrameService {
                 hasAudio: frame.made.has_audio
             )
         )
-        try channel.send(PictureMessage(source: facts, isTruncated: false, renditions: [rendition]))
+        try channel.send(RenderedPicture(source: facts, isTruncated: false, renditions: [rendition]))
         try channel.send(png)
     }
 }

@@ -57,7 +57,7 @@ struct MessageTests {
         )
         let source = PictureFacts(format: .jpeg, width: 5, height: 6, pages: 7, hasAlpha: true)
         let rendition = EncodedRendition(
-            bytes: Data(count: 99),
+            byteCount: 99,
             width: 16_383,
             height: 1,
             format: .webp,
@@ -69,7 +69,7 @@ struct MessageTests {
                 dominantColor: .white
             )
         )
-        try back(PictureMessage(source: source, isTruncated: true, renditions: [rendition]))
+        try back(RenderedPicture(source: source, isTruncated: true, renditions: [rendition]))
     }
 
     @Test func jobWithoutRenditionsIsRefused() {

@@ -58,8 +58,7 @@ func render(_ path: String) throws -> [Data] {
     let file = OpenFile(adopting: descriptor)
     let source = try SourceMapping(file.descriptor)
     let made = try PictureRenderer(limits: job.limits).render(job.renditions, of: source)
-    let message = PictureMessage(source: made.facts, isTruncated: made.isTruncated, renditions: made.renditions)
-    return [Data(message.frame)] + made.renditions.map(\.bytes)
+    return [Data(made.frame)] + made.renditions.map(\.bytes)
 }
 
 /// The process's time, in milliseconds, and its minor page faults.
