@@ -122,9 +122,11 @@ struct DrawingColor {
     private var opacity = 1.0
 
     static let functions = ["color-mix(", "light-dark(", "oklab(", "oklch("]
-    private static let names: [String: Int] = [
-        "black": 0, "white": 0xFFFFFF, "red": 0xFF0000, "lime": 0xFF00, "blue": 0xFF, "yellow": 0xFFFF00,
-        "cyan": 0xFFFF, "magenta": 0xFF00FF, "gray": 0x808080, "green": 0x8000, "orange": 0xFFA500, "navy": 0x80,
+    private static let names = [
+        "black": "#000", "white": "#fff", "red": "#f00", "lime": "#0f0", "blue": "#00f", "yellow": "#ff0",
+        "cyan": "#0ff",
+        "magenta": "#f0f", "gray": "#808080", "green": "#008000", "orange": "#ffa500", "navy": "#000080",
+        "transparent": "#0000",
     ]
 
     /// Whether sRGB has it, by half a step of 8 bits.
@@ -138,14 +140,9 @@ struct DrawingColor {
     /// Nil if it is none, or of another kind.
     init?(_ text: String) {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
-        let digits = text.hasPrefix("#") ? text.dropFirst() : ""
-        let long = digits.count == 3 ? digits.map { "\($0)\($0)" }.joined() : String(digits)
-        if let known = Self.names[text] ?? (long.count == 6 ? Int(long, radix: 16) : nil) {
-            color = [16, 8, 0].map { Double(known >> $0 & 0xFF) / 255 }
-            return
-        }
-        if text == "transparent" {
-            (color, opacity) = ([0, 0, 0], 0)
+        if let known = Color(Self.names[text] ?? text) {
+            color = [known.red, known.green, known.blue].map { Double($0) / 255 }
+            opacity = Double(known.alpha) / 255
             return
         }
         guard let open = text.firstIndex(of: "("), text.last == ")", text.utf8.count < 256 else { return nil }
@@ -173,6 +170,7 @@ struct DrawingColor {
         let lab = name == "oklch" ? [numbers[0], radius * cos(angle), radius * sin(angle)] : numbers
         color = isCoded ? numbers.prefix(3).map { $0 / 255 } : Self.sRGB(lab)
         opacity = numbers.count == 4 ? min(1, max(0, numbers[3])) : 1
+        guard numbers.allSatisfy(\.isFinite), color.allSatisfy(\.isFinite) else { return nil }
     }
 
     /// Two colours, each with its share, in a space (CSS Color 5, 3).
