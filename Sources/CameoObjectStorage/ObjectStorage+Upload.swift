@@ -115,8 +115,9 @@ extension ObjectStorage {
         _ existing: ExistingBytes
     ) async throws(StoreError) -> PutResult {
         let texts = parts.enumerated().map { index, part in
-            let checksum = part.checksum.map { "<ChecksumSHA256>\(Self.escaped($0))</ChecksumSHA256>" } ?? ""
-            return "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(Self.escaped(part.tag))</ETag>\(checksum)</Part>"
+            let checksum = part.checksum.map { "<ChecksumSHA256>\($0.escapedForMarkup)</ChecksumSHA256>" } ?? ""
+            return
+                "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(part.tag.escapedForMarkup)</ETag>\(checksum)</Part>"
         }
         let body = Data("<CompleteMultipartUpload>\(texts.joined())</CompleteMultipartUpload>".utf8)
         var request = BucketRequest(
@@ -149,10 +150,6 @@ extension ObjectStorage {
     private func abortInAnyCase(_ id: String, of key: String) async {
         // The caller's error is the one to report; see DESIGN for what stays.
         await Task { try? await self.abort(id, of: key) }.value
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }
 

@@ -39,7 +39,7 @@ struct ReadableDrawing {
         made.reserveCapacity(text.count)
         while let (kind, part) = parts.next() {
             switch kind {
-            case .text where open.last?.name == "style": style(part, XMLCutter.unescaped(part))
+            case .text where open.last?.name == "style": style(part, XMLParts.unescaped(part))
             case .text: content(part)
             case .other where open.last?.name == "style" && part.starts(with: "<![CDATA[".utf8):
                 style(part, String(decoding: part.dropFirst(9).dropLast(3), as: UTF8.self))
@@ -48,7 +48,7 @@ struct ReadableDrawing {
                 made += part
                 _ = open.popLast()
             case .start(let isWhole):
-                let full = XMLCutter.name(of: part)
+                let full = XMLParts.name(of: part)
                 let name = full.hasPrefix("svg:") ? String(full.dropFirst(4)) : full
                 var keepsSpace = open.last?.keepsSpace ?? false
                 let isPlain = name == full && !open.isEmpty && signs.words(in: part, most: 1).isEmpty
@@ -91,14 +91,14 @@ struct ReadableDrawing {
         _ keepsSpace: inout Bool,
         _ picture: (String) -> String?
     ) {
-        guard let (attributes, end) = XMLCutter.attributes(of: tag) else {
+        guard let (attributes, end) = XMLParts.attributes(of: tag) else {
             made += tag
             return
         }
         var (values, changes): ([String: String], [String: String]) = ([:], [:])
         for (name, value, _) in attributes where !name.utf8.contains(UInt8(ascii: ":")) {
             if ["d", "href"].contains(name) || name.hasPrefix("data-") || name.hasPrefix("aria-") { continue }
-            let value = XMLCutter.unescaped(value)
+            let value = XMLParts.unescaped(value)
             if name != "style" { changes[name] = self.values.computed(value, of: name) }
             values[name] = changes[name] ?? value
             if let part = StyleSheet.part(of: name, values[name] ?? "", isAttribute: true) { omitted.insert(part) }
@@ -133,7 +133,7 @@ struct ReadableDrawing {
             for (name, value, _) in attributes where name == "href" || name.hasSuffix(":href") {
                 let start = value.drop(while: \.isASCIISpace)
                 let isData = start.starts(with: "data:".utf8)
-                changes[name] = isData ? picture(XMLCutter.unescaped(start)) : nil
+                changes[name] = isData ? picture(XMLParts.unescaped(start)) : nil
                 let isKnown = changes[name] != nil || known.contains { start.starts(with: $0.utf8) }
                 if !isKnown { omitted.insert(.pictures) }
             }
@@ -157,7 +157,7 @@ struct ReadableDrawing {
             isChanged = true
             made += "<\(full)\(isSmall ? " font-size=\"16\"" : "")".utf8
             for (name, _, text) in attributes where inside.isEmpty || !Self.places.contains(name) {
-                made += changes[name].map { Array(" \(name)=\"\(XMLCutter.escaped($0))\"".utf8)[...] } ?? text
+                made += changes[name].map { Array(" \(name)=\"\($0.escapedForMarkup)\"".utf8)[...] } ?? text
             }
             made += end + inside
         } else {
@@ -174,7 +174,7 @@ struct ReadableDrawing {
         }
         let prefix = name.dropLast("feDropShadow".count)
         func attribute(_ name: String, _ value: String?) -> String {
-            value.map { " \(name)=\"\(XMLCutter.escaped($0))\"" } ?? ""
+            value.map { " \(name)=\"\($0.escapedForMarkup)\"" } ?? ""
         }
         let area =
             Self.places.prefix(2).map { attribute($0, values[$0]) }.joined()
