@@ -27,11 +27,7 @@ extension Hook {
         timeout = try reader.number("timeout", in: Self.timeoutRange) ?? timeout
         concurrency = try reader.integer("concurrency", in: Self.concurrencyRange) ?? concurrency
         maximumAge = try reader.number("maxAge", in: Self.ageRange) ?? maximumAge
-        if let value = reader.value("retry") {
-            let override = try RetryOverride(json: value, at: reader.path(of: "retry"))
-            try override.validate(at: reader.path(of: "retry"))
-            retry = override
-        }
+        if let value = reader.value("retry") { retry = try RetryOverride(json: value, at: reader.path(of: "retry")) }
     }
 
     private static func target(_ reader: JSONObjectReader) throws(InvalidRequest) -> Target {

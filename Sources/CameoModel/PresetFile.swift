@@ -45,7 +45,6 @@ extension Preset {
         }
         let items = try reader.required("renditions", try reader.array("renditions"))
         let renditions = try Rendition.list(items, at: reader.path(of: "renditions"))
-        try Rendition.validate(renditions, at: reader.path(of: "renditions"))
         self.init(name: name, description: description, renditions: renditions)
     }
 

@@ -87,12 +87,6 @@ public struct RetryOverride: Hashable, Sendable {
         base = try reader.number("base", in: Self.baseRange)
         cap = try reader.number("cap", in: Self.capRange)
         jitter = try reader.number("jitter", in: Self.jitterRange)
-    }
-
-    func validate(at path: String = "retry") throws(InvalidRequest) {
-        try Rendition.check(base, in: Self.baseRange, path, "base")
-        try Rendition.check(cap, in: Self.capRange, path, "cap")
-        try Rendition.check(jitter, in: Self.jitterRange, path, "jitter")
         if let base, let cap, cap < base {
             throw InvalidRequest(path: "\(path).cap", reason: "must not be below the base, \(base), but is \(cap)")
         }

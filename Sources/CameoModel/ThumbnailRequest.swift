@@ -102,10 +102,12 @@ public struct ThumbnailRequest: Hashable, Sendable {
     }
 
     /// Checks every limit of the wire contract, so that an accepted request can be carried out.
-    public func validate() throws(InvalidRequest) {
+    public func validate() throws(InvalidRequest) { _ = try ThumbnailRequest(json: json) }
+
+    /// Checks what no field says by itself.
+    private func check() throws(InvalidRequest) {
         try Self.validateSource(source, at: "source")
-        try Rendition.validate(renditions, at: "renditions")
-        try validateScheduling()
+        try checkScheduling()
         try HeaderRules.validate(headers, at: "headers")
         let metadataBytes = JSONValue.object(metadata).canonicalText.utf8.count
         guard metadata.isEmpty || metadataBytes <= Self.maximumMetadataBytes else {
@@ -145,22 +147,18 @@ public struct ThumbnailRequest: Hashable, Sendable {
         }
     }
 
-    private func validateScheduling() throws(InvalidRequest) {
+    private func checkScheduling() throws(InvalidRequest) {
         guard Self.isLabel(queue) else {
             throw refuse("queue", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
         }
         if let hook, !Self.isLabel(hook) { throw refuse("hook", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(hook)\"") }
-        try Rendition.check(priority, in: Self.priorityRange, "", "priority")
-        try Rendition.check(maxAttempts, in: Self.attemptsRange, "", "maxAttempts")
         if let timeout, !Self.timeoutRange.contains(timeout) {
             throw refuse("timeout", "must be between 1 and 3600 seconds, not \(timeout)")
         }
-        try retry?.validate()
         for (field, text) in [("batch", batch), ("uniqueKey", uniqueKey), ("concurrencyKey", concurrencyKey)] {
             guard let text, !Self.isName(text) else { continue }
             throw refuse(field, "must be 1 to 200 characters without control characters")
         }
-        try Rendition.check(concurrencyLimit, in: Self.concurrencyLimitRange, "", "concurrencyLimit")
         guard concurrencyLimit == nil || concurrencyKey != nil else {
             throw refuse("concurrencyLimit", "needs a concurrencyKey")
         }
@@ -218,7 +216,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
             runAt: try Self.date(try reader.string("runAt")),
             maxAttempts: try reader.integer("maxAttempts", in: Self.attemptsRange) ?? Self.defaultMaxAttempts,
             retry: try reader.value("retry").map { json throws(InvalidRequest) in try RetryOverride(json: json) },
-            timeout: try reader.number("timeout", in: Self.timeoutRange),
+            timeout: try reader.number("timeout", in: -.infinity ... .infinity),
             refresh: try reader.choice("refresh", Refresh.self) ?? .ifChanged,
             uniqueKey: try reader.string("uniqueKey"),
             concurrencyKey: try reader.string("concurrencyKey"),
@@ -228,7 +226,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
             headers: headers,
             metadata: try reader.object("metadata") ?? [:]
         )
-        try validate()
+        try check()
     }
 
     private static func date(_ text: String?) throws(InvalidRequest) -> Date? {

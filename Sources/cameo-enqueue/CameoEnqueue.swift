@@ -251,7 +251,7 @@ enum TypedOption {
         switch path.first {
         case "overlay", "retry": return mistake(path.filter { $0 != "source" }, [], error)
         case "headers": return mistake(["header"], Array(path.dropFirst()), error)
-        default: return mistake(Array(path.prefix(1)), Array(path.dropFirst()), error)
+        default: return mistake(Array(path.prefix(1)), path.dropFirst().filter { $0 != "fraction" }, error)
         }
     }
 

@@ -67,12 +67,4 @@ extension Rendition.FrameTime {
     }
 
     var json: JSONValue { if case .seconds(let seconds) = self { .number(seconds) } else { .string(word) } }
-
-    func validate(at path: String) throws(InvalidRequest) {
-        switch self {
-        case .auto, .cover: break
-        case .seconds(let seconds): try Rendition.check(seconds, in: Rendition.secondsRange, path, "time")
-        case .percent(let share): try Rendition.check(share, in: Rendition.percentRange, path, "time")
-        }
-    }
 }

@@ -112,12 +112,6 @@ extension Rendition.Gravity {
         default: .string(word ?? "center")
         }
     }
-
-    func validate(at path: String) throws(InvalidRequest) {
-        guard case .focus(let point) = self else { return }
-        try Rendition.check(point.x, in: Rendition.FocalPoint.range, path, "x")
-        try Rendition.check(point.y, in: Rendition.FocalPoint.range, path, "y")
-    }
 }
 
 /// A rendition as people write it in one word: a box, optionally with a fit, a format and a quality after colons, as in

@@ -124,28 +124,17 @@ extension Rendition.Look {
         if let overlay { members["overlay"] = .object(overlay.definition) }
     }
 
-    func validate(at path: String) throws(InvalidRequest) {
-        switch cornerRadius {
-        case .pixels(let pixels): try Rendition.check(pixels, in: Self.cornerRadiusRange, path, "cornerRadius")
-        case .fraction(let share): try Rendition.check(share, in: Self.cornerFractionRange, path, "cornerRadius")
-        case .circle, nil: break
-        }
+    /// Checks combinations.
+    func check(at path: String) throws(InvalidRequest) {
         if corners != Set(Corner.allCases) {
             guard !corners.isEmpty else { throw Rendition.refusal(path, "corners", "must name at least one corner") }
             guard let cornerRadius, cornerRadius != .circle else {
                 throw Rendition.refusal(path, "corners", "needs a cornerRadius in pixels or as a fraction")
             }
         }
-        try Rendition.check(border, in: Self.borderRange, path, "border")
         guard borderColor == .black || border != nil else {
             throw Rendition.refusal(path, "borderColor", "needs a border")
         }
-        try Rendition.check(blur, in: Self.blurRange, path, "blur")
-        try Rendition.check(sharpen, in: Self.sharpenRange, path, "sharpen")
-        for (field, factor) in [("brightness", brightness), ("saturation", saturation), ("contrast", contrast)] {
-            try Rendition.check(factor, in: Self.factorRange, path, field)
-        }
-        try overlay?.validate(at: "\(path).overlay")
     }
 }
 

@@ -35,7 +35,7 @@ extension Rendition {
         flip = try reader.choice("flip", Flip.self)
         look = try Look(reader)
         encoding = try Encoding(reader)
-        try validate(at: path)
+        try check(at: path)
     }
 
     /// The wire form, without fields that equal their defaults.
@@ -88,7 +88,7 @@ extension Rendition.CropArea {
             height: height,
             unit: try reader.choice("unit", Unit.self) ?? .pixels
         )
-        try validate(at: path)
+        try check(at: path)
     }
 
     var json: JSONValue {
@@ -99,11 +99,10 @@ extension Rendition.CropArea {
         return .object(members)
     }
 
-    func validate(at path: String) throws(InvalidRequest) {
+    private func check(at path: String) throws(InvalidRequest) {
         for (field, number) in [("left", left), ("top", top), ("width", width), ("height", height)] {
             switch unit {
             case .pixels:
-                try Rendition.check(number, in: 0...Double(RenderLimits.pixelCoordinates), path, field)
                 guard number == number.rounded() else {
                     throw Rendition.refusal(path, field, "must be whole pixels, not \(number), or have unit fraction")
                 }
@@ -133,6 +132,10 @@ extension Rendition.Overlay {
             scale: try reader.number("scale", in: Self.scaleRange),
             margin: try reader.integer("margin", in: Self.marginRange) ?? 0
         )
+        try ThumbnailRequest.validateSource(source, at: reader.path(of: "source"))
+        if gravity.isSmart {
+            throw reader.refusal("gravity", "must be a position: a compass point or {\"x\":…,\"y\":…}")
+        }
     }
 
     var json: JSONValue {
@@ -151,16 +154,5 @@ extension Rendition.Overlay {
         if let scale { members["scale"] = .number(scale) }
         if margin != 0 { members["margin"] = .integer(Int64(margin)) }
         return members
-    }
-
-    func validate(at path: String) throws(InvalidRequest) {
-        try ThumbnailRequest.validateSource(source, at: "\(path).source")
-        if gravity.isSmart {
-            throw Rendition.refusal(path, "gravity", "must be a position: a compass point or {\"x\":…,\"y\":…}")
-        }
-        try gravity.validate(at: "\(path).gravity")
-        try Rendition.check(opacity, in: Self.opacityRange, path, "opacity")
-        try Rendition.check(scale, in: Self.scaleRange, path, "scale")
-        try Rendition.check(margin, in: Self.marginRange, path, "margin")
     }
 }

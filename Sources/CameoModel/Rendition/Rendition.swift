@@ -109,10 +109,7 @@ public struct Rendition: Hashable, Sendable {
         return name
     }
 
-    func validateEncoding(at path: String) throws(InvalidRequest) {
-        try Self.check(quality, in: Self.qualityRange, path, "quality")
-        try Self.check(encoding.effort, in: Encoding.effortRange, path, "effort")
-        try Self.check(encoding.maxBytes, in: Encoding.maxBytesRange, path, "maxBytes")
+    private func checkEncoding(at path: String) throws(InvalidRequest) {
         var set: [String: JSONValue] = [:]
         encoding.define(&set)
         for option in EncodingOption.allCases where set[option.rawValue] != nil || option == .quality && quality != nil
@@ -138,37 +135,35 @@ public struct Rendition: Hashable, Sendable {
     }
 
     static func list(_ items: [JSONValue], at path: String) throws(InvalidRequest) -> [Rendition] {
-        try items.enumerated().map { item throws(InvalidRequest) in
-            try Rendition(json: item.element, at: "\(path)[\(item.offset)]")
-        }
-    }
-
-    static func validate(_ renditions: [Rendition], at path: String) throws(InvalidRequest) {
         let maximumCount = ThumbnailRequest.maximumRenditions
-        guard (1...maximumCount).contains(renditions.count) else {
-            let reason = "must have 1 to \(maximumCount) entries, not \(renditions.count)"
-            throw InvalidRequest(path: path, reason: reason)
+        guard (1...maximumCount).contains(items.count) else {
+            throw InvalidRequest(path: path, reason: "must have 1 to \(maximumCount) entries, not \(items.count)")
         }
-        var names: Set<String> = []
-        for (index, rendition) in renditions.enumerated() {
+        var (renditions, names): ([Rendition], Set<String>) = ([], [])
+        for (index, item) in items.enumerated() {
             let place = "\(path)[\(index)]"
-            try rendition.validate(at: place)
+            let rendition = try Rendition(json: item, at: place)
             guard names.insert(rendition.name).inserted else {
                 throw refusal(place, "name", "\"\(rendition.name)\" is already used by an earlier rendition")
             }
+            renditions.append(rendition)
         }
         let overlays = Set(renditions.compactMap(\.look.overlay?.source)).count
         guard overlays <= ThumbnailRequest.maximumOverlays else {
             let reason = "have \(overlays) different overlays, more than \(ThumbnailRequest.maximumOverlays)"
             throw InvalidRequest(path: path, reason: reason)
         }
+        return renditions
     }
 
-    /// Checks ranges and combinations. An option that would have no effect is refused rather than ignored.
-    package func validate(at path: String) throws(InvalidRequest) {
-        try validateGeometry(at: path)
-        try look.validate(at: path)
-        try validateEncoding(at: path)
+    /// Checks what its JSON is checked for: ranges and combinations.
+    package func validate(at path: String) throws(InvalidRequest) { _ = try Rendition(json: json, at: path) }
+
+    /// Checks combinations. An option that would have no effect is refused rather than ignored.
+    func check(at path: String) throws(InvalidRequest) {
+        try checkGeometry(at: path)
+        try look.check(at: path)
+        try checkEncoding(at: path)
         guard (1...64).contains(name.utf8.count), name.first != ".",
             name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
         else {
@@ -191,29 +186,20 @@ public struct Rendition: Hashable, Sendable {
         throw refusal(path, field, "must be between \(range.lowerBound) and \(range.upperBound), not \(number)")
     }
 
-    private func validateGeometry(at path: String) throws(InvalidRequest) {
+    private func checkGeometry(at path: String) throws(InvalidRequest) {
         guard width != nil || height != nil else {
             throw InvalidRequest(path: path, reason: "needs a width, a height or both")
         }
-        try Self.check(dpr, in: Self.densityRange, path, "dpr")
-        try Self.check(width, in: Self.edgeRange, path, "width")
-        try Self.check(height, in: Self.edgeRange, path, "height")
         for (field, box) in [("width", boxWidth), ("height", boxHeight)] {
             guard let box, !Self.edgeRange.contains(box) else { continue }
             throw Self.refusal(path, "dpr", "makes a \(field) of \(box) pixels, more than \(Self.edgeRange.upperBound)")
         }
-        try Self.check(page, in: Self.pageRange, path, "page")
-        try time.validate(at: path)
         if accurate, time == .auto || time == .cover {
             throw Self.refusal(path, "accurate", "is for a time in seconds or per cent")
         }
-        try storyboard?.validate(at: "\(path).storyboard")
         if storyboard != nil, time != .auto {
             throw Self.refusal(path, "time", "selects one moment, but a storyboard shows the whole video")
         }
-        try Self.check(trim, in: Self.trimRange, path, "trim")
-        try crop?.validate(at: "\(path).crop")
-        try gravity.validate(at: "\(path).gravity")
         if let objection = objectionToGravity { throw Self.refusal(path, "gravity", objection) }
     }
 

@@ -33,22 +33,15 @@ extension Rendition.Storyboard {
             let rows = try reader.integer("rows", in: Self.sideRange)
         else { throw InvalidRequest(path: path, reason: "needs columns and rows") }
         self.init(columns: columns, rows: rows, interval: try reader.number("interval", in: Self.intervalRange))
-        try validate(at: path)
+        guard tiles <= Self.maximumTiles else {
+            throw InvalidRequest(path: path, reason: "has \(tiles) tiles, more than \(Self.maximumTiles)")
+        }
     }
 
     var json: JSONValue {
         var members: [String: JSONValue] = ["columns": .integer(Int64(columns)), "rows": .integer(Int64(rows))]
         if let interval { members["interval"] = .number(interval) }
         return .object(members)
-    }
-
-    func validate(at path: String) throws(InvalidRequest) {
-        try Rendition.check(columns, in: Self.sideRange, path, "columns")
-        try Rendition.check(rows, in: Self.sideRange, path, "rows")
-        try Rendition.check(interval, in: Self.intervalRange, path, "interval")
-        guard tiles <= Self.maximumTiles else {
-            throw InvalidRequest(path: path, reason: "has \(tiles) tiles, more than \(Self.maximumTiles)")
-        }
     }
 
     /// The most tiles.

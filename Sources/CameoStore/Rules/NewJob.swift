@@ -51,9 +51,10 @@ package struct CheckedRequest: Sendable {
     package var needsJob = false
 
     package init(_ request: ThumbnailRequest) throws(InvalidRequest) {
-        try request.validate()
+        let json = request.json
+        _ = try ThumbnailRequest(json: json)
         job = try NewJob(request)
-        text = request.json.canonicalText
+        text = json.canonicalText
         guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
             let reason =
                 "the request has \(text.utf8.count) bytes as JSON, more than \(ThumbnailRequest.maximumBytes)"
