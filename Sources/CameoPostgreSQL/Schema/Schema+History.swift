@@ -1,3 +1,5 @@
+internal import CameoQueue
+
 extension Schema {
     /// What became of jobs, which batches they belong to, and the workers.
     static let history = """
@@ -88,28 +90,7 @@ extension Schema {
           PRIMARY KEY (family, label)
         );
 
-        CREATE TABLE batch(
-          id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-          name text COLLATE "C" NOT NULL UNIQUE
-        );
-        -- A job belongs to the batch of its request and to those of requests that joined it.
-        CREATE TABLE batch_job(
-          batch bigint NOT NULL REFERENCES batch(id),
-          job_id bigint NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-          -- The unique key of a request that needed no job.
-          answered text COLLATE "C",
-          PRIMARY KEY (batch, job_id)
-        );
-        CREATE INDEX batch_job_id ON batch_job(job_id);
-        CREATE INDEX batch_job_answered ON batch_job(batch, answered) WHERE answered IS NOT NULL;
-
-        -- The stored inputs of a job (source and overlays): thumbnails by id, blobs by digest.
-        CREATE TABLE ingredient(
-          name text COLLATE "C" NOT NULL,
-          job_id bigint NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-          PRIMARY KEY (name, job_id)
-        );
-        CREATE INDEX ingredient_job ON ingredient(job_id);
+        \(Dialect.postgreSQL.batchTables)
 
         -- One row per worker process, alive while its lease lasts.
         CREATE TABLE worker(
@@ -171,18 +152,6 @@ extension Schema {
           worker text COLLATE "C" NOT NULL REFERENCES worker(id) ON DELETE CASCADE,
           lack text COLLATE "C" NOT NULL,
           PRIMARY KEY (worker, lack)
-        );
-        """
-
-    /// Version 5. How many ended jobs of a batch retention has removed, so that its counts outlive them; `code` is that of
-    /// a failure, or empty.
-    static let removedJobs = """
-        CREATE TABLE batch_removed(
-          batch bigint NOT NULL REFERENCES batch(id) ON DELETE CASCADE,
-          state bigint NOT NULL,
-          code text COLLATE "C" NOT NULL,
-          jobs bigint NOT NULL,
-          PRIMARY KEY (batch, state, code)
         );
         """
 }

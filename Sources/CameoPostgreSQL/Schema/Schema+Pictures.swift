@@ -1,3 +1,5 @@
+internal import CameoQueue
+
 extension Schema {
     /// Blobs, thumbnails, and the cache of sources.
     static let pictures = """
@@ -14,100 +16,7 @@ extension Schema {
         -- Pictures are compressed already.
         ALTER TABLE blob ALTER COLUMN data SET STORAGE EXTERNAL;
 
-        CREATE TABLE thumbnail(
-          id text COLLATE "C" PRIMARY KEY CHECK (length(id) = 32),
-          blob text COLLATE "C" NOT NULL REFERENCES blob(digest),
-          width integer NOT NULL CHECK (width > 0),
-          height integer NOT NULL CHECK (height > 0),
-          format text NOT NULL,
-          source text COLLATE "C" NOT NULL,
-          rendition json NOT NULL,
-          source_digest text COLLATE "C" NOT NULL,
-          -- SHA-256 of the overlay's bytes, if the rendition has one.
-          overlay_digest text COLLATE "C" CHECK (length(overlay_digest) = 64),
-          source_seen bigint NOT NULL,
-          renderer_version text NOT NULL,
-          job_id bigint NOT NULL,
-          created_at bigint NOT NULL,
-          updated_at bigint NOT NULL,
-          -- Recorded to the hour only; 0: not read since recording began.
-          read_at bigint NOT NULL DEFAULT 0,
-          -- When it was last read or made.
-          used_at bigint GENERATED ALWAYS AS (greatest(read_at, updated_at)) STORED,
-          has_alpha boolean NOT NULL,
-          frames integer NOT NULL CHECK (frames >= 1),
-          -- Base64 of at most 25 bytes.
-          thumb_hash text NOT NULL CHECK (length(thumb_hash) BETWEEN 4 AND 64),
-          blur_hash text NOT NULL CHECK (length(blur_hash) BETWEEN 6 AND 128),
-          dominant_color text NOT NULL CHECK (dominant_color ~ '^#[0-9a-f]{6}$'),
-          source_format text NOT NULL CHECK (length(source_format) > 0),
-          source_width integer NOT NULL CHECK (source_width > 0),
-          source_height integer NOT NULL CHECK (source_height > 0),
-          source_pages integer NOT NULL CHECK (source_pages >= 1),
-          source_has_alpha boolean NOT NULL,
-          -- Derived from format and pages; stored for the view.
-          source_is_animated boolean NOT NULL,
-          is_truncated boolean NOT NULL,
-          -- What is known of a video beyond the size of its frames; NULL for pictures.
-          source_video json
-        );
-        CREATE INDEX thumbnail_blob ON thumbnail(blob);
-        -- By its beginning where a source is too long for an index entry.
-        CREATE INDEX thumbnail_source ON thumbnail(left(source, 512));
-        CREATE INDEX thumbnail_use ON thumbnail(used_at);
-
-        -- When the recording of something began. Until then any thumbnail may have been read; one row says so for all
-        -- of them.
-        CREATE TABLE epoch(name text PRIMARY KEY, since bigint NOT NULL);
-        INSERT INTO epoch VALUES ('readings', now_ms());
-
-        -- One answer of a source's server, whose bytes are a blob; or bytes that a program uploaded under a key.
-        CREATE TABLE source(
-          uri text COLLATE "C" NOT NULL CHECK (uri <> ''),
-          -- A digest of the request's credentials; empty if there are none.
-          scope text COLLATE "C" NOT NULL,
-          -- The request's values that the answer depends on (Vary); empty if there are none.
-          variant text COLLATE "C" NOT NULL,
-          blob text COLLATE "C" NOT NULL REFERENCES blob(digest),
-          size bigint NOT NULL CHECK (size >= 0),
-          final_url text NOT NULL,
-          status integer NOT NULL CHECK (status BETWEEN 200 AND 599),
-          fields json NOT NULL CHECK (json_typeof(fields) = 'array'),
-          hops json NOT NULL CHECK (json_typeof(hops) = 'array'),
-          media_type text,
-          text_encoding text,
-          requested_at bigint NOT NULL,
-          responded_at bigint NOT NULL,
-          fresh_until bigint NOT NULL,
-          source_seen bigint NOT NULL,
-          pinned boolean NOT NULL DEFAULT false,
-          -- The servers that the bytes came from; a worker checks them against its own address guard.
-          peers json NOT NULL CHECK (
-            CASE WHEN json_typeof(peers) = 'array' THEN pinned OR json_array_length(peers) > 0 ELSE false END),
-          stored_at bigint NOT NULL,
-          last_used_at bigint NOT NULL
-        );
-        -- An index entry holds less than 2.7 kB, so that the texts, which may be longer, go in by their digests.
-        CREATE UNIQUE INDEX source_key ON source(text_digest(uri), scope,
-          text_digest(variant));
-        CREATE INDEX source_blob ON source(blob);
-        CREATE INDEX source_use ON source(last_used_at) WHERE NOT pinned;
-
-        CREATE TABLE source_failure(
-          uri text COLLATE "C" NOT NULL,
-          scope text COLLATE "C" NOT NULL,
-          failure json NOT NULL,
-          since bigint NOT NULL,
-          until bigint NOT NULL,
-          source_seen bigint NOT NULL,
-          peers json NOT NULL CHECK (json_typeof(peers) = 'array')
-        );
-        CREATE UNIQUE INDEX source_failure_key ON source_failure(text_digest(uri), scope);
-        CREATE INDEX source_failure_end ON source_failure(until);
-
-        -- Blobs that lost a reference, and when; they may have others.
-        CREATE TABLE orphan(digest text COLLATE "C" PRIMARY KEY, since bigint NOT NULL);
-        CREATE INDEX orphan_since ON orphan(since);
+        \(Dialect.postgreSQL.pictureTables)
         CREATE FUNCTION note_orphan() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
           BEGIN
             INSERT INTO orphan VALUES (OLD.blob, now_ms()) ON CONFLICT (digest) DO UPDATE SET since = excluded.since;

@@ -1,3 +1,5 @@
+internal import CameoQueue
+
 extension Schema {
     // DESIGN. A job has three kinds of row. `job` is the contract with its producer: append-only, so that a plain
     // INSERT, in the producer's own transaction beside its own rows, costs little more than its own row. `task` is the
@@ -243,16 +245,7 @@ extension Schema {
             (state = 2) = (token IS NOT NULL) AND (state = 2) = (worker IS NOT NULL))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
           autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
-        -- Claim: the first jobs of a lane.
-        CREATE INDEX task_ready ON task(lane, rank) WHERE state = 1 AND crash_count < 3;
-        -- Claim: poison jobs.
-        CREATE INDEX task_poison ON task(rank) WHERE state = 1 AND crash_count >= 3;
-        -- Claim: jobs that become due.
-        CREATE INDEX task_due ON task(due) WHERE state IN (0, 3);
-        -- Status: the oldest waiting job.
-        CREATE INDEX task_waiting ON task(queue, due) WHERE state = 1;
-        -- Sweep and rescue: a worker's running jobs.
-        CREATE INDEX task_running ON task(worker) WHERE state = 2;
+        \(Dialect.taskIndexes)
         -- Claim: how many jobs of a limited queue or key are running.
         CREATE INDEX task_queue_running ON task(queue) WHERE state = 2;
         CREATE INDEX task_key_running ON task(key) WHERE state = 2 AND key <> 0;
@@ -263,9 +256,7 @@ extension Schema {
         """
 
     /// Jobs by state, and how often jobs have ended, including those that were retried or removed since.
-    private static let countColumns = [
-        "scheduled", "available", "running", "retryable", "completed", "discarded", "cancelled", "ever_completed",
-        "ever_discarded", "ever_cancelled",
-    ]
-    .map { "  \($0) bigint NOT NULL DEFAULT 0" }.joined(separator: ",\n")
+    private static let countColumns = RowFaults.columns.map { "  \($0) bigint NOT NULL DEFAULT 0" }.joined(
+        separator: ",\n"
+    )
 }

@@ -58,11 +58,7 @@ extension Schema {
         """
     }
 
-    private static let sums = [
-        "scheduled", "available", "running", "retryable", "completed", "discarded", "cancelled", "ever_completed",
-        "ever_discarded", "ever_cancelled",
-    ]
-    .map { "sum(\($0))::bigint AS \($0)" }.joined(separator: ", ")
+    private static let sums = RowFaults.columns.map { "sum(\($0))::bigint AS \($0)" }.joined(separator: ", ")
 
     private static let thumbnail = """
         json_build_object(

@@ -9,11 +9,13 @@ enum Schema {
     /// One script per version, oldest first. A published script is never edited; a new one is appended.
     static let scripts = [
         [
-            functions, producerTables, queueTables, history, changes, pictures, totals, hooks, upkeep, views, claims,
+            functions, producerTables, queueTables, history, changes, pictures, totals, Dialect.postgreSQL.hookTables,
+            upkeep, views, claims,
             ownersFunctions,
         ]
         .joined(separator: "\n"),
-        lacks, protection, arrivals, removedJobs, shownRequests, omissions, boundCalls, removals, unbrokenFeed,
+        lacks, protection, arrivals, Dialect.postgreSQL.removedJobs, shownRequests, omissions, boundCalls, removals,
+        unbrokenFeed,
     ]
 
     static var currentVersion: Int { scripts.count }

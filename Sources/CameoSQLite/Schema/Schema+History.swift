@@ -1,16 +1,6 @@
-extension Schema {
-    /// Version 5. How many ended jobs of a batch retention has removed, so that its counts outlive them; `code` is that of
-    /// a failure, or empty.
-    static let removedJobs = """
-        CREATE TABLE batch_removed(
-          batch INTEGER NOT NULL REFERENCES batch(id) ON DELETE CASCADE,
-          state INTEGER NOT NULL,
-          code TEXT NOT NULL,
-          jobs INTEGER NOT NULL,
-          PRIMARY KEY (batch, state, code)
-        ) STRICT, WITHOUT ROWID;
-        """
+internal import CameoQueue
 
+extension Schema {
     static let counters = """
         CREATE TABLE counter(
           family TEXT NOT NULL,
@@ -78,28 +68,7 @@ extension Schema {
           at INTEGER NOT NULL
         ) STRICT;
 
-        CREATE TABLE batch(
-          id INTEGER PRIMARY KEY,
-          name TEXT NOT NULL UNIQUE
-        ) STRICT;
-        -- A job belongs to the batch of its request and to those of requests that joined it.
-        CREATE TABLE batch_job(
-          batch INTEGER NOT NULL REFERENCES batch(id),
-          job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-          -- The unique key of a request that needed no job.
-          answered TEXT,
-          PRIMARY KEY (batch, job_id)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX batch_job_id ON batch_job(job_id);
-        CREATE INDEX batch_job_answered ON batch_job(batch, answered) WHERE answered IS NOT NULL;
-
-        -- The stored inputs of a job (source and overlays): thumbnails by id, blobs by digest.
-        CREATE TABLE ingredient(
-          name TEXT NOT NULL,
-          job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-          PRIMARY KEY (name, job_id)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX ingredient_job ON ingredient(job_id);
+        \(SQLiteTransaction.dialect.batchTables)
         -- Collection drops a blob from `orphan` while a job references it, so it is recorded again here.
         CREATE TRIGGER ingredient_left AFTER DELETE ON ingredient WHEN length(OLD.name) = 64 BEGIN
           INSERT INTO orphan VALUES (OLD.name, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER))
@@ -129,61 +98,6 @@ extension Schema {
           stop_requested_at INTEGER,
           stop_mode TEXT CHECK (stop_mode IN ('drain', 'stop'))
             CONSTRAINT "a stop request must have a mode" CHECK ((stop_mode IS NULL) = (stop_requested_at IS NULL))
-        ) STRICT, WITHOUT ROWID;
-        """
-}
-
-extension Schema {
-    // DESIGN. Most jobs name no hook, and those have no row here: `task.hooked` tells. What a hooked job names is in
-    // `job_hook`; its end adds a row to `delivery` for each hook, in the transaction of the end, so that no crash comes
-    // between the two. A delivery is claimed and fenced as a job is: by a worker that is alive, and by the number of
-    // the try.
-
-    /// Hooks and their deliveries.
-    static let hooks = """
-        CREATE TABLE job_hook(
-          job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-          hook TEXT NOT NULL,
-          -- The job whose request named the hook: this one, or one that it superseded.
-          named_by INTEGER NOT NULL,
-          PRIMARY KEY (job_id, hook, named_by)
-        ) STRICT, WITHOUT ROWID;
-
-        CREATE TABLE delivery(
-          seq INTEGER PRIMARY KEY,
-          -- By which a receiver recognizes a delivery that it has already had.
-          id TEXT NOT NULL UNIQUE DEFAULT (lower(hex(randomblob(16)))),
-          job_id INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-          hook TEXT NOT NULL,
-          -- How the job ended. The job's own rows change if it is retried.
-          state INTEGER NOT NULL CHECK (state BETWEEN 4 AND 6),
-          ended_at INTEGER NOT NULL,
-          failure TEXT CHECK (failure IS NULL OR json_valid(failure)),
-          -- 0 waiting, 1 running, 2 delivered, 3 given up.
-          status INTEGER NOT NULL DEFAULT 0 CHECK (status BETWEEN 0 AND 3),
-          -- When it is due or, once delivered or given up, when that was.
-          at INTEGER NOT NULL,
-          -- From when its age counts: the end of the job, or an operator's retry.
-          since INTEGER NOT NULL,
-          tries INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0),
-          -- Failed tries in a row, which decide the delay before the next.
-          failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
-          worker TEXT,
-          -- Why the last try failed.
-          trouble TEXT,
-          CONSTRAINT "a running delivery must have a worker" CHECK ((status = 1) = (worker IS NOT NULL))
-        ) STRICT;
-        -- Claim: what is due for a hook; reports: counts.
-        CREATE INDEX delivery_due ON delivery(hook, status, at);
-        -- Rescue: the deliveries of a worker.
-        CREATE INDEX delivery_worker ON delivery(worker) WHERE worker IS NOT NULL;
-        CREATE INDEX delivery_job ON delivery(job_id);
-
-        -- The hooks that a worker can deliver to.
-        CREATE TABLE worker_hook(
-          worker TEXT NOT NULL REFERENCES worker(id) ON DELETE CASCADE,
-          hook TEXT NOT NULL,
-          PRIMARY KEY (worker, hook)
         ) STRICT, WITHOUT ROWID;
         """
 }

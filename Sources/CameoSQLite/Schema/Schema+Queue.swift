@@ -1,3 +1,5 @@
+internal import CameoQueue
+
 extension Schema {
     // DESIGN. A job has three kinds of row. `job` is the contract with its producer: append-only, so that a plain
     // INSERT costs no more than its own row. `task` is the queue entry: one narrow row for each accepted, unfinished
@@ -277,16 +279,7 @@ extension Schema {
           CONSTRAINT "only a running job has a claim" CHECK (
             (state = 2) = (token IS NOT NULL) AND (state = 2) = (worker IS NOT NULL))
         ) STRICT;
-        -- Claim: the first jobs of a lane.
-        CREATE INDEX task_ready ON task(lane, rank) WHERE state = 1 AND crash_count < 3;
-        -- Claim: poison jobs.
-        CREATE INDEX task_poison ON task(rank) WHERE state = 1 AND crash_count >= 3;
-        -- Claim: jobs that become due.
-        CREATE INDEX task_due ON task(due) WHERE state IN (0, 3);
-        -- Status: the oldest waiting job.
-        CREATE INDEX task_waiting ON task(queue, due) WHERE state = 1;
-        -- Sweep and rescue: a worker's running jobs.
-        CREATE INDEX task_running ON task(worker) WHERE state = 2;
+        \(Dialect.taskIndexes)
         -- Enqueue: at most one waiting job per unique key.
         CREATE UNIQUE INDEX task_unique ON task(unique_key) WHERE state <> 2;
         -- Lists: jobs with a failure.

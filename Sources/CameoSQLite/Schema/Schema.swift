@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CameoQueue
 internal import CameoStore
 internal import Foundation
 internal import GRDB
@@ -15,8 +16,9 @@ enum Schema {
     /// before tables: if a view is the first entry in SQLite's hash of tables, `PRAGMA integrity_check` mistakes its
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
     static let scripts = [
-        "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(hooks)",
-        laterFetches, lacks, refusals, removedJobs, shownSources, omissions, removals, unbrokenFeed,
+        "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteTransaction.dialect.hookTables)",
+        laterFetches, lacks, refusals, SQLiteTransaction.dialect.removedJobs, shownSources, omissions, removals,
+        unbrokenFeed,
     ]
 
     static var currentVersion: Int { scripts.count }
