@@ -20,6 +20,13 @@ package final class OpenFile: Sendable {
         self.init(adopting: descriptor, keeping: companion)
     }
 
+    /// Opens a file; nil if there is none.
+    package static func existing(_ path: String, _ flags: Int32) throws(Errno) -> OpenFile? {
+        let descriptor = open(path, flags | O_CLOEXEC)
+        guard descriptor >= 0 || errno != ENOENT else { return nil }
+        return try OpenFile(opened: descriptor)
+    }
+
     deinit { close(descriptor) }
 
     /// The file's current status (fstat); nil if the call fails.
@@ -81,16 +88,24 @@ package final class OpenFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// The bytes of a range; fewer if the file ends before, or cannot be read.
+    /// Reads by position until the buffer is full or the file ends, and returns the number of bytes.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, from position: Int) throws(Errno) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = pread(descriptor, rest.baseAddress, rest.count, off_t(position + done))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Errno() }
+            guard count > 0 else { break }
+            done += count
+        }
+        return done
+    }
+
+    /// The bytes of a range; fewer if the file ends before, none if it cannot be read.
     package func bytes(in range: Range<Int>) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: range.count) { buffer, done in
-            while done < range.count {
-                let place = buffer.baseAddress.map { $0 + done }
-                let count = pread(descriptor, place, range.count - done, off_t(range.lowerBound + done))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
-                done += count
-            }
+            done = (try? read(into: UnsafeMutableRawBufferPointer(buffer), from: range.lowerBound)) ?? 0
         }
     }
 

@@ -65,12 +65,7 @@ final class DigestFiles: Sendable {
     }
 
     func owner() throws(Errno) -> String? {
-        let descriptor = Glibc.open("\(folder)/\(Self.owner)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw Errno()
-        }
-        let file = OpenFile(adopting: descriptor)
+        guard let file = try OpenFile.existing("\(folder)/\(Self.owner)", O_RDONLY | O_NOFOLLOW) else { return nil }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 1)
         defer { buffer.deallocate() }
         return String(decoding: buffer[..<(try file.read(into: buffer, from: 0))], as: UTF8.self)
@@ -126,10 +121,7 @@ final class DigestFiles: Sendable {
     func open(_ digest: BlobDigest) throws(Errno) -> OpenFile? {
         // The second time after the folder was opened: see DESIGN.
         for isLast in [false, true] {
-            let descriptor = Glibc.open(path(of: digest), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-            if descriptor >= 0 { return OpenFile(adopting: descriptor) }
-            let error = Errno()
-            guard error.code == ENOENT else { throw error }
+            if let file = try OpenFile.existing(path(of: digest), O_RDONLY | O_NOFOLLOW | O_NONBLOCK) { return file }
             guard !isLast else { break }
             let parent = Glibc.open(parent(of: digest), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             if parent >= 0 { close(parent) }
@@ -215,23 +207,5 @@ final class DigestFiles: Sendable {
 extension stat {
     fileprivate var modifiedAt: Date {
         Date(timeIntervalSince1970: Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9)
-    }
-}
-
-extension OpenFile {
-    /// Reads by position until the buffer is full or the file ends, and returns the number of bytes.
-    func read(into buffer: UnsafeMutableRawBufferPointer, from position: Int) throws(Errno) -> Int {
-        var count = 0
-        while count < buffer.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-            let part = pread(descriptor, rest.baseAddress, rest.count, off_t(position + count))
-            if part < 0 {
-                guard errno == EINTR else { throw Errno() }
-                continue
-            }
-            guard part > 0 else { break }
-            count += part
-        }
-        return count
     }
 }

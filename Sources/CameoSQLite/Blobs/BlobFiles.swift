@@ -47,15 +47,11 @@ final class BlobFiles: Sendable {
     func file(of digest: BlobDigest, size: Int) async throws(StoreError) -> OpenFile {
         try await perform { directory in
             let path = directory.blobFile(digest)
-            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else {
-                let error = Errno()
-                guard error.code != ENOENT else {
-                    throw StoreError.damagedBlob(digest: digest.description, isMissing: true)
-                }
-                throw StoreError.unreadableBlob(path: path, reason: "\(error)")
+            let opened = Result { () throws(Errno) in try OpenFile.existing(path, O_RDONLY | O_NOFOLLOW) }
+                .mapError { StoreError.unreadableBlob(path: path, reason: "\($0)") }
+            guard let file = try opened.get() else {
+                throw StoreError.damagedBlob(digest: digest.description, isMissing: true)
             }
-            let file = OpenFile(adopting: descriptor)
             guard let status = file.status(), status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) == size else {
                 throw StoreError.damagedBlob(digest: digest.description)
             }

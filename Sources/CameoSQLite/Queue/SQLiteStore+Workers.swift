@@ -149,13 +149,7 @@ extension StoreDirectory {
     /// - Throws: `Errno` if that cannot be determined, for example without a free descriptor; unknown does not mean
     ///   dead.
     func isAlive(_ worker: String) throws(Errno) -> Bool {
-        guard let path = workerLock(worker) else { return false }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return false }
-            throw Errno()
-        }
-        let file = OpenFile(adopting: descriptor)
+        guard let path = workerLock(worker), let file = try OpenFile.existing(path, O_RDONLY) else { return false }
         let answer = cameo_ofd_is_locked(file.descriptor)
         guard answer >= 0 else { throw Errno() }
         return answer == 1

@@ -80,9 +80,8 @@ extension BlobFiles {
 
     /// Reads the first line, and leaves the file's offset at the bytes; nil if they cannot be all there.
     fileprivate static func partial(in file: OpenFile) -> PartialResponse? {
-        var start = [UInt8](repeating: 0, count: lineLimit)
-        let count = pread(file.descriptor, &start, start.count, 0)
-        guard count > 0, let end = start[..<count].firstIndex(of: UInt8(ascii: "\n")),
+        let start = file.bytes(in: 0..<lineLimit)
+        guard let end = start.firstIndex(of: UInt8(ascii: "\n")),
             let partial = try? JSONDecoder().decode(PartialResponse.self, from: Data(start[..<end])),
             let status = file.status(), Int(status.st_size) == end + 1 + partial.count,
             lseek(file.descriptor, off_t(end + 1), SEEK_SET) == end + 1
