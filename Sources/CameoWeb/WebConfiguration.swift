@@ -28,6 +28,8 @@ package struct WebConfiguration: Sendable {
     package var maximumLag: Duration?
     /// How long a thumbnail stays fresh in a browser or a proxy.
     package var thumbnailAge = Duration.seconds(60)
+    /// How long a cache may show it after that while it asks for a newer one.
+    package var thumbnailStaleness = Duration.seconds(86_400)
     /// The most bytes in an uploaded picture.
     package var maximumUpload = StoreLimits.uploadBytes
     /// The most bytes of uploads in progress that have arrived.

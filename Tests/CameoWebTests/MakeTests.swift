@@ -94,6 +94,40 @@ struct MakeTests {
         #expect(try await WebBench().get(url).status == 404)
     }
 
+    /// No cache has it for longer than the URL lasts, whatever it asks, and nothing but its end is stale.
+    @Test func whatEndsIsFreshUntilThen() async throws {
+        let bench = try await bench { $0.imgproxyKeys = try ImgproxyKey.all(parsing: "736563726574 68656C6C6F") }
+        let imgproxyKey = try ImgproxyKey.all(parsing: "736563726574 68656C6C6F")[0]
+        let source = "https://example.com/cat.png"
+        let now = Int64(Date().timeIntervalSince1970)
+        for (expires, most) in [(now + 50, 50), (now + 4_000, 60), (Int64.max, 60)] {
+            let path = "/w:64/h:64/f:webp/exp:\(expires)/plain/\(source)"
+            for url in [
+                try signed("64x64:webp", source, expires: expires),
+                "/\(imgproxyKey.signature(of: path))\(path)",
+            ] {
+                let pending = try await bench.get(url + (url.contains("?") ? "" : "?wait=0"))
+                if pending.status == 202 {
+                    #expect(pending["Cache-Control"] == "no-store")
+                    try await bench.work(try await bench.register(), with: picture)
+                }
+                let tag = ["If-None-Match": "\"\(SHA256.digest(of: picture))\""]
+                for (method, headers, status) in [
+                    ("GET", [:], 200), ("GET", [:], 200), ("HEAD", [:], 200), ("GET", tag, 304), ("HEAD", tag, 304),
+                    ("GET", ["Range": "bytes=0-9"], 206),
+                ] {
+                    let answer = try await bench.send(method, url, headers)
+                    #expect(answer.status == status, "\(answer.text)")
+                    let control = try #require(answer["Cache-Control"])
+                    let age = try #require(control.wholeMatch(of: #/public, max-age=(\d+), must-revalidate/#)?.1)
+                    #expect((1...most).contains(try #require(Int(age))), "\(control)")
+                }
+            }
+        }
+        let lasting = try await bench.get(try signed("64x64:webp", source))
+        #expect(lasting["Cache-Control"] == "public, max-age=60, stale-while-revalidate=86400")
+    }
+
     @Test func aProxyMayEncodeOtherwise() async throws {
         let bench = try await bench()
         let url = try signed("64x64:cover", "https://example.com/cat.png")

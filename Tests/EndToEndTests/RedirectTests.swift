@@ -84,6 +84,30 @@ extension EndToEnd {
             #expect(try await get(url).headers.contains("img-src 'self' blob: data: \(origin);"))
         }
 
+        /// A redirect at a URL that expires is forgotten with it, and never stale.
+        @Test func aRedirectLastsNoLongerThanItsURL() async throws {
+            let (fleet, _, large) = try await Self.made()
+            let (key, folder) = ("0123456789abcdef", try TemporaryFolder())
+            let file = try folder.write(Data(key.utf8), to: "key")
+            let (web, url) = try await fleet.startWeb("--redirect-blobs", "--sign-key", file)
+            defer { web.killGroup() }
+            let source = "cameo://blob/\(large.digest)"
+            let enqueued = try await fleet.command("cameo-enqueue", [source, "--size", "600x:png"])
+            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            let drained = try await fleet.command("cameo-worker", ["--drain", "--log-level", "error"])
+            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            for (seconds, most) in [(50, 50), (4_000, 60)] {
+                let expires = Int(Date().timeIntervalSince1970) + seconds
+                let message = "600x:png\n\(source)\n\(expires)"
+                let signature = Hexadecimal.encode(HMACKey(Array(key.utf8)).code(of: Array(message.utf8)))
+                let path = "make/600x:png/\(PercentEncoding.encoded(source))?sig=\(signature)&expires=\(expires)"
+                let headers = try await get(url + path).headers
+                #expect(headers.hasPrefix("http/1.1 307"), "\(headers)")
+                let age = headers.firstMatch(of: #/\ncache-control: public, max-age=(\d+), must-revalidate\n/#)
+                #expect((1...most).contains(try #require(age.flatMap { Int($0.output.1) })), "\(headers)")
+            }
+        }
+
         /// They need a token, which the URL would not.
         @Test func originalsAreReadFromHere() async throws {
             let fleet = try await Fleet()

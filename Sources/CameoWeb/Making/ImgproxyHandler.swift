@@ -16,10 +16,7 @@ extension WebExchange {
         }
         guard let original else { throw Problem(.forbidden, "the URL's signature is wrong") }
         let (source, options) = try ImgproxyPath.parsed(original.dropFirst())
-        if let expires = options.expires, expires < Int64(Date().timeIntervalSince1970) {
-            throw Problem(.gone, "the URL has expired")
-        }
-        return try await make(
+        return try await ending(at: options.expires).make(
             source,
             as: try options.rendition(),
             within: target.query["wait"] == nil ? Self.patience : try target.query.wait()

@@ -28,9 +28,9 @@ extension WebExchange {
             throw Problem(.notFound, "nothing here: the path is /make/RENDITION/SOURCE")
         }
         let text = try RequestTarget.decoded(first)
-        let source = try verified(try RequestTarget.decoded(rest), as: text)
+        let (source, expires) = try verified(try RequestTarget.decoded(rest), as: text)
         let rendition = try RenditionName.rendition(text, configuration.presets)
-        return try await make(source, as: rendition, within: try target.query.wait())
+        return try await ending(at: expires).make(source, as: rendition, within: try target.query.wait())
     }
 
     /// Responds with a thumbnail, which is made first if it does not exist, or with its placeholder after `patience`.
@@ -81,8 +81,8 @@ extension WebExchange {
             .filter { verified($0).contains(true) || site.configuration.allowsUnsigned }.first
     }
 
-    /// The source that was signed.
-    private func verified(_ text: String, as rendition: String) throws(Problem) -> String {
+    /// The source that was signed, and when its URL ends.
+    private func verified(_ text: String, as rendition: String) throws(Problem) -> (String, expires: Int64?) {
         let configuration = site.configuration
         let (signature, expires) = (target.query["sig"], target.query["expires"])
         guard configuration.allowsUnsigned || signature != nil else {
@@ -93,10 +93,9 @@ extension WebExchange {
             return configuration.signingKeys.map { $0.verifies(signature ?? "", of: message) }
         }
         guard let source else { throw Problem(.forbidden, "the URL's signature is wrong") }
-        guard !configuration.allowsUnsigned, let expires else { return source }
+        guard !configuration.allowsUnsigned, let expires else { return (source, nil) }
         guard let time = Int64(expires) else { throw Problem(.badRequest, "expires must be seconds since 1970") }
-        guard Int64(Date().timeIntervalSince1970) <= time else { throw Problem(.gone, "the URL has expired") }
-        return source
+        return (source, time)
     }
 }
 

@@ -96,7 +96,7 @@ extension WebExchange {
     }
 
     private var thumbnailCacheControl: String {
-        "public, max-age=\(site.configuration.thumbnailAge.components.seconds), stale-while-revalidate=86400"
+        cacheControl(for: site.configuration.thumbnailAge, staleFor: site.configuration.thumbnailStaleness)
     }
 
     /// The content security policy of types that a browser might run as a document, such as SVG: nothing in them
@@ -223,8 +223,10 @@ extension WebExchange {
         else { return nil }
         let left = url.remaining - Self.margin
         let age = content.freshness == .forever ? left : min(left, site.configuration.thumbnailAge)
-        let headers: HTTPFields = [.location: url.text, .cacheControl: "public, max-age=\(age.components.seconds)"]
-        return Response(status: .temporaryRedirect, headers: headers)
+        return Response(
+            status: .temporaryRedirect,
+            headers: [.location: url.text, .cacheControl: cacheControl(for: age)]
+        )
     }
 }
 

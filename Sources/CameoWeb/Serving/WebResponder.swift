@@ -72,6 +72,28 @@ struct WebExchange {
     let request: Request
     let target: RequestTarget
     let context: WebContext
+    /// When the request's URL ends, in seconds since 1970; nil: never.
+    private(set) var end: Int64?
+
+    /// The same exchange at a URL that ends.
+    ///
+    /// - Throws: ``Problem`` with status 410 if it has ended.
+    func ending(at end: Int64?) throws(Problem) -> WebExchange {
+        if let end, end < Int64(Date().timeIntervalSince1970) { throw Problem(.gone, "the URL has expired") }
+        var exchange = self
+        exchange.end = end
+        return exchange
+    }
+
+    /// `Cache-Control` of what everybody may keep for this time, and at most until the URL ends.
+    func cacheControl(for age: Duration, staleFor staleness: Duration? = nil) -> String {
+        guard let end else {
+            let stale = staleness.map { ", stale-while-revalidate=\($0.components.seconds)" } ?? ""
+            return "public, max-age=\(age.components.seconds)\(stale)"
+        }
+        let left = max(0, Double(end) - Date().timeIntervalSince1970)
+        return "public, max-age=\(Int64(min(age.seconds, left))), must-revalidate"
+    }
 
     func answer(_ route: Route) async throws -> Response {
         if ![.access, .jobs, .queues, .unknown].contains(route) { try check(allows: .get, .head) }
