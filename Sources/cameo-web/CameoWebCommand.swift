@@ -50,6 +50,7 @@ struct CameoWebCommand: AsyncParsableCommand {
         var configuration = WebConfiguration()
         configuration.basePath = server.basePath
         configuration.thumbnailAge = server.maxAge
+        configuration.thumbnailStaleness = server.staleWhileRevalidate
         configuration.maximumUpload = server.maxUpload.bytes
         configuration.memoryCapacity = server.memoryCapacity.bytes
         configuration.maximumLag = server.maxLag

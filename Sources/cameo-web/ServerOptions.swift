@@ -22,6 +22,9 @@ struct ServerOptions: ParsableArguments {
     @Option(help: "How long browsers and proxies may show a thumbnail before they revalidate it.".taking("time"))
     var maxAge = WebConfiguration().thumbnailAge
 
+    @Option(help: "How long caches may show a thumbnail after that while they ask for a newer one.".taking("time"))
+    var staleWhileRevalidate = WebConfiguration().thumbnailStaleness
+
     @Option(help: "The largest picture that POST /jobs accepts, at most 100M.".taking("size"))
     var maxUpload = ByteCount(WebConfiguration().maximumUpload)
 
