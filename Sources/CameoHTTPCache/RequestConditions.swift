@@ -27,17 +27,21 @@ package struct RequestConditions {
     package func verdict(entityTag: String?, lastModified: String?) -> Verdict? {
         if let ifMatch = field("If-Match") {
             guard Self.list(ifMatch, has: entityTag, weakly: false) else { return .preconditionFailed }
-        } else if let limit = field("If-Unmodified-Since").flatMap(Self.date),
-            let modified = lastModified.flatMap(Self.date), modified > limit
-        {
+        } else if isAsOld(as: "If-Unmodified-Since", lastModified) == false {
             return .preconditionFailed
         }
         if let ifNoneMatch = field("If-None-Match") {
             return Self.list(ifNoneMatch, has: entityTag, weakly: true) ? .notModified : nil
         }
-        // Dates are compared as text, which is correct for clients that echo the date they received.
-        let ifModifiedSince = field("If-Modified-Since")
-        return ifModifiedSince != nil && ifModifiedSince == lastModified ? .notModified : nil
+        return isAsOld(as: "If-Modified-Since", lastModified) == true ? .notModified : nil
+    }
+
+    /// Whether the representation has not changed since the date in a field; nil if one of the dates is none.
+    private func isAsOld(as name: String, _ lastModified: String?) -> Bool? {
+        guard let limit = field(name).flatMap(Self.date), let modified = lastModified.flatMap(Self.date) else {
+            return nil
+        }
+        return modified <= limit
     }
 
     /// The part to send of a representation of `length` bytes. Ranges apply to GET only.
@@ -45,7 +49,9 @@ package struct RequestConditions {
         // Section 13.1.5: a range is sent only if the client's other parts come from the same representation.
         guard isGET, let range = field("Range") else { return .whole }
         if let ifRange = field("If-Range") {
-            guard ifRange == (ifRange.hasPrefix("\"") ? entityTag : lastModified) else { return .whole }
+            let date = Self.date(ifRange)
+            let isTheSame = date == nil ? ifRange == entityTag : date == lastModified.flatMap(Self.date)
+            guard isTheSame, !ifRange.hasPrefix("W/") else { return .whole }
         }
         return Part(range, of: length)
     }

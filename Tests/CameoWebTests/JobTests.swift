@@ -278,6 +278,7 @@ struct JobTests {
             ("GET", "/jobs", "viewer", 200), ("GET", "/status", "viewer", 200), ("GET", "/source/x", "viewer", 404),
             ("GET", "/jobs", "hashed", 403), ("GET", "/jobs", "wrong-0123456789abcdef", 401),
             ("GET", "/jobs", "viewer-0123456789abcde", 401), ("GET", "/jobs", "", 401),
+            ("GET", "/jobs", "   viewer-0123456789abcdef", 200), ("GET", "/jobs", "  viewer-0123456789abcde", 401),
             ("POST", "/jobs", nil, 401), ("POST", "/jobs", "viewer", 403), ("POST", "/jobs", "operator", 403),
             ("POST", "/jobs", "hashed", 201), ("POST", "/jobs/1/cancel", "producer", 403),
             ("POST", "/jobs/1/cancel", "operator", 200), ("POST", "/jobs/1/retry", "operator", 200),

@@ -1,3 +1,4 @@
+import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
@@ -83,6 +84,11 @@ struct ReadingTests {
         ("If-None-Match", "\"other\", TAG", 304), ("If-None-Match", "\"other\"", 200),
         ("If-None-Match", "\"a,b\", TAG", 304), ("If-None-Match", "\"TAG", 200),
         ("If-Modified-Since", "MODIFIED", 304), ("If-Modified-Since", "Mon, 01 Jan 2001 00:00:00 GMT", 200),
+        ("If-Modified-Since", "RFC850", 304), ("If-Modified-Since", "ASCTIME", 304),
+        ("If-Modified-Since", "Monday, 01-Jan-01 00:00:00 GMT", 200),
+        ("If-Modified-Since", "Mon Jan  1 00:00:00 2001", 200), ("If-Modified-Since", "yesterday", 200),
+        ("If-Modified-Since", "Sun, 06 Nov 2094 08:49:37 GMT", 304), ("If-Unmodified-Since", "RFC850", 200),
+        ("If-Unmodified-Since", "Mon Jan  1 00:00:00 2001", 412),
         ("If-Match", "TAG", 200), ("If-Match", "*", 200), ("If-Match", "\"other\", TAG", 200),
         ("If-Match", "\"a, b\"", 412), ("If-Match", "W/TAG", 412), ("If-Match", "", 412),
         ("If-Unmodified-Since", "MODIFIED", 200), ("If-Unmodified-Since", "Sun, 06 Nov 2094 08:49:37 GMT", 200),
@@ -91,8 +97,10 @@ struct ReadingTests {
     func conditionsAreKept(name: String, value: String, status: Int) async throws {
         let id = try await bench.makeThumbnail(picture)
         let first = try await bench.get("/thumb/\(id)")
+        let dates = try Self.spellings(of: try #require(first["Last-Modified"]))
         let value = value.replacingOccurrences(of: "TAG", with: first["ETag"] ?? "")
-            .replacingOccurrences(of: "MODIFIED", with: first["Last-Modified"] ?? "")
+            .replacingOccurrences(of: "MODIFIED", with: dates[0])
+            .replacingOccurrences(of: "RFC850", with: dates[1]).replacingOccurrences(of: "ASCTIME", with: dates[2])
         let answer = try await bench.get("/thumb/\(id)", [name: value])
         #expect(answer.status == status)
         if status == 412 {
@@ -104,6 +112,23 @@ struct ReadingTests {
         if status == 304 {
             #expect(answer.body.isEmpty)
             #expect(answer["Content-Length"] == nil)
+        }
+    }
+
+    /// A date in the three forms of HTTP (RFC 9110, section 5.6.7), the usual one first.
+    private static func spellings(of date: String) throws -> [String] {
+        let time = try #require(HTTPDate.parse(date, now: Date())).timeIntervalSince1970
+        return [date] + ["%A, %d-%b-%y %T GMT", "%a %b %e %T %04Y"].map { UTCTime.text(Int(time), $0) }
+    }
+
+    @Test func aRangeGoesOnByADateInAnyForm() async throws {
+        let path = "/thumb/\(try await bench.makeThumbnail(picture))"
+        let first = try await bench.get(path)
+        let dates = try Self.spellings(of: try #require(first["Last-Modified"]))
+        let others = ["Monday, 01-Jan-01 00:00:00 GMT", "yesterday", "W/\(first["ETag"] ?? "")"]
+        for (value, status) in (dates + [first["ETag"] ?? ""]).map({ ($0, 206) }) + others.map({ ($0, 200) }) {
+            let answer = try await bench.get(path, ["Range": "bytes=0-9", "If-Range": value])
+            #expect(answer.status == status, "\(value)")
         }
     }
 

@@ -102,7 +102,9 @@ package struct AccessTokens: Sendable {
     /// The text of the request's token, known or not.
     func text(in request: Request) -> String? {
         guard let field = request.headers[.authorization] else { return AccessCookie(of: request).token }
-        return field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst("bearer ".count)) : nil
+        // One space or more (RFC 9110, section 11.4).
+        return field.lowercased().hasPrefix("bearer ")
+            ? String(field.dropFirst("bearer ".count).drop { $0 == " " }) : nil
     }
 
     /// The access of whoever has signed out.
