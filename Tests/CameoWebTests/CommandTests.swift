@@ -137,6 +137,43 @@ struct CommandTests {
         _ = try await waiting
     }
 
+    @Test func allSocketsOfSystemdAreServed() async throws {
+        let (path, ports) = (folder.path("activated"), try (0..<2).map { _ in try RawConnection.freePort() })
+        let listening = ["127.0.0.1:\(ports[0])", path, "127.0.0.1:\(ports[1])"].flatMap { ["--listen", $0] }
+        let program = [try WebProcess.executable("cameo-web"), "--store", folder.path("store")]
+        let process = try ChildProcess("/usr/bin/systemd-socket-activate", listening + program)
+        defer { process.killGroup() }
+        let targets = ports.map { ["http://127.0.0.1:\($0)"] } + [["--unix-socket", path, "http://x"]]
+        for target in targets {
+            let words = ["-sS", "-m", "60", "--retry", "100", "--retry-delay", "0", "--retry-all-errors"]
+            let answer = try await run("curl", words + target.dropLast() + [target[target.count - 1] + "/health/live"])
+            #expect(answer.outputText == "{\"status\":\"ok\"}\n", "\(target): \(answer.errorText)")
+        }
+        let urls = String(decoding: process.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(Set(urls) == Set(ports.map { "http://127.0.0.1:\($0)/" } + ["unix:\(path)"]))
+        process.send(SIGTERM)
+        #expect(await process.ending == .exited(0), "\(String(decoding: process.standardError, as: UTF8.self))")
+    }
+
+    /// A parent that passes what is no socket is told so, and no other socket is left without an answer.
+    @Test func whatIsNoSocketIsNamed() async throws {
+        let script = """
+            import os, socket, sys
+            listener = socket.create_server(("127.0.0.1", 0))
+            file = os.open("/dev/null", os.O_RDWR)
+            for number, one in enumerate((listener.fileno(), file), 3):
+                os.dup2(one, number + 10)
+            for number in (3, 4):
+                os.dup2(number + 10, number)
+            os.environ.update(LISTEN_FDS="2", LISTEN_PID=str(os.getpid()))
+            os.execv(sys.argv[1], sys.argv[1:])
+            """
+        let words = ["-c", script, try WebProcess.executable("cameo-web"), "--store", folder.path("store")]
+        let result = try await run("/usr/bin/python3", words, timeout: .seconds(120))
+        #expect(result.exitStatus == 1, "\(result.errorText)")
+        #expect(result.errorText.contains("cannot listen on"), "\(result.errorText)")
+    }
+
     @Test func tokensAreRereadAtSIGHUP() async throws {
         let file = try folder.write(Data("old read old-0123456789abcdef".utf8), to: "tokens")
         let (process, url) = try await start("--listen", "127.0.0.1:0", "--tokens", file)

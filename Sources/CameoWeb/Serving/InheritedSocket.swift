@@ -16,13 +16,14 @@ internal import Synchronization
 /// A listening socket that systemd has passed on.
 struct InheritedSocket: Sendable {
     /// The first descriptor that systemd passes (SD_LISTEN_FDS_START).
-    private static let descriptor: CInt = 3
+    private static let first: CInt = 3
+    let descriptor: CInt
 
-    /// Returns nil if systemd has passed no socket to this very process.
-    init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
-        guard environment["LISTEN_PID"] == "\(getpid())", let count = environment["LISTEN_FDS"].flatMap({ Int($0) }),
-            count > 0
-        else { return nil }
+    /// The sockets that systemd has passed to this very process.
+    static func all(environment: [String: String] = ProcessInfo.processInfo.environment) -> [InheritedSocket] {
+        guard environment["LISTEN_PID"] == "\(getpid())" else { return [] }
+        let count = environment["LISTEN_FDS"].flatMap { UInt16($0) } ?? 0
+        return (first..<first + CInt(count)).map { InheritedSocket(descriptor: $0) }
     }
 
     /// Serves connections until shutdown, then finishes the responses that have begun.
@@ -51,7 +52,7 @@ struct InheritedSocket: Sendable {
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .bind(Self.descriptor) { channel in
+            .bind(descriptor) { channel in
                 connections.add(channel)
                 return handler.setup(channel: channel, logger: logger)
             }

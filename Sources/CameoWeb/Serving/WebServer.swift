@@ -39,8 +39,8 @@ package struct WebServer: Service {
 
     /// - Throws: ``CannotListen``
     package func run() async throws {
-        let inherited = InheritedSocket()
-        let lock = inherited == nil ? try await lockSocket() : nil
+        let inherited = InheritedSocket.all()
+        let lock = inherited.isEmpty ? try await lockSocket() : nil
         let rules = HTTP1Rules.configuration(idleTimeout: Self.idleTimeout, responder.site)
         let connections = Self.maximumConnections
         let application = Application(
@@ -62,12 +62,16 @@ package struct WebServer: Service {
                 defer { group.cancelAll() }
                 group.addTask { [feed = responder.site.feed] in await feed.run() }
                 group.addTask { [history = responder.site.history] in await history.run() }
-                if let inherited {
-                    try await inherited.serve(responder, rules, atMost: connections, logger: quietLogger) { channel in
-                        onReady(url(ofInherited: channel))
+                if inherited.isEmpty { try await application.run() }
+                let share = max(1, connections / max(1, inherited.count))
+                try await withThrowingDiscardingTaskGroup { group in
+                    for socket in inherited {
+                        group.addTask {
+                            try await socket.serve(responder, rules, atMost: share, logger: quietLogger) { channel in
+                                onReady(url(ofInherited: channel))
+                            }
+                        }
                     }
-                } else {
-                    try await application.run()
                 }
             }
         } catch let error as IOError {
