@@ -189,6 +189,25 @@ struct JobTests {
         #expect(try answer.json["request"]["source"] == "https://example.com/a.png")
     }
 
+    @Test func whatStandsInTheWrongPlaceIsToldTheRightOne() async throws {
+        let form = form([("picture", picture)])
+        for (type, body, words) in [
+            ("multipart/form-data; boundary=xYz", form, "in a form, send it as a field"),
+            ("application/json", Data("{}".utf8), "in JSON, it is part of the request"),
+        ] {
+            let headers = bearer("producer").merging(["Content-Type": type]) { $1 }
+            for name in ["preset", "size", "queue", "key"] {
+                let answer = try await bench.send("POST", "/jobs?\(name)=gallery", headers, body: body)
+                #expect(
+                    answer.status == 400 && answer.text.contains(words) && answer.text.contains(name),
+                    "\(answer.text)"
+                )
+            }
+            let answer = try await bench.send("POST", "/jobs?colour=red", headers, body: body)
+            #expect(answer.status == 400 && answer.text.contains("unknown query item"), "\(answer.text)")
+        }
+    }
+
     @Test func aFormsQuotedWordsMayHaveAnythingInThem() async throws {
         let type = #"multipart/form-data; boundary="x; y=\"z""#
         func post(_ field: String, _ extra: String = "") async throws -> RawAnswer {
@@ -198,7 +217,7 @@ struct JobTests {
             return try await bench.send("POST", "/jobs", headers, body: Data(head.utf8) + picture + Data(tail.utf8))
         }
         for field in [
-            #"name="picture"; filename="x; name=evil.png""#, #"filename="a\"; name=\"b"; name=picture"#,
+            #"name="picture"; filename="x; name=evil.png""#, #"filename="a\"b; name=\"c"; name=picture"#,
             #"name="picture"; name="request""#,
         ] {
             let answer = try await post(field)

@@ -3,6 +3,7 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import TestSupport
 import Testing
 
 /// Uploads that are larger than what is held in memory.
@@ -29,6 +30,36 @@ struct UploadTests {
         #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
         #expect(try await bench.store.job(1).request["hook"] == "done")
         #expect(try await bench.store.job(1).request["metadata"] == ["name": "a b.png"])
+    }
+
+    /// As browsers write them (https://html.spec.whatwg.org/#multipart-form-data), and `curl --form-escape`.
+    @Test(arguments: [
+        (#"a\b.png"#, #"a\b.png"#), ("13%22 x.png", "13\" x.png"), (#"C:\"#, #"C:\"#), ("50%25.png", "50%25.png"),
+        ("a%0D%0Ab.png", "a\r\nb.png"), ("a; name=b.png", "a; name=b.png"), (#"Käse \"1\".png"#, "Käse \"1\".png"),
+    ])
+    func aFilesNameIsThatOfTheDisk(field: String, name: String) async throws {
+        let head = "--xYz\r\nContent-Disposition: form-data; filename=\"\(field)\"; name=\"picture\"\r\n\r\n"
+        let body = Data(head.utf8) + WebBench.picture() + Data("\r\n--xYz--\r\n".utf8)
+        let answer = try await upload(body, as: "multipart/form-data; boundary=xYz")
+        #expect(answer.status == 201, "\(answer.text)")
+        #expect(try await bench.store.job(1).request["metadata"] == ["name": .string(name)])
+    }
+
+    @Test(arguments: ["13\" x.png", #"a\b.png"#, "a; b=c.png", "ä%20.png"])
+    func curlsNamesArrive(name: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(WebBench.picture(), to: name)
+        // Its own option has quotation marks and backslashes.
+        let quoted = path.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#)
+        let sent = try await run(
+            "curl",
+            [
+                "-sS", "-H", "Authorization: Bearer producer-0123456789abcdef", "-F", "picture=@\"\(quoted)\"",
+                "http://127.0.0.1:\(bench.port)/jobs",
+            ]
+        )
+        #expect(sent.outputText.contains("\"outcome\""), "\(sent.outputText) \(sent.errorText)")
+        #expect(try await bench.store.job(1).request["metadata"] == ["name": .string(name)])
     }
 
     @Test func aLargePictureInAFormArrivesWhole() async throws {

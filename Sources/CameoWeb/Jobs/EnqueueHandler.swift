@@ -30,12 +30,12 @@ extension WebExchange {
         let maximum = site.configuration.maximumUpload
         switch type.essence {
         case "application/json":
-            try target.query.allow()
+            try refuseItems("in JSON, it is part of the request")
             let what = "a request (whose picture may be the body itself, or a part of a form)"
             let text = try await body.read(atMost: ThumbnailRequest.maximumBytes, what)
             return try await site.store.enqueue(ThumbnailRequest(parsing: text), data: nil, cacheKey: nil, once: key)
         case "multipart/form-data":
-            try target.query.allow()
+            try refuseItems("in a form, send it as a field")
             // The request and the boundary lines come on top of the picture.
             let limit = maximum + ThumbnailRequest.maximumBytes + 65_536
             let (asked, picture) = try await form(type, body, atMost: limit)
@@ -49,6 +49,14 @@ extension WebExchange {
                 "must be application/json (a request), image/… (a picture) or multipart/form-data, not \"\(type.essence)\""
             )
         }
+    }
+
+    /// Refuses items of the query, those that have a place elsewhere with this advice.
+    private func refuseItems(_ advice: String) throws(Problem) {
+        if let name = try target.query.unknown(besides: []).first(where: PictureOptions.names.contains) {
+            throw Problem(.badRequest, "\"\(name)\" is in the query: \(advice)")
+        }
+        try target.query.allow()
     }
 
     private func form(_ type: MediaTypeField, _ body: RequestBodyReader, atMost limit: Int) async throws
@@ -80,7 +88,7 @@ extension WebExchange {
 
 /// The thumbnails and job options requested for an uploaded picture, from the query or from the fields of a form.
 struct PictureOptions: Sendable {
-    private static let names = ["size", "preset", "queue", "priority", "batch", "hook", "key", "name"]
+    fileprivate static let names = ["size", "preset", "queue", "priority", "batch", "hook", "key", "name"]
     /// The size used if neither `size` nor `preset` is given, in pixels.
     private static let standard = "256x256"
 

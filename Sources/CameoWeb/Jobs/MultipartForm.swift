@@ -65,8 +65,8 @@ struct MultipartForm {
             let pair = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             switch (pair.first?.lowercased(), pair.last) {
             case ("content-disposition", let value?):
-                let field = MediaTypeField(value)
-                (name, fileName) = (field["name"], field["filename"])
+                let field = MediaTypeField(quoted(value))
+                (name, fileName) = (field["name"].map(unescaped), field["filename"].map(unescaped))
             case ("content-encoding", let value?), ("content-transfer-encoding", let value?):
                 guard ["identity", "binary", "8bit", "7bit"].contains(value.lowercased()) else {
                     throw Problem(.unsupportedMediaType, "a part is encoded as \(value): it must have no coding")
@@ -76,6 +76,17 @@ struct MultipartForm {
         }
         if let name { return (name, fileName, bytes[end.upperBound...]) }
         throw malformed("a part has no name")
+    }
+
+    /// Browsers escape nothing with a backslash (https://html.spec.whatwg.org/#multipart-form-data); other clients escape
+    /// quotation marks so, and no name ends with those. Returns the field as RFC 9110 would have it.
+    private static func quoted(_ field: String) -> String {
+        field.replacing(#/\\(?!"(?!\s*(;|$)))/#, with: #"\\"#)
+    }
+
+    /// Undoes the three escapes of browsers.
+    private static func unescaped(_ name: String) -> String {
+        name.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
     }
 
     private static func malformed(_ reason: String) -> Problem {
