@@ -338,10 +338,27 @@ struct JobTests {
         let target = "/batches/%C3%A4%20b?as=zip"
         let answer = try await bench.exchange(Data("GET \(target) HTTP/1.0\r\n\(line)\r\n\r\n".utf8))
         #expect(answer.status == 200 && answer["Content-Type"] == "application/zip")
-        #expect(answer["Content-Disposition"] == "attachment; filename*=UTF-8''%C3%A4%20b.zip")
+        #expect(
+            answer["Content-Disposition"]
+                == "attachment; filename=\"_ b.zip\"; filename*=UTF-8''%C3%A4%20b.zip"
+        )
         let names = try await Self.files(in: answer.body)
         let expected = ["C__käse.jpg-3.64x.webp", ".._c.png-2.64x.webp", "a b.png-1.64x.webp"]
         #expect(names == expected.map { "\($0) \(picture.count)" })
+        // And unpacked, whose owner can read them.
+        let folder = try TemporaryFolder()
+        let path = try folder.write(answer.body, to: "batch.zip")
+        let unpacked = try await run(
+            "unzip",
+            ["-q", path, "-d", folder.path("files")],
+            environment: ["LC_ALL": "C.UTF-8"]
+        )
+        #expect(unpacked.exitStatus == 0, "\(unpacked.errorText)")
+        for name in expected {
+            #expect(FileManager.default.contents(atPath: folder.path("files/\(name)")) == picture, "\(name)")
+            let rights = try FileManager.default.attributesOfItem(atPath: folder.path("files/\(name)"))
+            #expect((rights[.posixPermissions] as? Int).map { $0 & 0o400 } == 0o400)
+        }
         #expect(try await bench.get("/batches/none?as=zip", bearer("viewer")).status == 404)
         #expect(try await bench.get("/batches/%C3%A4%20b?as=tar", bearer("viewer")).status == 400)
         #expect(try await bench.get(target).status == 401)

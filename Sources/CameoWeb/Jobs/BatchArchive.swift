@@ -89,6 +89,9 @@ struct BatchArchive: Sendable {
 /// A ZIP file of files that are stored without compression (PKWARE's APPNOTE, 6.3.10), with the 64-bit fields that it needs
 /// beyond 4 GiB or 65,535 files.
 package struct ZIPArchive {
+    /// The system that made a file, which counts for its rights, and to unzip for the encoding of its name.
+    private static let unix: UInt16 = 3 << 8
+
     private var directory = Data()
     private var count: UInt64 = 0
     private var offset: UInt64
@@ -108,9 +111,9 @@ package struct ZIPArchive {
         header.append(all: UInt16(0))
         header += name.utf8
         directory += Data("PK\u{1}\u{2}".utf8)
-        directory.append(all: UInt16(isFar ? 45 : 20))
+        directory.append(all: Self.unix | (isFar ? 45 : 20))
         directory += facts
-        directory.append(all: UInt16(isFar ? 12 : 0), UInt16(0), UInt16(0), UInt16(0), UInt32(0))
+        directory.append(all: UInt16(isFar ? 12 : 0), UInt16(0), UInt16(0), UInt16(0), UInt32(0o100644) << 16)
         directory.append(all: isFar ? UInt32.max : UInt32(offset))
         directory += name.utf8
         if isFar { directory.append(all: UInt16(1), UInt16(8), offset) }
@@ -125,7 +128,7 @@ package struct ZIPArchive {
         let size = UInt64(directory.count)
         if count >= UInt16.max || offset >= UInt32.max || size >= UInt32.max {
             end += Data("PK\u{6}\u{6}".utf8)
-            end.append(all: UInt64(44), UInt16(45), UInt16(45), UInt32(0), UInt32(0), count, count, size, offset)
+            end.append(all: UInt64(44), Self.unix | 45, UInt16(45), UInt32(0), UInt32(0), count, count, size, offset)
             end += Data("PK\u{6}\u{7}".utf8)
             end.append(all: UInt32(0), offset + size, UInt32(1))
         }

@@ -232,9 +232,11 @@ extension WebExchange {
         switch target.query["as"] {
         case nil, "json": return try Response(message: batch)
         case "zip":
+            // Old clients know the first one alone (RFC 6266, section 4.3).
+            let plain = name.replacing(#/[^A-Za-z0-9._ -]/#, with: "_")
+            let names = "filename=\"\(plain).zip\"; filename*=UTF-8''\(PercentEncoding.encoded(name)).zip"
             let headers: HTTPFields = [
-                .contentType: "application/zip",
-                .contentDisposition: "attachment; filename*=UTF-8''\(PercentEncoding.encoded(name)).zip",
+                .contentType: "application/zip", .contentDisposition: "attachment; \(names)",
             ]
             let archive = BatchArchive(store: site.store, batch: name, channel: context.channel)
             return Response(status: .ok, headers: headers, body: archive.responseBody)
