@@ -40,23 +40,14 @@ extension EndToEnd {
             let folder = try await folderOfPictures()
             let bin = URL(filePath: try Deployment.executable("cameo-status")).deletingLastPathComponent().path
             let search = "\(bin):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
-            let isOfFleets = path.hasSuffix("/FromOneToMany.md")
             var ran = 0
             for block in try Page(path).blocks {
                 let command: (String, [String])
                 switch block.language {
                 case "sh": command = ("/bin/sh", ["-eu"])
-                case "console", "text": continue
-                case "swift": continue  // compiled and run by CameoTests/DocumentationTests
-                case "html": continue  // shown in a browser by deploy/check-dashboard
-                case "ini", "yaml": continue  // read by ServiceUnitTests and ComposeFileTests
-                // Run by CameoPostgreSQLTests/ArticleTests, and compared with the code by CameoObjectStorageTests/ArticleTests.
-                case "sql" where isOfFleets, "python" where isOfFleets, "json" where path.hasSuffix("/SharedBytes.md"):
-                    continue
-                case "python": command = ("/usr/bin/python3", ["-"])
-                default:
-                    Issue.record("\(path) has a block of \(block.language): say how it is tested")
-                    continue
+                // That of fleets is run by CameoPostgreSQLTests/ArticleTests.
+                case "python" where !path.hasSuffix("/FromOneToMany.md"): command = ("/usr/bin/python3", ["-"])
+                default: continue  // read by BlockTests
                 }
                 let result = try await run(
                     command.0,

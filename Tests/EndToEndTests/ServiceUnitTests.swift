@@ -36,32 +36,11 @@ extension EndToEnd {
             return try folder.write(Data(here.utf8), to: "\(command)@.service")
         }
 
-        /// What systemd finds wrong with a unit. It also reads those of the system, which are not ours.
-        private func complaints(about unit: String) async throws -> String {
-            let result = try await run("systemd-analyze", ["verify", "--man=no", unit])
-            #expect(result.exitStatus == 0)
-            return "\(result.errorText)\(result.outputText)".split(separator: "\n")
-                .filter { !$0.contains("/lib/systemd/system/") && !$0.allSatisfy(\.isWhitespace) }
-                .joined(separator: "\n")
-        }
-
         @Test(arguments: Deployment.hasWeb ? ["cameo-worker", "cameo-web"] : ["cameo-worker"])
         func systemdUnderstandsAllOfIt(command: String) async throws {
             let folder = try TemporaryFolder()
             _ = try installed(command, in: folder)
-            #expect(try await complaints(about: folder.path("\(command)@pictures.service")) == "")
-        }
-
-        @Test func systemdUnderstandsTheUnitsOfThePages() async throws {
-            let units = try Page.all().flatMap(\.blocks).filter { $0.language == "ini" }
-            #expect(!units.isEmpty)
-            let bin = URL(filePath: try Deployment.executable("cameo-enqueue")).deletingLastPathComponent().path
-            for unit in units {
-                let folder = try TemporaryFolder()
-                let here = unit.text.replacing("ExecStart=/usr/bin", with: "ExecStart=\(bin)")
-                let file = try folder.write(Data(here.utf8), to: "cameo-page.service")
-                #expect(try await complaints(about: file) == "")
-            }
+            #expect(try await Units.complaints(about: [folder.path("\(command)@pictures.service")]) == "")
         }
 
         @Test func systemdUnderstandsTheSocket() async throws {
@@ -71,7 +50,7 @@ extension EndToEnd {
                 try Data(contentsOf: URL(filePath: Self.file("cameo-web@.socket"))),
                 to: "cameo-web@.socket"
             )
-            #expect(try await complaints(about: folder.path("cameo-web@pictures.socket")) == "")
+            #expect(try await Units.complaints(about: [folder.path("cameo-web@pictures.socket")]) == "")
         }
 
         @Test(arguments: ["cameo-worker", "cameo-web"])
