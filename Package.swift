@@ -306,7 +306,7 @@ let package = Package(
                 "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoReport", "CommandSupport",
                 "TestSupport",
             ],
-            exclude: ["Harness/own_tables.py", "seccomp_run.py", "terminal.py"]
+            exclude: ["Harness/alerts.yml", "Harness/own_tables.py", "seccomp_run.py", "terminal.py"]
         ),
     ]
 )

@@ -215,6 +215,9 @@ package struct MetricsText: Sendable {
     // MARK: - The store at this moment
 
     private mutating func add(_ report: StatusReport, _ metrics: StoreMetrics) {
+        let written =
+            "When these metrics were taken, in seconds since 1970: a file of them that is old says nothing any more."
+        add("cameo_written_timestamp_seconds", .gauge, written, [Sample(report.generatedAt.timeIntervalSince1970)])
         add("cameo_store_schema_version", .gauge, "The version of the store's tables.", report.schemaVersion)
         add(
             "cameo_jobs",
@@ -239,6 +242,8 @@ package struct MetricsText: Sendable {
         let alive = workers.filter(\.isAlive)
         let states = [(alive.count, "alive"), (workers.count - alive.count, "dead")].map { Sample($0, ["state": $1]) }
         add("cameo_workers", .gauge, "Workers that are alive, and dead ones whose jobs are not yet rescued.", states)
+        let hindered = "Live workers that the store keeps from claiming jobs or from recording their ends."
+        add("cameo_workers_hindered", .gauge, hindered, alive.count { !$0.isUnhindered })
         let (running, limit) = (workers.reduce(0) { $0 + $1.running }, alive.reduce(0) { $0 + $1.concurrency })
         add("cameo_worker_jobs_running", .gauge, "Jobs that the workers run.", running)
         add("cameo_worker_jobs_limit", .gauge, "Jobs that the live workers may run at once.", limit)
@@ -248,6 +253,9 @@ package struct MetricsText: Sendable {
         add("cameo_blob_bytes", .gauge, "Bytes of all blobs.", report.blobs.bytes)
         let database = "The size of the database, small blobs included, without its write-ahead log."
         add("cameo_database_bytes", .gauge, database, metrics.databaseBytes)
+        if let free = metrics.freeBytes {
+            add("cameo_store_free_bytes", .gauge, "Free bytes on the disk of a store that is a folder.", free)
+        }
         add("cameo_cached_sources", .gauge, "Originals in the cache.", report.sources.count)
         add("cameo_cached_source_bytes", .gauge, "Bytes of the cached originals.", report.sources.bytes)
         let reason = "removed because the cache was over its budget."

@@ -125,11 +125,32 @@ struct StoreMetricsTests {
     func monitoringAsksForWhatThereIs(file: String) async throws {
         let text = try String(contentsOf: Repository.file("deploy/monitoring/\(file)"), encoding: .utf8)
         let metrics = try await MetricsText(of: bench.store, by: "test").text(in: .prometheus)
+        // The last is of cameo-web alone.
         let known = Set(
             metrics.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.prefix { $0 != "{" && $0 != " " } }
-        )
+        ).union(["cameo_store_up"])
         let used = Set(text.matches(of: #/\bcameo_[a-z_]+/#).map(\.output))
         #expect(used.count >= 8)
         #expect(used.subtracting(known).isEmpty)
+    }
+
+    @Test func thePageListsEveryMetric() async throws {
+        let metrics = try await MetricsText(of: bench.store, by: "test").text(in: .prometheus)
+        let names = metrics.matches(of: #/(?m)^# TYPE (\S+)/#).map { String($0.output.1) }
+        let page = try Page.article("Operating").prose
+        #expect(names.count > 25)
+        #expect(names.filter { !page.contains("`\($0)`") } == [])
+    }
+
+    /// A file of metrics tells its age; and a worker that the store hinders is not like any other.
+    @Test func metricsTellTheirAgeAndWhoWaits() async throws {
+        try await bench.store.extendLease(
+            of: "w1",
+            adding: StoreCounters(),
+            WorkerProgress(trouble: .init(reason: "the disk is full", since: bench.clock.now))
+        )
+        let lines = try await MetricsText(of: bench.store, by: "test").text(in: .prometheus).split(separator: "\n")
+        let at = Int(bench.clock.now.timeIntervalSince1970)
+        #expect(lines.contains("cameo_written_timestamp_seconds \(at)") && lines.contains("cameo_workers_hindered 1"))
     }
 }

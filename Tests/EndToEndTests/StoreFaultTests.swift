@@ -168,7 +168,7 @@ extension EndToEnd {
 /// Runs a script that may mount file systems which nobody else sees.
 enum MountNamespace {
     /// Unprivileged if the kernel allows it, else as root.
-    private static let command = getuid() == 0 ? ["unshare", "-m"] : ["unshare", "-rm"]
+    static let command = getuid() == 0 ? ["unshare", "-m"] : ["unshare", "-rm"]
 
     static let isAvailable: Bool = {
         let probe = Process()

@@ -51,7 +51,7 @@ extension PostgreSQLStore {
                 [db.now]
             )
             guard let row else { throw StoreError.failed("the server gave no sizes") }
-            return try (counters: db.counters(), renderers: row[0], databaseBytes: row[1])
+            return try (counters: db.counters(), renderers: row[0], databaseBytes: row[1], freeBytes: nil)
         }
     }
 }

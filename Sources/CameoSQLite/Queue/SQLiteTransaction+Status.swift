@@ -39,7 +39,8 @@ extension SQLiteStore {
             return (
                 counters: try db.counters(),
                 renderers: try workers.reduce(0) { $0 + (try $1[1]) },
-                databaseBytes: try db.databaseSize().bytes
+                databaseBytes: try db.databaseSize().bytes,
+                freeBytes: BlobFiles.freeBytes(of: directory)
             )
         }
     }

@@ -161,5 +161,5 @@ package struct StoreCounters: Hashable, Sendable {
 }
 
 /// What monitoring asks of a store, beside its status: its counters, the renderer processes that the live workers keep ready,
-/// and the size of the database in bytes without its write-ahead log.
-package typealias StoreMetrics = (counters: StoreCounters, renderers: Int, databaseBytes: Int)
+/// the size of the database in bytes without its write-ahead log, and what is free on its disk; nil: the disk is another host's.
+package typealias StoreMetrics = (counters: StoreCounters, renderers: Int, databaseBytes: Int, freeBytes: Int?)
