@@ -70,21 +70,32 @@ struct EventStream: Sendable {
     @concurrent
     private func send(to writer: inout any ResponseBodyWriter, _ signals: AsyncStream<Void>) async throws {
         var news = signals.makeAsyncIterator()
-        var page = first
-        // The first one tells the client where it has begun, and that it is connected.
-        try await FileBody.write(ByteBuffer(string: Self.comment(at: page.start)), to: &writer, on: channel)
+        var (page, told) = (first, first.start)
+        // The first event tells the client where it has begun, and that it is connected.
+        var text = first.gap == nil ? ServerSentEvent.cursor(first.start) : ""
         var written = ContinuousClock.now
         while !Task.isShuttingDownGracefully {
-            var text = page.gap.map { Self.gap($0, before: page.start) } ?? ""
-            for event in page.events where isWanted(event.change) { text += event.text }
+            if let gap = page.gap {
+                told = page.start
+                text += ServerSentEvent.gap(gap, before: told)
+            }
+            for event in page.events where isWanted(event.change) {
+                told = FeedCursor(event.change.cursor, in: page.next.epoch)
+                text += event.text
+            }
             // Half the time, as the next signal may be as late as the last.
-            if text.isEmpty, written.duration(to: .now) >= keepAlive / 2 { text = Self.comment(at: page.next) }
+            if text.isEmpty, written.duration(to: .now) >= keepAlive / 2 {
+                // A filter may let nothing through for long.
+                text = told == page.next ? ServerSentEvent.comment : ServerSentEvent.cursor(page.next)
+                told = page.next
+            }
             if !text.isEmpty {
                 try await FileBody.write(ByteBuffer(string: text), to: &writer, on: channel)
                 written = .now
             }
             if page.events.isEmpty, await news.next() == nil { return }
             page = try await feed.events(after: page.next)
+            text = ""
         }
     }
 
@@ -93,13 +104,5 @@ struct EventStream: Sendable {
         // Compared by bytes: two names that only look alike are two queues.
         if let queue, change.queue?.utf8.elementsEqual(queue.utf8) != true { return false }
         return batch.map { batch in change.batches?.contains { $0.utf8.elementsEqual(batch.utf8) } ?? false } ?? true
-    }
-
-    /// A comment, and the cursor for `Last-Event-ID`: a filter may let nothing through for long.
-    private static func comment(at cursor: FeedCursor) -> String { ": keep-alive\nid: \(cursor)\n\n" }
-
-    /// See ``FeedPage/gap``.
-    private static func gap(_ numbers: ClosedRange<Int64>, before start: FeedCursor) -> String {
-        "id: \(start)\nevent: gap\ndata: {\"from\":\(numbers.lowerBound),\"to\":\(numbers.upperBound)}\n\n"
     }
 }

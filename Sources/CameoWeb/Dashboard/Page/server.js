@@ -46,6 +46,6 @@ export async function follow(path, signal, onOpen, onEvent) {
     if (done) return;
     const lines = (text + value).split("\n");
     text = lines.pop();
-    for (const line of lines) if (line.startsWith("data:")) onEvent();
+    for (const line of lines) if (line === "event: job" || line === "event: gap") onEvent();
   }
 }
