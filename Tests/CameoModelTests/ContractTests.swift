@@ -10,11 +10,11 @@ struct ContractTests {
         let rendition = try #require(try schema("thumbnail-request")["$defs", "rendition", "properties"])
         #expect(words(rendition["fit", "enum"]) == Rendition.Fit.allCases.map(\.rawValue))
         let places = Rendition.Gravity.words.compactMap(\.word)
-        #expect(words(rendition["gravity", "anyOf", "0", "enum"]) == places)
+        #expect(words(rendition["gravity", "oneOf", "0", "enum"]) == places)
         let overlayPlaces = Rendition.Gravity.words.filter { !$0.isSmart }.compactMap(\.word)
         let request = try schema("thumbnail-request")
         let overlay = try #require(request["$defs", "overlay", "properties"])
-        #expect(words(overlay["gravity", "anyOf", "0", "enum"]) == overlayPlaces)
+        #expect(words(overlay["gravity", "oneOf", "0", "enum"]) == overlayPlaces)
         #expect(
             rendition["rotate", "enum"]?.elements == Rendition.Rotation.allCases.map { .integer(Int64($0.rawValue)) }
         )
@@ -64,7 +64,7 @@ struct ContractTests {
         for side in ["columns", "rows"] { #expect(range(storyboard[side]) == limits(Rendition.Storyboard.sideRange)) }
         let intervals = Rendition.Storyboard.intervalRange
         #expect(range(storyboard["interval"]).map(\.?.double) == [intervals.lowerBound, intervals.upperBound])
-        let radius = try #require(rendition["cornerRadius", "anyOf"])
+        let radius = try #require(rendition["cornerRadius", "oneOf"])
         #expect(range(radius["0"]) == limits(Rendition.Look.cornerRadiusRange))
         let fraction = range(radius["1", "properties", "fraction"]).map(\.?.double)
         let fractionRange = Rendition.Look.cornerFractionRange

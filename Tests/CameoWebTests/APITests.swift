@@ -48,6 +48,19 @@ struct APITests {
         #expect(client.outputText == "available completed png b'\\x89PNG'\n", "\(client.errorText)")
     }
 
+    @Test(arguments: ["openapi-python-client", "python", "typescript-fetch"])
+    func generatedClientsReadAndWriteEveryExample(generator: String) async throws {
+        let folder = try TemporaryFolder()
+        let script = Repository.file("Tests/CameoWebTests/generated_readers.py").path
+        let contract = Repository.file("proto-json").path
+        let result = try await run(
+            Repository.file(".build/object-servers/bin/python").path,
+            [script, generator, "http://127.0.0.1:\(bench.port)", contract, folder.url.path],
+            environment: ["PYTHONDONTWRITEBYTECODE": "1"]
+        )
+        #expect(result.outputText == "ok, all\n", "\(result.outputText)\(result.errorText.suffix(2_000))")
+    }
+
     @Test func theDocumentIsCompleteAndKnowsItsServer() async throws {
         let prefixed = try await WebBench { $0.basePath = "/cameo" }
         let answer = try await prefixed.get("/cameo/openapi.json")

@@ -109,7 +109,7 @@ enum APIDocument {
 
     /// A message in words that generators understand. They take `allOf` and `anyOf` for parts that the type is composed of,
     /// upon which openapi-generator leaves its enums out, and of what is absent or true, openapi-python-client makes code
-    /// that Python refuses.
+    /// that Python refuses. Of a message with `if`, openapi-generator's client in Python knows no type where another has it.
     private static func forGenerators(_ schema: JSONValue) -> JSONValue {
         var members = schema.members
         guard let properties = members["properties"]?.members else { return schema }
@@ -119,10 +119,10 @@ enum APIDocument {
                 return .object(property.members.filter { $0.key != "const" }.merging(["type": "boolean"]) { $1 })
             }
         )
-        let conditions = members.filter { ["allOf", "anyOf"].contains($0.key) }
+        let conditions = members.filter { ["allOf", "anyOf", "if", "then", "else"].contains($0.key) }
         guard !conditions.isEmpty else { return .object(members) }
         for name in conditions.keys { members[name] = nil }
-        return .object(members.merging(["if": [:], "then": .object(conditions)]) { $1 })
+        return .object(members.merging(["not": ["not": .object(conditions)]]) { $1 })
     }
 
     /// The messages that are served with paths on this server.

@@ -6,7 +6,7 @@ from fuzzing.fixtures import VIDEO_WEIGHTS
 
 SCHEMA = pathlib.Path(__file__).parents[3] / "proto-json/thumbnail-request.schema.json"
 FIELDS = json.loads(SCHEMA.read_text())["$defs"]["rendition"]["properties"]
-PLACES = [place for place in FIELDS["gravity"]["anyOf"][0]["enum"] if place not in ("entropy", "attention")]
+PLACES = [place for place in FIELDS["gravity"]["oneOf"][0]["enum"] if place not in ("entropy", "attention")]
 FORMATS = {  # field: formats that have it; `source` takes all
     "effort": {"auto", "png", "webp", "avif", "gif", "source"}, "progressive": {"jpeg", "source"},
     "palette": {"png", "source"}, "chromaSubsampling": {"jpeg", "avif", "source"},
