@@ -83,8 +83,8 @@ public struct BatchReport: Hashable, Codable, Sendable {
     public let failures: [Failures]
     /// Jobs that ended within the last minute.
     public let finishedLastMinute: Int
-    /// Estimated seconds until the remaining jobs have ended, at the rate of the last minute; nil when none remain or
-    /// none ended.
+    /// Estimated seconds until the remaining jobs have ended, at the rate of the last minute; nil when none remain,
+    /// none runs or none ended.
     public let secondsLeft: Double?
 
     /// `rate` is the number of jobs of the batch that currently end per second.
@@ -103,7 +103,7 @@ public struct BatchReport: Hashable, Codable, Sendable {
         finished = jobs.filter(\.key.isFinal).values.reduce(0, +)
         self.failures = failures.sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
         self.finishedLastMinute = finishedLastMinute
-        secondsLeft = finished < total && rate > 0 ? Double(total - finished) / rate : nil
+        secondsLeft = (jobs[.running] ?? 0) > 0 && rate > 0 ? Double(total - finished) / rate : nil
     }
 
     /// The number of jobs in a state.

@@ -28,7 +28,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
     /// before.
     public package(set) var failures: [Failures] = []
     /// How long the due jobs of queues that are not paused and wait for no quiet hours will take at the throughput of the
-    /// last 5 minutes, in seconds; nil if there are none, or if no job ended or no worker is alive.
+    /// last 5 minutes, in seconds; nil if there are none, or if no job ended or no worker takes them.
     public package(set) var etaSeconds: Double?
     /// How long the oldest commit has waited for a synchronous standby, in seconds; nil: none has for three seconds, as far as
     /// the database shows it to this role.
@@ -290,6 +290,15 @@ public struct StatusReport: Hashable, Codable, Sendable {
         package init(id: Int64, source: String?, since: Date) {
             (self.id, self.source, self.since) = (id, source, since)
         }
+    }
+
+    /// The jobs per second that workers end in the background at least, as far as jobs that have ended tell; nil if none has.
+    /// What ended in a while tells how much there was to do, and the stages of a job what it takes.
+    package var backgroundRate: Double? {
+        let work = stages.filter { $0.stage != .wait && $0.stage != .queue }.reduce(0) { $0 + $1.p50 }
+        let taking = workers.filter { $0.isAlive && $0.isUnhindered }.count
+        let rates = throughput.map(\.perSecond) + (work > 0 ? [Double(max(1, taking)) * 1_000 / Double(work)] : [])
+        return rates.max().flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// Why due jobs are not worked on.

@@ -93,7 +93,8 @@ extension QueueTransaction {
         let periods = try [1, 5, 15].map { try recentEnds(minutes: $0, isWorking: isWorking) }
         // How long the jobs that wait will take, if something tells.
         let open = queues.filter { queue in
-            !queue.paused && queue.opensAt == nil && workers.contains { $0.takesJobs(of: queue.name) }
+            !queue.paused && queue.opensAt == nil
+                && workers.contains { $0.isUnhindered && $0.takesJobs(of: queue.name) }
         }
         let backlog = Double(open.reduce(0) { $0 + $1.unfinished })
         let ended = Double(periods[1].completed + periods[1].discarded)

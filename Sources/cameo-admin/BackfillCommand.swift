@@ -94,8 +94,7 @@ struct BackfillCommand: AsyncParsableCommand {
         let rules = BackfillRules(wanted: wanted, listed: listed, rendererVersion: version)
         let backfill = Backfill(in: store, of: selection, by: rules)
         let survey = try await survey(backfill, thumbnails: status.thumbnails)
-        let rate = status.throughput.map(\.perSecond).last { $0 > 0 }
-        let eta = survey.jobs > 0 ? rate.map { Double(survey.jobs) / $0 } : nil
+        let eta = survey.jobs > 0 ? status.backgroundRate.map { Double(survey.jobs) / $0 } : nil
         if !json { describe(survey) }
         guard !dryRun else { return try tell(survey, eta) }
         try tell(try await run(backfill, survey), eta)
@@ -170,7 +169,7 @@ struct BackfillCommand: AsyncParsableCommand {
             members["etaSeconds"] = eta.map(JSONValue.number)
             return try Output.message(members)
         }
-        let time = eta.map { ", about \(AmountText.duration($0)) of work at the rate of the last minutes" } ?? ""
+        let time = eta.map { ", about \(AmountText.duration($0)) of work, as jobs have gone lately" } ?? ""
         var parts = [
             dryRun
                 ? "\(AmountText.count(counts.jobs, "job")) would be enqueued\(time)"

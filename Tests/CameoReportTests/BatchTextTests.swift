@@ -26,9 +26,10 @@ struct BatchTextTests {
     @Test func aBatchOnItsWaySaysHowLongTheRestTakes() {
         let failures = [BatchReport.Failures(code: .sourceNotFound, count: 1)]
         #expect(
-            lines([.completed: 1, .discarded: 1, .available: 5], failures: failures, rate: 0.5) == [
+            lines([.completed: 1, .discarded: 1, .running: 1, .available: 4], failures: failures, rate: 0.5) == [
                 "batch b: 2 of 7 jobs have ended (28 %)",
-                "  available            5",
+                "  available            4",
+                "  running              1",
                 "  completed            1",
                 "  discarded            1",
                 "  source.notFound         1 discarded",
@@ -39,7 +40,9 @@ struct BatchTextTests {
 
     @Test func aBatchThatDoesNotMoveHasNoEstimate() {
         #expect(lines([.completed: 1, .available: 1])[0] == "batch b: 1 of 2 jobs has ended (50 %)")
-        #expect(lines([.completed: 1, .available: 1]).last == "last minute: 30 ended")
+        #expect(lines([.completed: 1, .running: 1]).last == "last minute: 30 ended")
+        // Some ended, and none is taken any more.
+        #expect(lines([.completed: 1, .available: 1], rate: 0.5).last == "last minute: 30 ended")
     }
 
     @Test func aFinishedBatchEndsWithItsCounts() {

@@ -484,6 +484,43 @@ struct JobTests {
         #expect(codes[0]["example"]["id"] == 3)
     }
 
+    /// Eleven jobs with one code may have as many reasons.
+    @Test func eachReasonOfACodeHasItsExample() async throws {
+        let worker = try await bench.register()
+        let reasons = ["is not a picture", "has 17 bytes", "has 18 bytes", "is a PDF file, which no option allows"]
+        for reason in reasons + reasons.prefix(2) {
+            _ = try await bench.enqueue(Rendition(width: 64))
+            try await bench.discard(worker, .imageUnsupportedFormat) { "\($0) \(reason)" }
+        }
+        let answer = try await bench.get("/failures", bearer("viewer"))
+        guard case .array(let codes) = try answer.json["codes"], case .array(let found)? = codes.first?["reasons"]
+        else {
+            throw RawAnswer.Malformed(text: answer.text)
+        }
+        #expect(codes[0]["count"] == 6 && codes[0]["example"]["id"] == 6)
+        #expect(found.map { $0["count"] } == [3, 2, 1])
+        #expect(found.map { $0["example"]["id"] } == [6, 5, 4])
+    }
+
+    /// 502 says that somebody else's server failed.
+    @Test func aFailureHasTheStatusOfWhoseItIs() async throws {
+        let worker = try await bench.register()
+        let statuses: [JobFailure.Code: Int] = [
+            .sourceNotFound: 404, .sourceTooLarge: 413, .sourceTimeout: 502, .sourceUnreachable: 502,
+            .sourceHTTPStatus: 502, .sourceChanged: 502, .storeFull: 507, .storeFailed: 503, .storeRefused: 503,
+            .storeCancelled: 503, .workerLost: 503, .jobTimedOut: 503, .renderFormatUnavailable: 503,
+        ]
+        // A code of a newer version is none that a job is given.
+        for code in JobFailure.Code.allCases where code != .unknown {
+            let receipt = try await bench.enqueue(Rendition(width: 64))
+            try await bench.discard(worker, code)
+            let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
+            let answer = try await bench.get("/thumb/\(id)?job=\(try #require(receipt.id))")
+            #expect(answer.status == statuses[code] ?? 422, "\(code)")
+            #expect(try answer.json["code"] == .string(code.rawValue))
+        }
+    }
+
     @Test func aRepeatedRequestIsAnsweredByItsFirstReceipt() async throws {
         func post(_ body: Data, _ key: String, type: String = "application/json") async throws -> RawAnswer {
             let headers = bearer("producer").merging(["Content-Type": type, "Idempotency-Key": key]) { $1 }

@@ -85,7 +85,7 @@ final class WebBench: Sendable {
         return try RawAnswer(received)
     }
 
-    /// A stream of events, with its first block taken: it is connected.
+    /// A stream of events, with its first one taken: it is connected.
     func events(_ query: String = "", _ headers: [String: String] = [:]) async throws -> EventReader {
         let reader = try EventReader(port: port, target: "/events\(query)", headers: headers)
         let first = try #require(await reader.next())
@@ -138,11 +138,15 @@ final class WebBench: Sendable {
     }
 
     /// Gives up the jobs that are due.
-    func discard(_ worker: String, _ code: JobFailure.Code = .imageCorrupt) async throws {
+    func discard(
+        _ worker: String,
+        _ code: JobFailure.Code = .imageCorrupt,
+        _ message: (_ source: String) -> String = { _ in "as the test wants it" }
+    ) async throws {
         for job in try await store.claim(
             ClaimRequest(limit: 100, background: 100, kind: .usual, queues: nil, for: worker)
         ) {
-            let failure = JobFailure(code, at: .render, "as the test wants it")
+            let failure = JobFailure(code, at: .render, message(SourceName.of(try job.parsedRequest().source)))
             _ = try await store.settle(job.claim, as: .discard(failure), timings: AttemptTimings())
         }
     }

@@ -1,5 +1,6 @@
 import CameoModel
 import CameoReport
+import CameoStore
 import Foundation
 import TestSupport
 import Testing
@@ -49,7 +50,13 @@ extension EndToEnd {
             let deployment = try Deployment()
             _ = try await deployment.enqueue("initials:AB", "--batch", "b", "--size", "16x")
             _ = try await deployment.drain()
-            for index in 0..<40 { _ = try await deployment.enqueue("initials:A\(index)", "--batch", "b", "--in", "9d") }
+            for index in 0..<39 { _ = try await deployment.enqueue("initials:A\(index)", "--batch", "b", "--in", "9d") }
+            // Without one that runs there would be no estimate.
+            let origin = try await Origin.start()
+            _ = try await deployment.enqueue(origin.url("/never"), "--batch", "b", "--size", "16x")
+            let worker = try deployment.startWorker("--allow-network", "127.0.0.0/8")
+            defer { worker.killGroup() }
+            try await deployment.waitUntil { try await $0.batch("b").count(.running) == 1 }
             let command = "'\(try Deployment.executable("cameo-status"))' batch b"
             let waiting = "\(command) --wait --wait-timeout 1ms"
             func left() async throws -> Double {

@@ -28,9 +28,12 @@ extension ConformanceCase {
             #expect((later.finishedLastMinute, later.secondsLeft) == (0, nil), "no progress, so no estimate")
         },
         ConformanceCase("a young batch is rated over its own age") { fixture in
+            try await fixture.register()
             let receipts = try await fixture.enqueue(4) { $0.batch = "b" }
             fixture.clock.advance(seconds: 10)
             for receipt in receipts.prefix(2) { _ = try await fixture.store.cancel(receipt.jobID) }
+            #expect(try await fixture.store.batch("b").secondsLeft == nil, "no job is taken, so no estimate")
+            _ = try await fixture.store.claim(limit: 1, for: "w1")
             #expect(try await fixture.store.batch("b").secondsLeft == 10)
         },
         ConformanceCase("a finished batch has nothing left") { fixture in

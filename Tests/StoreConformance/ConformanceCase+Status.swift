@@ -44,6 +44,13 @@ extension ConformanceCase {
             let running = StatusReport.RunningJob(id: 4, source: "file:///pictures/3.jpg", since: fixture.clock.now)
             #expect(status.workers.map(\.current) == [[running]])
             #expect(status.etaSeconds == 2, "two jobs are left, and two ended in two seconds")
+            let work = 40 + (status.stages.last?.p50 ?? 0)
+            #expect(status.backgroundRate == 1_000 / Double(work), "what a job takes, however few there were")
+            let trouble = StatusReport.Worker.Trouble(reason: "no", since: fixture.clock.now)
+            let hindered = WorkerProgress(trouble: trouble)
+            try await fixture.store.extendLease(of: "w1", adding: StoreCounters(), hindered)
+            #expect(try await fixture.store.status().etaSeconds == nil, "the worker takes nothing")
+            try await fixture.store.extendLease(of: "w1")
 
             fixture.clock.advance(seconds: 118)
             try await fixture.store.extendLease(of: "w1")

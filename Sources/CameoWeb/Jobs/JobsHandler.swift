@@ -82,30 +82,52 @@ extension WebExchange {
         return filter
     }
 
-    /// Counts the newest discarded jobs by failure code, with the newest job of each code as an example.
+    /// Counts the newest discarded jobs by failure code, and those of each code by reason, with the newest job of each as an
+    /// example.
     func failures() async throws -> Response {
         try admit(.read)
         var filter = JobFilter()
         filter.states = [.discarded]
         filter.limit = Int(Self.jobsRange.upperBound)
         let jobs = try await site.store.jobs(filter)
-        var counts: [JobFailure.Code: (count: Int, newest: Job)] = [:]
-        for job in jobs {
-            guard let failure = job.failure else { continue }
-            counts[failure.code, default: (0, job)].count += 1
-        }
-        let sorted = counts.sorted { ($1.value.count, $0.key.rawValue) < ($0.value.count, $1.key.rawValue) }
-        let codes = sorted.map { code, entry in
-            Failures.Code(code: code, count: entry.count, example: ServedMessage(entry.newest, site))
-        }
-        return try Response(message: Failures(newest: jobs.count, codes: codes))
+        let codes = Dictionary(grouping: jobs.filter { $0.failure != nil }) { $0.failure?.code ?? .unknown }
+            .map { code, jobs in
+                let reasons = Dictionary(grouping: jobs, by: Self.reason).values.sorted {
+                    ($1.count, $1[0].id) < ($0.count, $0[0].id)
+                }
+                return Failures.Code(
+                    code: code,
+                    count: jobs.count,
+                    example: ServedMessage(jobs[0], site),
+                    reasons: reasons.prefix(Self.maximumReasons).map {
+                        Failures.Reason(count: $0.count, example: ServedMessage($0[0], site))
+                    }
+                )
+            }
+        let sorted = codes.sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
+        return try Response(message: Failures(newest: jobs.count, codes: sorted))
+    }
+
+    /// The most reasons that are told of a code.
+    private static let maximumReasons = 20
+
+    /// Why a job failed, but for what is its own: its source's name, and numbers.
+    private static func reason(of job: Job) -> String {
+        let message = job.failure?.message ?? ""
+        return (job.source.map { message.replacing(SourceName.of($0), with: "") } ?? message).filter { !$0.isNumber }
     }
 
     private struct Failures: Encodable {
+        struct Reason: Encodable {
+            let count: Int
+            let example: ServedMessage
+        }
+
         struct Code: Encodable {
             let code: JobFailure.Code
             let count: Int
             let example: ServedMessage
+            let reasons: [Reason]
         }
 
         let newest: Int

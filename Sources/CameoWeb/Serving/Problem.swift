@@ -76,11 +76,12 @@ struct Problem: Error {
             switch failure.code {
             case .sourceNotFound: .notFound
             case .sourceTooLarge: .contentTooLarge
-            case .sourceTimeout, .sourceUnreachable, .sourceHTTPStatus, .sourceForbidden, .sourceChanged: .badGateway
+            case .sourceTimeout, .sourceUnreachable, .sourceHTTPStatus, .sourceChanged: .badGateway
             case .storeFull: .outOfSpace
             case .storeFailed, .storeRefused, .storeCancelled, .workerLost, .jobTimedOut, .renderFormatUnavailable:
                 .serviceUnavailable
-            case .requestInvalid, .sourceUnsupportedScheme, .sourceInvalid, .imageUnsupportedFormat, .imageCorrupt,
+            case .requestInvalid, .sourceForbidden, .sourceUnsupportedScheme, .sourceInvalid, .imageUnsupportedFormat,
+                .imageCorrupt,
                 .imageTooManyPixels, .imageTooManyFrames, .imageNoSuchPage, .imageCropOutside,
                 .videoNoPicture, .videoUnsupportedCodec, .videoEncrypted, .renderFailed,
                 .renderCrashed, .renderTimedOut, .renderOutOfMemory, .renderTooManyBytes, .jobSuperseded, .unknown:

@@ -29,7 +29,7 @@ export async function showOlderBatches() {
 
 const progress = (batch) => `${number(batch.finished)} of ${number(batch.total)} · ${
   batch.finished === batch.total ? "finished"
-    : batch.secondsLeft === undefined ? "nothing ended during the last minute"
+    : batch.secondsLeft === undefined ? (batch.jobs.running ? "nothing ended during the last minute" : "none is running")
       : `done in about ${duration(batch.secondsLeft * 1000)}`}`;
 
 function showBatches(batches) {

@@ -12,9 +12,10 @@ const groups = [
   ["Raise the worker's limit, or send something smaller", [
     "source.tooLarge", "image.tooManyPixels", "image.tooManyFrames", "render.outOfMemory", "render.timedOut",
     "render.tooManyBytes", "job.timedOut"]],
-  ["Replace the picture: nothing can be made of it as it is",
-    ["image.unsupportedFormat", "image.corrupt", "video.noPicture", "video.unsupportedCodec",
-        "video.encrypted"]],
+  ["Replace the picture, or let the worker take it (--allow-format, --tolerate)",
+    ["image.unsupportedFormat", "image.corrupt"]],
+  ["Show an icon, or have the video converted",
+    ["video.noPicture", "video.unsupportedCodec", "video.encrypted"]],
   ["Correct the request and enqueue it again",
     ["request.invalid", "image.noSuchPage", "image.cropOutside", "job.superseded"]],
   ["Look at the worker and the store, then retry", [
@@ -24,8 +25,9 @@ const groups = [
 
 const groupOf = (code) => groups.find(([, codes]) => codes.includes(code)) ?? groups.at(-1);
 
-// A code with its jobs, what to do, and buttons for those that also match `filter`.
-export function reasonEntry(code, jobs, filter, example) {
+// A code with its jobs, its different reasons or what to do, and buttons for those that also match `filter`.
+export function reasonEntry(code, jobs, filter, reasons = []) {
+  const example = reasons[0]?.example;
   const all = { ...filter, state: "discarded", code };
   return element("li", { key: code },
     element("div", { className: "line" },
@@ -35,9 +37,10 @@ export function reasonEntry(code, jobs, filter, example) {
           { ariaLabel: `Retry job ${example.id}, which failed with ${code}` }) : "",
         button("Retry all", () => changeAll("retry", all, `all jobs that failed with ${code}`),
           { ariaLabel: `Retry all jobs that failed with ${code}` })) : ""),
-    example ? element("p", {}, "For example ", link(`#job/${example.id}`, nameOfJob(example)), ": ",
-      element("span", { className: "failure", textContent: example.failure.message }))
-      : quiet(groupOf(code)[0]));
+    reasons.map((reason) => element("p", {}, reason.count > 1 ? `${count(reason.count, "job")} such as ` : "",
+      link(`#job/${reason.example.id}`, nameOfJob(reason.example)), ": ",
+      element("span", { className: "failure", textContent: reason.example.failure.message }))),
+    reasons.length ? "" : quiet(groupOf(code)[0]));
 }
 
 export async function refreshFailures() {
@@ -49,5 +52,5 @@ export async function refreshFailures() {
   showList("failure-list", found, ([what, own]) => element("li", { className: "group" },
     element("h3", { textContent: what }),
     element("ul", { className: "entries" },
-      own.map(({ code, count: jobs, example }) => reasonEntry(code, jobs, {}, example)))));
+      own.map(({ code, count: jobs, reasons }) => reasonEntry(code, jobs, {}, reasons)))));
 }

@@ -109,10 +109,7 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
   ];
 }
 
-function summary({ jobs, queues, workers, finishedLastMinute: { completed, discarded }, etaSeconds }) {
-  // What waits for somebody, or for the night, is not done soon.
-  const open = queues.filter((queue) => !queue.paused && !queue.opensAt && isTaken(queue, workers));
-  const left = jobs.running + sum(open.map(({ jobs: own }) => own.available + own.retryable));
+function summary({ jobs, workers, finishedLastMinute: { completed, discarded }, etaSeconds }) {
   const perSecond = (completed + discarded) / 60;
   const waiting = jobs.available + jobs.retryable;
   const parts = [
@@ -120,9 +117,10 @@ function summary({ jobs, queues, workers, finishedLastMinute: { completed, disca
       : "Nothing is waiting.",
   ];
   if (completed + discarded) parts.push(`Last minute: ${number(completed)} completed, ${number(discarded)} failed.`);
-  const eta = etaSeconds ?? (perSecond ? left / perSecond : undefined);
-  if (!working(workers).length) return parts.join(" ");
-  if (left && eta !== undefined) parts.push(`Done in about ${duration(eta * 1000)}, at ${rate(perSecond)}.`);
-  else if (left) parts.push("No job has ended during the last minute.");
+  // The server knows what is taken: what waits for somebody, or for the night, is not done soon.
+  if (etaSeconds !== undefined) {
+    parts.push(`Done in about ${duration(etaSeconds * 1000)}${perSecond ? `, at ${rate(perSecond)}` : ""}.`);
+  }
+  if (jobs.running && !perSecond && working(workers).length) parts.push("No job has ended during the last minute.");
   return parts.join(" ");
 }
