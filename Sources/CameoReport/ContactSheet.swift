@@ -49,15 +49,16 @@ package struct ContactSheet {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <title>\(title.escapedForMarkup)</title>
             <style>
-            body { font: 14px/1.4 system-ui, sans-serif; margin: 2rem; background: #f4f4f2; color: #222; }
-            h1 { font-size: 1.3rem; } main { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
-            section { background: #fff; border-radius: 6px; padding: .8rem; box-shadow: 0 1px 3px #0002; max-width: 38rem; }
-            h2 { font-size: .8rem; font-weight: 500; margin: 0 0 .5rem; overflow-wrap: anywhere; color: #666; }
-            figure { display: inline-block; margin: 0 .6rem .6rem 0; vertical-align: top; max-width: 16rem; }
-            img { max-width: 16rem; max-height: 16rem; display: block;
-              background: repeating-conic-gradient(#ddd 0 25%, #fff 0 50%) 0 0 / 16px 16px; }
-            figcaption { font-size: .75rem; color: #666; overflow-wrap: anywhere; } small { color: #888; } .failure { color: #a11; margin: 0; overflow-wrap: anywhere; }
-            .unreadable { border: 1px dashed #a11; border-radius: 6px; padding: .8rem; }
+            :root { color-scheme: light dark; --card: light-dark(#fff, #1e2024); --quiet: light-dark(#666, #a9adb5); --bad: light-dark(#a11, #ff9c96); }
+            body { font: 14px/1.4 system-ui, sans-serif; margin: 2rem; background: light-dark(#f4f4f2, #141517); color: light-dark(#222, #ebebe8); }
+            h1 { font-size: 1.3rem; } main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
+            section { display: flex; flex-wrap: wrap; gap: .6rem; align-content: start; align-items: start; background: var(--card); border-radius: 6px; padding: .8rem; box-shadow: 0 1px 3px #0002; }
+            h2 { font-size: .8rem; font-weight: 500; margin: 0; color: var(--quiet); } h2, p.failure { flex: 0 0 100%; overflow-wrap: anywhere; }
+            figure { margin: 0; max-width: min(16rem, 100%); }
+            img { width: auto; max-width: 100%; max-height: 16rem; display: block;
+              background: repeating-conic-gradient(light-dark(#ddd, #333) 0 25%, var(--card) 0 50%) 0 0 / 16px 16px; }
+            figcaption { font-size: .75rem; color: var(--quiet); overflow-wrap: break-word; } .failure { color: var(--bad); margin: 0; }
+            .unreadable { border: 1px dashed var(--bad); border-radius: 6px; padding: .8rem; overflow-wrap: anywhere; }
             </style></head><body><h1>\(title.escapedForMarkup)</h1><p>\(head)</p><main>
             \(cards.joined(separator: "\n"))
             </main></body></html>

@@ -2,7 +2,7 @@
 import { leaveOverlay, replaceAddress } from "./address.js";
 import { $, button, element, link, quiet, show } from "./elements.js";
 import { absolute, bytes, nameOfJob, sourceOf } from "./format.js";
-import { currentGrid, describe, picture } from "./pictures.js";
+import { currentGrid, describe, orWords, picture } from "./pictures.js";
 import { ask, withQuery } from "./server.js";
 import { storyboard } from "./storyboard.js";
 
@@ -70,10 +70,8 @@ function choose(which) {
 }
 
 // What was fetched may have left the cache.
-const originalOf = (name) => element("img", {
-  src: original(), alt: `Original of ${name}`,
-  onerror: ({ currentTarget }) => currentTarget.replaceWith(quiet("The store does not keep the original any more.")),
-});
+const originalOf = (name) => orWords(element("img", { src: original(), alt: `Original of ${name}` }),
+  "The store does not keep the original any more.");
 
 function cards(name) {
   const source = job.thumbnails.find((one) => one.source)?.source;
@@ -86,7 +84,7 @@ function cards(name) {
       picture(one, `${name}, ${one.name}`), chosen === one, () => choose(one))
     : card(one.uri, one.name, "not made", "")));
   if (!source) return made;
-  const words = `${source.width}\u00a0×\u00a0${source.height}\u00a0${source.format}${read ? `, ${bytes(read)}` : ""}`;
+  const words = `${source.width}\u00a0×\u00a0${source.height} ${source.format}${read ? `, ${bytes(read)}` : ""}`;
   const first = original()
     ? card("original", "Original", words, "", isCompared, () => { isCompared = !isCompared; choose(chosen); })
     : card("original", "Original", `${words}; the store does not keep it`, "");

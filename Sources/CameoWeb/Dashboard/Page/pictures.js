@@ -1,6 +1,6 @@
 // Pictures: endless grids of thumbnails, one of each job.
 import { currentPage } from "./address.js";
-import { $, element, showList } from "./elements.js";
+import { $, element, quiet, showList } from "./elements.js";
 import { bytes, count, nameOfJob } from "./format.js";
 import { ask, withQuery } from "./server.js";
 
@@ -13,11 +13,18 @@ export function picture(thumbnail, name) {
     image.style.background = `center / contain no-repeat url("${encodeURI(thumbnail.placeholderURL)}")`;
     image.onload = () => { image.style.background = ""; };
   }
+  return orWords(image, "does not load");
+}
+
+// An image, and in its place words if there is none.
+export function orWords(image, words) {
+  image.onerror = () => image.replaceWith(quiet(words, { className: "quiet nothing" }));
   return image;
 }
 
+// It breaks between its parts, and not within them.
 export const describe = ({ width, height, format, bytes: size }) =>
-  `${width}\u00a0×\u00a0${height}\u00a0${format}, ${bytes(size)}`;
+  `${width}\u00a0×\u00a0${height} ${format}, ${bytes(size)}`;
 
 const tile = (job, thumbnail) => element("li", { key: job.id },
   element("a", { href: `#picture/${job.id}`, title: nameOfJob(job) }, picture(thumbnail, nameOfJob(job)),

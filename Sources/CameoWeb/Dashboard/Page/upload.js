@@ -1,7 +1,8 @@
 // Pictures that are dropped, pasted or chosen become jobs, and their thumbnails take the place of their previews.
 import { currentPage } from "./address.js";
 import { $, element, link, show } from "./elements.js";
-import { describe, picture } from "./pictures.js";
+import { describe, orWords, picture } from "./pictures.js";
+import { sourceOf } from "./format.js";
 import { access, ask, withQuery } from "./server.js";
 
 // A browser has few connections to a server, and the page needs some of them for itself.
@@ -17,7 +18,8 @@ function add(files) {
   if (currentPage() !== "pictures") location.hash = "#pictures";
   unfold(true);
   for (const file of files) {
-    const image = element("img", { alt: `Preview of ${file.name}`, src: URL.createObjectURL(file) });
+    const preview = element("img", { alt: `Preview of ${file.name}`, src: URL.createObjectURL(file) });
+    const image = orWords(preview, "no preview");
     const note = element("small", { textContent: "waits to be uploaded…" });
     const item = element("li", { className: "pending" }, image, element("span", { textContent: file.name }), note);
     $("uploads").prepend(item);
@@ -59,7 +61,7 @@ export async function refreshUploads() {
     if (!job.finalizedAt) continue;
     pending.splice(pending.indexOf(upload), 1);
     if (job.state === "completed") finish(upload, job);
-    else fail(upload, job.failure?.message ?? `The job was ${job.state}.`);
+    else fail(upload, job.failure?.message.replaceAll(sourceOf(job), upload.file.name) ?? `The job was ${job.state}.`);
   }
 }
 
