@@ -147,23 +147,18 @@ struct CacheTests {
     /// Nor while the server is away.
     @Test(arguments: ["nginx", "varnishd", "squid"])
     func aURLThatHasEndedIsNotServed(program: String) async throws {
-        var bench: WebBench? = try await bench()
-        let port = try #require(bench?.port)
-        try await run(program, before: port) { cache in
-            func get(_ url: String) async throws -> RawAnswer { try await #require(bench).get(url) }
+        let bench = try await bench()
+        try await run(program, before: bench.port) { cache in
             let source = "https://example.com/made.png"
-            #expect(try await get(try signed(source)).status == 202)
-            try await bench?.work(try #require(await bench?.register()), with: picture)
+            #expect(try await bench.get(try signed(source)).status == 202)
+            try await bench.work(try await bench.register(), with: picture)
             var url = ""
             repeat {
                 url = try signed(source, expires: Int(Date().timeIntervalSince1970) + 4)
             } while try await cache.get(url).status == 410
-            try await eventually("it has ended") { try await get(url).status == 410 }
+            try await eventually("it has ended") { try await bench.get(url).status == 410 }
             #expect(try await cache.get(url).status == 410)
-            bench = nil
-            try await eventually("the server is away") {
-                (try? await WebBench.blocking { try RawConnection(port: port) }) == nil
-            }
+            await bench.stop()
             #expect(try await cache.get(url).status >= 500)
         }
     }

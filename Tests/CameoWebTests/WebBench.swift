@@ -47,6 +47,13 @@ final class WebBench: Sendable {
 
     deinit { server.cancel() }
 
+    /// Ends the server, and returns when it listens no more. Nobody may connect meanwhile: a server that is cancelled while it
+    /// accepts a connection ends the process, in swift-nio.
+    func stop() async {
+        server.cancel()
+        _ = await server.result
+    }
+
     /// One request on a connection of its own.
     func send(
         _ method: String,

@@ -67,17 +67,22 @@ package struct WebServer: Service {
                 try await withThrowingDiscardingTaskGroup { group in
                     for socket in inherited {
                         group.addTask {
-                            try await socket.serve(responder, rules, atMost: share, logger: quietLogger) { channel in
-                                onReady(url(ofInherited: channel))
+                            do {
+                                try await socket.serve(responder, rules, atMost: share, logger: quietLogger) {
+                                    onReady(url(ofInherited: $0))
+                                }
+                            } catch let error as IOError {
+                                let place = "descriptor \(socket.descriptor), which systemd has passed"
+                                throw CannotListen(place: place, reason: "\(Errno(error.errnoCode))")
                             }
                         }
                     }
                 }
             }
         } catch let error as IOError {
-            throw CannotListen(address: address, reason: "\(Errno(error.errnoCode))")
+            throw CannotListen(place: "\(address)", reason: "\(Errno(error.errnoCode))")
         } catch is UnixDomainSocketPathWrongType {
-            throw CannotListen(address: address, reason: "there is a file that is not a socket")
+            throw CannotListen(place: "\(address)", reason: "there is a file that is not a socket")
         }
     }
 
@@ -99,15 +104,15 @@ package struct WebServer: Service {
         } catch let error as IOError where [ECONNREFUSED, ENOENT].contains(error.errnoCode) {
             return folder
         }
-        throw CannotListen(address: address, reason: "another server listens on it")
+        throw CannotListen(place: "\(address)", reason: "another server listens on it")
     }
 
     /// An error in listening on the address, which is in use, for example, or not one of this machine's.
     package struct CannotListen: Error, CustomStringConvertible {
-        let address: ListenAddress
+        let place: String
         let reason: String
 
-        package var description: String { "cannot listen on \(address): \(reason)" }
+        package var description: String { "cannot listen on \(place): \(reason)" }
     }
 
     /// The framework's logger; its lines below `error` add nothing to ours.
