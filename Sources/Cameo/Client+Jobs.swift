@@ -41,7 +41,9 @@ extension Client {
         data: Data,
         cacheKey: String? = nil
     ) async throws(CameoError) -> EnqueueReceipt {
-        try await asking { try await store.enqueue(request, data: data, cacheKey: cacheKey.map { try CacheKey($0) }) }
+        try await asking {
+            try await store.enqueue(request, data: data, cacheKey: cacheKey.map { try CacheKey($0) }, once: nil)
+        }
     }
 
     /// The current status of a job.

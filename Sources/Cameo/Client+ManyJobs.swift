@@ -75,7 +75,7 @@ extension Client {
             let meant = try change.meant(by: chosen)
             switch mode {
             case .dryRun: return BulkProgress(matched: try await store.count(meant))
-            case .forGood: return try await store.change(meant, by: change)
+            case .forGood: return try await store.change(meant, by: change, report: { _ in })
             }
         } catch let error as BulkChange.Inapplicable {
             let reason = "the operation does not apply to jobs that are \(error.state.rawValue)"

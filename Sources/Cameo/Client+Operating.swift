@@ -138,7 +138,7 @@ extension Client {
     ///
     /// - Throws: ``CameoError/noSuchQueue(_:)`` for a queue that does not exist.
     public func pause(queue: String) async throws(CameoError) {
-        _ = try await asking { try await store.pause(queue) }
+        _ = try await asking { try await store.pause(queue, unknown: .refused) }
     }
 
     /// Resumes a paused queue.

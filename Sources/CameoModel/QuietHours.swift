@@ -63,10 +63,12 @@ package struct QuietHours: Hashable, Sendable, CustomStringConvertible {
 package struct QuietTimes: Hashable, Codable, Sendable {
     /// The hours, and what their clock differs from UTC: `22:00-06:00 UTC+01:00`.
     package let hours: String
-    package private(set) var opensAt, closesAt: Date?
+    package var opensAt, closesAt: Date?
     /// See ``LocalTime/fault``.
-    package private(set) var zoneFault: String?
+    package var zoneFault: String?
+}
 
+extension QuietTimes {
     package init(_ hours: QuietHours, now: Date) {
         self.hours = "\(hours) \(LocalTime.offset(at: now))"
         (opensAt, closesAt) = hours.times(after: now)
@@ -76,10 +78,8 @@ package struct QuietTimes: Hashable, Codable, Sendable {
     /// What the text in a worker's row says.
     package init(stored text: String) {
         // Earlier workers wrote the hours alone.
-        self = (try? WireFormat.decode(Self.self, from: Data(text.utf8))) ?? Self(unknown: text)
+        self = (try? WireFormat.decode(Self.self, from: Data(text.utf8))) ?? Self(hours: text)
     }
-
-    private init(unknown hours: String) { self.hours = hours }
 }
 
 /// The local time, as the C library has it (https://man7.org/linux/man-pages/man3/tzset.3.html): from `TZ`, which may name

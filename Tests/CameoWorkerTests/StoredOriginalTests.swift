@@ -4,6 +4,7 @@ import CameoModel
 import CameoSQLite
 import CameoStore
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 

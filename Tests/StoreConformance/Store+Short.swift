@@ -15,6 +15,30 @@ extension ReaderStore {
     }
 }
 
+extension ProducerStore {
+    package func enqueue(
+        _ request: ThumbnailRequest,
+        data: Data,
+        cacheKey: CacheKey? = nil
+    ) async throws -> EnqueueReceipt {
+        try await enqueue(request, data: data, cacheKey: cacheKey, once: nil)
+    }
+}
+
+extension OperatorStore {
+    package func change(_ filter: JobFilter, by change: BulkChange) async throws -> BulkProgress {
+        try await self.change(filter, by: change, report: { _ in })
+    }
+
+    package func pause(_ queue: String) async throws(StoreError) -> Bool {
+        try await pause(queue, unknown: .refused)
+    }
+
+    package func limit(queue: String, to count: Int?) async throws(StoreError) {
+        try await limit(queue: queue, to: count, unknown: .refused)
+    }
+}
+
 extension WorkerStore {
     package func extendLease(of worker: String, adding counted: StoreCounters = StoreCounters())
         async throws(StoreError)

@@ -68,34 +68,10 @@ extension AnyStore {
     package func expectEnd(within grace: Duration) {}
 }
 
-// The calls with their usual arguments.
-
 extension ProducerStore {
     /// - Throws: `InvalidRequest` for the first invalid request, before any is accepted; otherwise ``StoreError``.
     package func enqueue(_ requests: [ThumbnailRequest]) async throws -> [EnqueueReceipt] {
         try await enqueue(CheckedRequest.all(requests))
-    }
-
-    package func enqueue(
-        _ request: ThumbnailRequest,
-        data: Data,
-        cacheKey: CacheKey? = nil
-    ) async throws -> EnqueueReceipt {
-        try await enqueue(request, data: data, cacheKey: cacheKey, once: nil)
-    }
-}
-
-extension OperatorStore {
-    package func change(_ filter: JobFilter, by change: BulkChange) async throws -> BulkProgress {
-        try await self.change(filter, by: change, report: { _ in })
-    }
-
-    package func pause(_ queue: String) async throws(StoreError) -> Bool {
-        try await pause(queue, unknown: .refused)
-    }
-
-    package func limit(queue: String, to count: Int?) async throws(StoreError) {
-        try await limit(queue: queue, to: count, unknown: .refused)
     }
 }
 

@@ -34,7 +34,7 @@ extension WebExchange {
         let name = try admit(.operate)
         var metadata: Logger.Metadata = ["by": "\(name)", "change": "\(change)", "queue": "\(queue)"]
         switch change {
-        case .pause: _ = try await site.store.pause(queue)
+        case .pause: _ = try await site.store.pause(queue, unknown: .refused)
         case .resume: _ = try await site.store.resume(queue)
         case .background, .foreground:
             try await site.store.setBackground(change == .background, queue: queue, unknown: .refused)
@@ -43,7 +43,7 @@ extension WebExchange {
             let bytes = try await body.read(atMost: Self.maximumBody, "a limit")
             let limit = try QueueLimit(parsing: bytes)
             if let concurrency = limit.concurrency {
-                try await site.store.limit(queue: queue, to: concurrency)
+                try await site.store.limit(queue: queue, to: concurrency, unknown: .refused)
                 metadata["concurrency"] = concurrency.map { .stringConvertible($0) } ?? "none"
             }
             if let rate = limit.rate {
