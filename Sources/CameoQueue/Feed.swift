@@ -43,23 +43,24 @@ extension QueueTransaction {
         }
     }
 
-    /// The first epoch has no row; that of another is `feed TIME NAME`, with a time of 13 digits, in milliseconds since 1970.
-    private var epochRows: String { "FROM epoch WHERE name LIKE 'feed %'" }
+    /// The first epoch has no row. Another's label is its time, in milliseconds since 1970, and its name; its value the number of
+    /// the last change before it. All who number changes may write this table.
+    private var epochRows: String { "FROM counter WHERE family = 'feed'" }
 
     /// The epochs of the feed, oldest first.
     package func epochs() throws -> [FeedEpoch] {
         try [("0", 0)]
-            + query("SELECT substr(name, 20) AS name, since \(epochRows) ORDER BY epoch.name").map { row in
-                (try row["name"], try row["since"])
+            + query("SELECT label, value \(epochRows) ORDER BY label").map { row in
+                (String(try (row["label"] as String).dropFirst(14)), try row["value"])
             }
     }
 
     /// Begins an epoch of the feed after a change, because what other stores or servers know of this one may have been lost.
     /// If others may have seen its counters, these begin anew: a monitor takes a number that is lower for one that was 0.
     package func beginEpoch(_ name: String, after number: Int64, resettingCounters resets: Bool) throws {
-        let begun = try (value("SELECT max(substr(name, 6, 13)) \(epochRows)") as String?).flatMap { Int64($0) }
-        let row = "feed \(max(now, (begun ?? 0) + 1)) \(name)"
-        try execute("INSERT INTO epoch(name, since) VALUES (?1, ?2)", [row, number])
+        let begun = try (value("SELECT max(label) \(epochRows)") as String?).flatMap { Int64($0.prefix(13)) }
+        let label = "\(max(now, (begun ?? 0) + 1)) \(name)"
+        try execute("INSERT INTO counter(family, label, value) VALUES ('feed', ?1, ?2)", [label, number])
         if resets { try resetCounters() }
     }
 }

@@ -218,11 +218,26 @@ struct RestoreTests {
     @Test func whoKnowsTheStoreOfBeforeIsToldWhatWasInVain() async throws {
         let (folder, path, backup) = try await folders()
         defer { withExtendedLifetime(folder) {} }
-        let old = try SQLiteStore(reading: path)
-        let before = try await old.metrics().counters
+        let before = try await counters(path)
         #expect(before[.changes] == 2)
-        old.close()
         _ = try await SQLiteStore.restore(backup, to: path)
+        let epoch = try await goOn(at: path, since: try #require(before.since))
+        _ = try await SQLiteStore.restore(backup, to: path)
+        // The backup does not know of the first restore.
+        let page = try await changes(path, FeedCursor(2, in: epoch))
+        #expect(page.gap == 1...1 && page.next.number == 1 && page.next.epoch != epoch)
+    }
+
+    private func counters(_ path: String) async throws -> StoreCounters {
+        try await SQLiteStore(reading: path).metrics().counters
+    }
+
+    private func changes(_ path: String, _ cursor: FeedCursor) async throws -> FeedPage {
+        try await SQLiteStore(reading: path).changes(since: cursor, limit: 9)
+    }
+
+    /// Uses a restored store, which is closed at its end, and returns the epoch of its feed.
+    private func goOn(at path: String, since begun: Date) async throws -> String? {
         let store = try SQLiteStore(at: path, creating: false)
         let present = try await store.changes(since: nil, limit: 9)
         #expect(present.next.number == 1 && present.next.epoch != "0")
@@ -236,16 +251,12 @@ struct RestoreTests {
         // A monitor counts nothing twice: what was counted before the restore is not counted again.
         let reset = try await store.metrics().counters
         #expect(reset.entries.allSatisfy { $0.value == 0 })
-        #expect(try #require(reset.since) > (try #require(before.since)))
+        #expect(try #require(reset.since) > begun)
         _ = try await store.enqueue([StoreFixture.request(2)])
         #expect(try await store.metrics().counters[.changes] == 1)
         #expect(try await store.changes(since: known.next, limit: 9).changes.map(\.cursor) == [2])
         #expect(try await store.check().allSatisfy { $0.severity == .ok })
-        store.close()
-        _ = try await SQLiteStore.restore(backup, to: path)
-        let again = try SQLiteStore(at: path, creating: false)
-        let page = try await again.changes(since: FeedCursor(2, in: present.next.epoch), limit: 9)
-        #expect(page.gap == 2...2 && page.next.epoch != present.next.epoch)
+        return present.next.epoch
     }
 
     @Test func aStoreThatIsGoneOrDamagedIsReplaced() async throws {

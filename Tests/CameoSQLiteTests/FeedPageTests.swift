@@ -11,7 +11,7 @@ struct FeedPageTests {
     /// The page after a cursor of a feed that has the changes from a number on.
     private func page(_ cursor: String?, from first: Int64, to newest: Int64) throws -> FeedPage {
         // The backup was taken at 5, the restored store backed up at 8, and the backup of 5 restored once more.
-        let epochs: [FeedEpoch] = [("0", 0), ("a", 5), ("b", 8), ("c", 5)]
+        let epochs: [FeedEpoch] = [("0", 0), ("0.a", 5), ("0.b", 8), ("0.c", 5)]
         let seen = try cursor.map { try #require(FeedCursor($0)) }
         return try FeedPage(after: seen, epochs: epochs, newest: newest) { start throws(Failure) in
             guard newest >= first else { return [] }
@@ -23,19 +23,19 @@ struct FeedPageTests {
     @Test(
         arguments: [
             // The present, and the beginning.
-            (nil, 1, 9, "c-9", 0, nil), ("0", 1, 9, "c-0", 9, nil), ("c-0", 4, 9, "c-3", 6, nil),
+            (nil, 1, 9, "0.c-9", 0, nil), ("0", 1, 9, "0.c-0", 9, nil), ("0.c-0", 4, 9, "0.c-3", 6, nil),
             // This epoch, with and without its name.
-            ("c-7", 1, 9, "c-7", 2, nil), ("7", 1, 9, "c-7", 2, nil), ("c-9", 1, 9, "c-9", 0, nil),
+            ("0.c-7", 1, 9, "0.c-7", 2, nil), ("7", 1, 9, "0.c-7", 2, nil), ("0.c-9", 1, 9, "0.c-9", 0, nil),
             // Changes that are no longer kept.
-            ("2", 5, 9, "c-4", 5, 3...4), ("c-2", 5, 9, "c-4", 5, 3...4), ("b-2", 5, 9, "c-4", 5, 3...4),
+            ("2", 5, 9, "0.c-4", 5, 3...4), ("0.c-2", 5, 9, "0.c-4", 5, 3...4), ("0.b-2", 5, 9, "0.c-4", 5, 3...4),
             // Numbers that this store has not issued.
-            ("12", 1, 9, "c-9", 0, 10...12), ("c-12", 1, 9, "c-9", 0, 10...12), ("3", 1, 0, "c-0", 0, 1...3),
+            ("12", 1, 9, "0.c-9", 0, 10...12), ("0.c-12", 1, 9, "0.c-9", 0, 10...12), ("3", 1, 0, "0.c-0", 0, 1...3),
             // Earlier epochs, before and after the parting.
-            ("0-5", 1, 9, "c-5", 4, nil), ("0-6", 1, 9, "c-5", 4, 6...6), ("a-8", 1, 9, "c-5", 4, 6...8),
-            ("b-9", 1, 9, "c-5", 4, 6...9), ("a-3", 1, 9, "c-3", 6, nil), ("0-9", 8, 9, "c-7", 2, 6...9),
-            ("0-6", 8, 9, "c-7", 2, 6...7),
+            ("0-5", 1, 9, "0.c-5", 4, nil), ("0-6", 1, 9, "0.c-5", 4, 6...6), ("0.a-8", 1, 9, "0.c-5", 4, 6...8),
+            ("0.b-9", 1, 9, "0.c-5", 4, 6...9), ("0.a-3", 1, 9, "0.c-3", 6, nil), ("0-9", 8, 9, "0.c-7", 2, 6...9),
+            ("0-6", 8, 9, "0.c-7", 2, 6...7),
             // Another store's.
-            ("z-3", 1, 9, "c-9", 0, 1...9), ("z-30", 1, 9, "c-9", 0, 1...9), ("z-3", 1, 0, "c-0", 0, nil),
+            ("0.z-3", 1, 9, "0.c-9", 0, 1...9), ("0.z-30", 1, 9, "0.c-9", 0, 1...9), ("0.z-3", 1, 0, "0.c-0", 0, nil),
         ] as [(String?, Int64, Int64, String, Int, ClosedRange<Int64>?)]
     )
     func aReaderGoesOn(
@@ -48,11 +48,23 @@ struct FeedPageTests {
     ) throws {
         let page = try page(cursor, from: first, to: newest)
         #expect(page.start.description == start && page.changes.count == count && page.gap == gap)
-        let next = FeedCursor(page.changes.last?.cursor ?? page.start.number, in: "c")
+        let next = FeedCursor(page.changes.last?.cursor ?? page.start.number, in: "0.c")
         #expect(page.next == next)
     }
 
-    @Test(arguments: ["", "-", "a-", "-1", "a-b", "1-2-3", "1.5", "+1", " 1", "a--1", "99999999999999999999"])
+    /// As a client may send it whose connection was cut within an id.
+    @Test func theBeginningOfACursorIsNotBeyondIt() throws {
+        for epoch in ["0", "0.4071", "0.7312345678901234567.00000001.16402"] {
+            let whole = FeedCursor(4711, in: epoch)
+            #expect(FeedCursor(whole.description) == whole)
+            for length in 1..<whole.description.utf8.count {
+                let cut = try #require(FeedCursor(whole.description.prefix(length)))
+                #expect(cut.number <= whole.number && (cut.epoch ?? epoch) == epoch, "\(cut)")
+            }
+        }
+    }
+
+    @Test(arguments: ["", "-", "-1", "a", "a-b", "0-b", "1-2-3", "+1", " 1", "0--1", "99999999999999999999"])
     func nothingElseIsACursor(text: String) {
         #expect(FeedCursor(text) == nil)
     }

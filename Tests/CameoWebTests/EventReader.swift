@@ -7,6 +7,9 @@ final class EventReader: Sendable {
     struct Block: Sendable {
         var comment, id, name, data: String?
 
+        /// The number of its id, in the first epoch of the feed.
+        var number: Int? { id.flatMap { $0.hasPrefix("0-") ? Int($0.dropFirst(2)) : nil } }
+
         /// The job change of an event.
         var change: JobChange {
             get throws { try WireFormat.decode(JobChange.self, from: Data((data ?? "").utf8)) }

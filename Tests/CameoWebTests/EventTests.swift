@@ -45,7 +45,7 @@ struct EventTests {
         let stream = try await bench.events()
         _ = try await bench.store.enqueue([request()])
         let block = try #require(await stream.next())
-        #expect(block.name == "job" && block.id == "1")
+        #expect(block.name == "job" && block.id == "0-1")
         #expect(try block.change.job == 1)
         #expect(try block.change.state == .available)
     }
@@ -55,14 +55,33 @@ struct EventTests {
         #expect(try await bench.events("?since=0").changes(5).map(\.cursor) == [1, 2, 3, 4, 5])
         #expect(try await bench.events("?since=3").changes(2).map(\.cursor) == [4, 5])
         // What a browser remembers is newer than the URL.
-        let resumed = try await bench.events("?since=0", ["Last-Event-ID": "4"])
-        #expect(try await resumed.changes(1).map(\.cursor) == [5])
-        // Neither: from now on. And a cursor of another store says nothing of this one.
-        for query in ["", "?since=4711"] {
-            let stream = try await bench.events(query)
-            let receipt = try await bench.store.enqueue([request()])[0]
-            #expect(try await stream.changes(1).map(\.job) == [receipt.id])
+        for id in ["4", "0-4"] {
+            let resumed = try await bench.events("?since=0", ["Last-Event-ID": id])
+            #expect(try await resumed.changes(1).map(\.cursor) == [5])
         }
+        // Neither: from now on.
+        let stream = try await bench.events()
+        let receipt = try await bench.store.enqueue([request()])[0]
+        #expect(try await stream.changes(1).map(\.job) == [receipt.id])
+    }
+
+    /// That of another store, or of one that was restored from a backup.
+    @Test func aCursorThatIsNotOfThisStoreIsAGap() async throws {
+        for _ in 0..<3 { _ = try await bench.store.enqueue([request()]) }
+        for (id, gap) in [("4711", #"{"from":4,"to":4711}"#), ("0.77-2", #"{"from":1,"to":3}"#)] {
+            let stream = try EventReader(port: bench.port, target: "/events", headers: ["Last-Event-ID": id])
+            let told = try #require(await stream.next())
+            #expect(told.name == "gap" && told.data == gap && told.id == "0-3")
+            #expect(await stream.next()?.name == "cursor")
+        }
+        let epoch = "INSERT INTO counter VALUES ('feed', '1790000000000 0.5', 2)"
+        try await bench.sql(epoch)
+        let stream = try EventReader(port: bench.port, target: "/events", headers: ["Last-Event-ID": "0-3"])
+        let told = try #require(await stream.next())
+        #expect(told.name == "gap" && told.data == #"{"from":3,"to":3}"# && told.id == "0.5-2")
+        #expect(await stream.next()?.name == "cursor")
+        let again = try #require(await stream.next())
+        #expect(try again.change.cursor == 3 && again.id == "0.5-3")
     }
 
     @Test func filtersSelectByStateQueueAndBatch() async throws {
@@ -102,9 +121,10 @@ struct EventTests {
     @Test func aGapInTheHistoryIsNamed() async throws {
         for _ in 0..<6 { _ = try await bench.store.enqueue([request()]) }
         try await bench.sql("DELETE FROM change WHERE seq < 5")
-        let stream = try await bench.events("?since=2")
+        let stream = try EventReader(port: bench.port, target: "/events?since=2", headers: [:])
         let gap = try #require(await stream.next())
-        #expect(gap.name == "gap" && gap.data == #"{"from":3,"to":4}"# && gap.id == "4")
+        #expect(await stream.next()?.id == gap.id)
+        #expect(gap.name == "gap" && gap.data == #"{"from":3,"to":4}"# && gap.id == "0-4")
         #expect(try await stream.changes(2).map(\.cursor) == [5, 6])
     }
 
@@ -117,7 +137,7 @@ struct EventTests {
             #expect(comment == "keep-alive" && told?.id == nil)
             told = await stream.next()
         }
-        #expect(told?.name == "cursor" && told?.data == #"{"cursor":1}"# && told?.id == "1")
+        #expect(told?.name == "cursor" && told?.data == #"{"cursor":1}"# && told?.id == "0-1")
         // Once is enough.
         #expect(await stream.next()?.comment == "keep-alive")
     }

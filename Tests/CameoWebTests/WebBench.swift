@@ -96,7 +96,7 @@ final class WebBench: Sendable {
     func events(_ query: String = "", _ headers: [String: String] = [:]) async throws -> EventReader {
         let reader = try EventReader(port: port, target: "/events\(query)", headers: headers)
         let first = try #require(await reader.next())
-        #expect(first.name == "cursor" && first.id.map { #"{"cursor":\#($0)}"# } == first.data)
+        #expect(first.name == "cursor" && first.number.map { #"{"cursor":\#($0)}"# } == first.data)
         return reader
     }
 

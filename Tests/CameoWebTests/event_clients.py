@@ -30,13 +30,13 @@ from browser import Browser, Page
 
 SERVER = urllib.parse.urlsplit(sys.argv[1]).netloc
 # What a stream consists of, between comments: no block without data, nor a byte order mark, `retry` or carriage return.
-BLOCK = rb'event: (job|cursor)\ndata: (\{.*\})\nid: ([0-9]+)\n\n'
+BLOCK = rb'event: (job|cursor)\ndata: (\{.*\})\nid: 0-([0-9]+)\n\n'
 STREAM = re.compile(rb"(?:: keep-alive\n|%s)*" % BLOCK)
 WANTED, NEWEST = [1, 2, 3, 4, 5], 8
 
 
 def isQuiet(stream):
-    return stream.partition(b"id: 8\n")[2].count(b": keep-alive") >= 3
+    return stream.partition(b"id: 0-8\n")[2].count(b": keep-alive") >= 3
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):
@@ -218,7 +218,7 @@ stream = b""
 upstream = http.client.HTTPConnection(SERVER, timeout=60)
 upstream.request("GET", "/events?since=0&queue=a")
 answer = upstream.getresponse()
-while b"\nid: 8\n" not in stream:
+while b"\nid: 0-8\n" not in stream:
     stream += answer.read1(65536)
 upstream.close()
 # Within the third event, and at its end.

@@ -30,7 +30,7 @@ enum ChangeNumbers {
     /// The epoch of the feed, as SQL: a failover has another timeline, an upgrade another server, and a dump that was restored
     /// another table.
     private static let epoch = """
-        concat((SELECT system_identifier FROM pg_control_system()), '.',
+        concat('0.', (SELECT system_identifier FROM pg_control_system()), '.',
           left(pg_walfile_name(pg_current_wal_lsn()), 8), '.', 'feed'::regclass::oid)
         """
 

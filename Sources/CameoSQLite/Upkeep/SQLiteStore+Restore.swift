@@ -138,7 +138,7 @@ extension SQLiteStore {
         let (jobs, bytes) = try await store.read { db in
             (try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM job") ?? 0, try db.totals()["blob_bytes"] ?? 0)
         }
-        let name = Hexadecimal.encode((0..<4).map { _ in UInt8.random(in: 0...255) })
+        let name = "0.\(UInt32.random(in: 0...UInt32.max))"
         try await store.commit { db in try db.beginEpoch(name, after: db.lastChange(), resettingCounters: true) }
         store.close()
         return BackupReport(

@@ -3,6 +3,9 @@ package import CameoModel
 // DESIGN. The numbers of the feed of changes go back where a store does: when a backup is restored, or a standby is promoted
 // that lacks the last commits. What follows then is another epoch of the feed, which has a name and begins after a number.
 // A reader from an earlier epoch goes on where the two part, and is told what it saw in vain.
+//
+// Some clients of server-sent events send the beginning of an id, if the connection was cut within it. Names of epochs begin
+// with "0.", so that such a cursor is never beyond the true one.
 
 /// How far a reader has read the feed of changes.
 package struct FeedCursor: Hashable, Sendable, CustomStringConvertible {
@@ -13,13 +16,11 @@ package struct FeedCursor: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ number: Int64, in epoch: String? = nil) { (self.epoch, self.number) = (epoch, number) }
 
-    /// Reads `epoch-number` or `number`; nil for anything else.
+    /// Reads `epoch-number` or `number`, or the beginning of either; nil for anything else.
     package init?(_ text: some StringProtocol) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }), let last = parts.last,
-            last.utf8.allSatisfy(\.isASCIIDigit), let number = Int64(last)
-        else { return nil }
-        self.init(number, in: parts.count == 2 ? String(parts[0]) : nil)
+        let match = String(text).wholeMatch(of: #/(?:([0-9][^-]*)-([0-9]*)|([0-9]+)(?:\.[^-]*)?)/#)
+        guard let match, let number = Int64(match.3 ?? (match.2 == "" ? "0" : match.2 ?? "")) else { return nil }
+        self.init(number, in: match.1.map(String.init))
     }
 
     /// `epoch-number`

@@ -71,20 +71,21 @@ struct EventStream: Sendable {
     private func send(to writer: inout any ResponseBodyWriter, _ signals: AsyncStream<Void>) async throws {
         var news = signals.makeAsyncIterator()
         var (page, told) = (first, first.start)
-        // The first event tells the client where it has begun, and that it is connected.
-        var text = first.gap == nil ? ServerSentEvent.cursor(first.start) : ""
-        var written = ContinuousClock.now
+        var written: ContinuousClock.Instant?
         while !Task.isShuttingDownGracefully {
+            var text = ""
             if let gap = page.gap {
                 told = page.start
-                text += ServerSentEvent.gap(gap, before: told)
+                text = ServerSentEvent.gap(gap, before: told)
             }
+            // Tells the client where it has begun, and that it is connected.
+            if written == nil { text += ServerSentEvent.cursor(page.start) }
             for event in page.events where isWanted(event.change) {
                 told = FeedCursor(event.change.cursor, in: page.next.epoch)
                 text += event.text
             }
             // Half the time, as the next signal may be as late as the last.
-            if text.isEmpty, written.duration(to: .now) >= keepAlive / 2 {
+            if text.isEmpty, let written, written.duration(to: .now) >= keepAlive / 2 {
                 // A filter may let nothing through for long.
                 text = told == page.next ? ServerSentEvent.comment : ServerSentEvent.cursor(page.next)
                 told = page.next
@@ -95,7 +96,6 @@ struct EventStream: Sendable {
             }
             if page.events.isEmpty, await news.next() == nil { return }
             page = try await feed.events(after: page.next)
-            text = ""
         }
     }
 
