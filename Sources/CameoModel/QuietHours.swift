@@ -64,7 +64,7 @@ package struct QuietTimes: Hashable, Codable, Sendable {
     /// The hours, and what their clock differs from UTC: `22:00-06:00 UTC+01:00`.
     package let hours: String
     package var opensAt, closesAt: Date?
-    /// See ``LocalTime/fault``.
+    /// See ``LocalTime/fault(in:machine:)``.
     package var zoneFault: String?
 }
 
@@ -72,7 +72,7 @@ extension QuietTimes {
     package init(_ hours: QuietHours, now: Date) {
         self.hours = "\(hours) \(LocalTime.offset(at: now))"
         (opensAt, closesAt) = hours.times(after: now)
-        zoneFault = LocalTime.fault
+        zoneFault = LocalTime.fault()
     }
 
     /// What the text in a worker's row says.
@@ -107,12 +107,10 @@ package enum LocalTime {
     }
 
     /// Why the time is UTC although another zone is named; nil if none is, or if it can be read.
-    package static var fault: String? {
-        fault(of: ProcessInfo.processInfo.environment, link: "/etc/localtime")
-    }
-
-    /// `link` is the file of the machine's zone.
-    package static func fault(of environment: [String: String], link: String) -> String? {
+    package static func fault(
+        in environment: [String: String] = ProcessInfo.processInfo.environment,
+        machine link: String = "/etc/localtime"
+    ) -> String? {
         guard let zone = environment["TZ"] else {
             return isFile(link) || (try? FileManager.default.attributesOfItem(atPath: link)) == nil
                 ? nil : "\(link) cannot be read"
@@ -138,7 +136,10 @@ extension StatusReport.Queue {
     package func waiting(for workers: [StatusReport.Worker], now: Date) -> StatusReport.Queue {
         guard isBackground else { return self }
         let living = workers.filter { $0.isAlive && $0.stopping == nil }
-        let starts = living.compactMap { $0.waitsForHours(at: now) ? $0.backgroundOpensAt : nil }
+        // Hours that end before they begin are open.
+        let starts = living.compactMap { worker in
+            worker.backgroundOpensAt.flatMap { $0 > now && $0 < worker.backgroundClosesAt ?? .distantFuture ? $0 : nil }
+        }
         guard !living.isEmpty, starts.count == living.count else { return self }
         var queue = self
         queue.opensAt = starts.min()

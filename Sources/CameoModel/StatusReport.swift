@@ -119,11 +119,11 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public package(set) var rendererVersion: String?
         /// When the worker takes jobs of background queues, and what its local time differs from UTC:
         /// `22:00-06:00 UTC+01:00`; nil: always.
-        public internal(set) var quietHours: String?
+        public package(set) var quietHours: String?
         /// When these hours next begin and end.
-        public internal(set) var backgroundOpensAt, backgroundClosesAt: Date?
+        public package(set) var backgroundOpensAt, backgroundClosesAt: Date?
         /// Why the worker's local time is UTC although it should be another; nil: it is not.
-        public internal(set) var timeZoneFault: String?
+        public package(set) var timeZoneFault: String?
         /// The queues that the worker takes jobs of; nil: all.
         public package(set) var queues: [String]?
         /// What the worker's host cannot do, such as `write:avif`; nil: nothing.
@@ -147,17 +147,6 @@ public struct StatusReport: Hashable, Codable, Sendable {
                 self.since = since
                 self.blocksJobs = blocksJobs ? nil : false
             }
-        }
-
-        package mutating func note(_ times: QuietTimes) {
-            (quietHours, timeZoneFault) = (times.hours, times.zoneFault)
-            (backgroundOpensAt, backgroundClosesAt) = (times.opensAt, times.closesAt)
-        }
-
-        /// Whether the quiet hours have not begun.
-        func waitsForHours(at now: Date) -> Bool {
-            guard let opens = backgroundOpensAt else { return false }
-            return opens > now && backgroundClosesAt.map { opens < $0 } ?? true
         }
 
         /// Whether nothing keeps the worker from its jobs.

@@ -230,7 +230,10 @@ extension QueueTransaction {
             )
             worker.stopping = try (row["stop_mode"] as String?).flatMap(WorkerStop.init(stored:))
             worker.rendererVersion = try row["renderer_version"]
-            if let text: String = try row["quiet_hours"] { worker.note(QuietTimes(stored: text)) }
+            if let times = try (row["quiet_hours"] as String?).map(QuietTimes.init(stored:)) {
+                (worker.quietHours, worker.timeZoneFault) = (times.hours, times.zoneFault)
+                (worker.backgroundOpensAt, worker.backgroundClosesAt) = (times.opensAt, times.closesAt)
+            }
             worker.queues = try (row["queues"] as String?)
                 .flatMap { try? WireFormat.decode([String].self, from: Data($0.utf8)) }
             worker.lacks = try (row["lacks"] as String?)?.split(separator: "\n").map(String.init)

@@ -105,6 +105,17 @@ package struct MetricsText: Sendable {
     /// The whole document.
     package func text(in format: Format) -> String {
         var text = ""
+        func append(_ name: String, _ labels: [(name: String, value: String)], _ value: Double) {
+            text += name
+            for (index, label) in labels.enumerated() {
+                text += index == 0 ? "{" : ","
+                text += label.name
+                text += "=\""
+                text += Self.escaped(label.value)
+                text += index == labels.count - 1 ? "\"}" : "\""
+            }
+            text += " \(Self.text(of: value))\n"
+        }
         for family in families {
             let (name, kind) = (family.name, family.kind)
             let start = name + kind.ending
@@ -119,32 +130,13 @@ package struct MetricsText: Sendable {
             }
             // There are as many as queues, ten times over.
             for sample in family.samples {
-                Self.append(sample.value, start + sample.ending, sample.labels, to: &text)
-                guard format == .openMetrics, let created = family.created, ["", "_count"].contains(sample.ending)
-                else { continue }
-                Self.append(created, "\(name)_created", sample.labels, to: &text)
+                append(start + sample.ending, sample.labels, sample.value)
+                if format == .openMetrics, let created = family.created, ["", "_count"].contains(sample.ending) {
+                    append("\(name)_created", sample.labels, created)
+                }
             }
         }
         return format == .openMetrics ? text + "# EOF\n" : text
-    }
-
-    private static func append(
-        _ value: Double,
-        _ name: String,
-        _ labels: [(name: String, value: String)],
-        to text: inout String
-    ) {
-        text += name
-        for (index, label) in labels.enumerated() {
-            text += index == 0 ? "{" : ","
-            text += label.name
-            text += "=\""
-            text += escaped(label.value)
-            text += index == labels.count - 1 ? "\"}" : "\""
-        }
-        text += " "
-        text += Self.text(of: value)
-        text += "\n"
     }
 
     private static func text(of value: Double) -> String {

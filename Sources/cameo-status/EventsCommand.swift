@@ -64,14 +64,12 @@ struct EventsCommand: AsyncParsableCommand {
         guard let since else { return follow ? try await store.changes(since: nil, limit: 0).next : FeedCursor(0) }
         let page = try await store.changes(since: FeedCursor(since), limit: 1)
         guard let gap = page.gap else { return FeedCursor(since) }
-        let (first, last) = (gap.lowerBound, gap.upperBound)
-        let isOfAnother = last == since
-        Output.error(
-            isOfAnother
-                ? "cameo-status: the last change is \(first - 1), not \(since): the store was restored, or is another one"
-                : "cameo-status: the changes \(first) to \(last) are no longer kept"
-        )
-        return FeedCursor(isOfAnother ? first - 1 : since)
+        let reason =
+            gap.upperBound == since
+            ? "the last change is \(gap.lowerBound - 1), not \(since): the store was restored, or is another one"
+            : "the changes \(gap.lowerBound) to \(gap.upperBound) are no longer kept"
+        Output.error("cameo-status: \(reason)")
+        return page.start
     }
 
     /// The time between two looks, so that a busy store costs at most ten a second.

@@ -229,7 +229,7 @@ struct WorkerApp {
 
     private func logStart(_ worker: Worker, _ store: any AnyStore, _ logger: Logger) {
         if let caution = store.caution { logger.warning("\(caution)") }
-        if command.work.quietHours != nil, let fault = LocalTime.fault {
+        if command.work.quietHours != nil, let fault = LocalTime.fault() {
             logger.warning("the quiet hours go by UTC: \(fault)")
         }
         store.onCommitWait { logger.warning("\($0)") }

@@ -74,7 +74,7 @@ struct QuietHoursTests {
         func fault(_ zone: String?, link: String) -> String? {
             var environment = ["TZDIR": folder]
             environment["TZ"] = zone
-            return LocalTime.fault(of: environment, link: link)
+            return LocalTime.fault(in: environment, machine: link)
         }
         let (good, bad) = ("\(folder)/Europe/Berlin", "\(folder)/text")
         for zone in [

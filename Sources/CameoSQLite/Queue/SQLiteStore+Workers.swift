@@ -43,7 +43,6 @@ extension SQLiteStore {
 
     private func extendLease(_ registration: WorkerRegistration, _ progress: WorkerProgress) async throws(StoreError) {
         let (worker, startedAt) = (registration.worker, registration.startedAt)
-        let quietTimes = try mapping { try worker.quietTimes(at: clock.now()) }
         let lease = clock.uptime() + Lease.milliseconds
         try await commit(.begun) { db in
             let (transfers, trouble) = try progress.texts()
@@ -59,8 +58,8 @@ extension SQLiteStore {
                 """,
                 [
                     worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
-                    worker.rendererVersion, quietTimes, worker.queues, startedAt,
-                    BootIdentity.current, lease, transfers, trouble,
+                    worker.rendererVersion, try worker.quietTimes(at: Date(milliseconds: db.now)), worker.queues,
+                    startedAt, BootIdentity.current, lease, transfers, trouble,
                 ]
             )
             for lack in worker.lacks { try db.add(lack, of: worker.id) }

@@ -85,7 +85,7 @@ final class ChangeFeed: Sendable {
             let events = try page.changes.map { change in
                 let data = String(decoding: try WireFormat.encode(change), as: UTF8.self)
                 let id = FeedCursor(change.cursor, in: page.next.epoch)
-                return Event(change: change, text: ServerSentEvent.job(data, at: id))
+                return Event(change: change, text: ServerSentEvent.text("job", data, at: id))
             }
             return (page.start, events, page.next, page.gap)
         } catch {

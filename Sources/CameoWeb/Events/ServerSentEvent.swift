@@ -10,8 +10,6 @@ enum ServerSentEvent {
     /// What keeps a connection alive that has nothing to tell.
     static let comment = ": keep-alive\n"
 
-    static func job(_ json: String, at cursor: FeedCursor) -> String { text("job", json, at: cursor) }
-
     /// Where the stream is: nothing up to here is of interest to its client.
     static func cursor(_ cursor: FeedCursor) -> String { text("cursor", "{\"cursor\":\(cursor.number)}", at: cursor) }
 
@@ -20,7 +18,7 @@ enum ServerSentEvent {
         text("gap", "{\"from\":\(numbers.lowerBound),\"to\":\(numbers.upperBound)}", at: start)
     }
 
-    private static func text(_ name: String, _ data: String, at cursor: FeedCursor) -> String {
+    static func text(_ name: String, _ data: String, at cursor: FeedCursor) -> String {
         "event: \(name)\ndata: \(data)\nid: \(cursor)\n\n"
     }
 }
