@@ -209,7 +209,8 @@ struct MapTests {
         let section = try #require(try Page.article("Architecture").section("Tables"))
         let named = Set(section.matches(of: #/`([a-z_]+)`/#).map { String($0.output.1) })
         var tables: Set<String> = []
-        for path in ["CameoSQLite", "CameoPostgreSQL"].flatMap({ files(below: "Sources/\($0)/Schema") }) {
+        let shared = ["Sources/CameoQueue/SharedSchema.swift"]
+        for path in shared + ["CameoSQLite", "CameoPostgreSQL"].flatMap({ files(below: "Sources/\($0)/Schema") }) {
             let text = try String(contentsOf: Repository.file(path), encoding: .utf8)
             let made = text.matches(of: #/CREATE (?:UNLOGGED )?TABLE ([a-z_]+)\(/#)
             tables.formUnion(made.map { String($0.output.1) })
