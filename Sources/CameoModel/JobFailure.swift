@@ -121,6 +121,33 @@ extension JobFailure.Code {
         }
     }
 
+    /// What is to be done about it, which the dashboard groups failures by, in the order of its groups.
+    package enum Advice: String, CaseIterable, Sendable {
+        case waiting = "Retry when the source's server is well again"
+        case address = "Correct the address or what may be read, then retry"
+        case limit = "Raise the worker's limit, or send something smaller"
+        case picture = "Replace the picture, or let the worker take it (--allow-format, --tolerate)"
+        case video = "Show an icon, or have the video converted"
+        case request = "Correct the request and enqueue it again"
+        case operation = "Look at the worker and the store, then retry"
+        case message = "Read the message: a newer version of Cameo gave this code"
+    }
+
+    package var advice: Advice {
+        switch self {
+        case .sourceTimeout, .sourceUnreachable, .sourceHTTPStatus, .sourceChanged: .waiting
+        case .sourceNotFound, .sourceForbidden, .sourceUnsupportedScheme, .sourceInvalid: .address
+        case .sourceTooLarge, .imageTooManyPixels, .imageTooManyFrames, .renderOutOfMemory, .renderTimedOut: .limit
+        case .renderTooManyBytes, .jobTimedOut: .limit
+        case .imageUnsupportedFormat, .imageCorrupt: .picture
+        case .videoNoPicture, .videoUnsupportedCodec, .videoEncrypted: .video
+        case .requestInvalid, .imageNoSuchPage, .imageCropOutside, .jobSuperseded: .request
+        case .renderFailed, .renderCrashed, .renderFormatUnavailable, .workerLost: .operation
+        case .storeFull, .storeFailed, .storeRefused, .storeCancelled: .operation
+        case .unknown: .message
+        }
+    }
+
     /// Whether the failure may be due to nothing but time that passed.
     package var isOfTime: Bool {
         switch self {

@@ -139,7 +139,13 @@ struct HostileTests {
         let parts = try FileManager.default.contentsOfDirectory(
             atPath: Repository.file("Sources/CameoWeb/Dashboard/Page").path
         )
-        #expect(loaded == Set(parts.filter { $0 != "dashboard.html" }.map { "page/\($0)" }))
+        #expect(loaded == Set(parts.filter { $0 != "dashboard.html" }.map { "page/\($0)" } + ["page/advice.js"]))
+        // Each code of failures is in one group, and what no group has is graded like a code of a newer version.
+        let advice = try #require(try await bench.get("/page/advice.js").text.firstMatch(of: /= (.*);/)?.output.1)
+        let groups = try #require(try JSONSerialization.jsonObject(with: Data(advice.utf8)) as? [[Any]])
+        let codes = groups.compactMap { $0.last as? [String] }
+        #expect(codes.flatMap(\.self).sorted() == JobFailure.Code.allCases.map(\.rawValue).sorted())
+        #expect(codes.last == [JobFailure.Code.unknown.rawValue])
         for text in texts {
             // The name of SVG is no address that anything is loaded from.
             let text = text.replacing("http://www.w3.org/2000/svg", with: "")

@@ -4,7 +4,8 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Serves the page at `/`, and its style sheet and scripts below `/page/`. The page loads nothing from other hosts, except
+/// Serves the page at `/`, and its style sheet and scripts below `/page/`, one of which is made of what to do about the codes
+/// of failures. The page loads nothing from other hosts, except
 /// pictures from where blobs are redirected to, and never interprets data as markup.
 extension WebExchange {
     private var pagePolicy: String {
@@ -24,7 +25,13 @@ extension WebExchange {
         }
     }
 
+    private static let advice = JobFailure.Code.Advice.allCases.map { advice in
+        let codes = JobFailure.Code.allCases.filter { $0.advice == advice }
+        return JSONValue.array([.string(advice.rawValue), .array(codes.map { .string($0.rawValue) })])
+    }
+
     private static let scripts: [(name: String, bytes: [UInt8])] = [
+        ("advice", Array("export const advice = \(JSONValue.array(advice).canonicalText);\n".utf8)),
         ("address", PackageResources.address_js), ("batches", PackageResources.batches_js),
         ("changes", PackageResources.changes_js), ("dashboard", PackageResources.dashboard_js),
         ("elements", PackageResources.elements_js), ("failures", PackageResources.failures_js),
