@@ -70,6 +70,16 @@ struct ReadingTests {
         #expect(try await bench.exchange(Data("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8)).status == 202)
     }
 
+    /// What decides about an answer, or about the connection, is never passed over when it is given again.
+    @Test func whatDecidesAboutAnAnswerIsNotNeutral() {
+        let deciding: Set = [
+            "host", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "range", "if-range",
+            "expect",
+            "content-length", "transfer-encoding", "connection", "upgrade", "te",
+        ]
+        #expect(Route.neutralFields.isDisjoint(with: deciding))
+    }
+
     @Test func aReadingIsNoted() async throws {
         let id = try await bench.makeThumbnail(picture)
         _ = try await bench.get("/thumb/\(id)")

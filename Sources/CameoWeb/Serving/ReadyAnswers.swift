@@ -10,8 +10,9 @@ internal import Synchronization
 
 // DESIGN. Through the framework a request passes from thread to thread, which costs several times as much as a small
 // picture. So an answer is given again where its request is read, on the connection's event loop, for a second: if the
-// request has no field that decides about the answer, the store says at once that the name still refers to the same
-// content, and its bytes are in memory. Anything else takes the way of all requests, and makes the answer ready again.
+// request has only fields that decide nothing about the answer (``Route/neutralFields``), the store says at once that the
+// name still refers to the same content, and its bytes are in memory. Anything else takes the way of all requests, and
+// makes the answer ready again.
 
 /// Whole thumbnails that were served from memory, by what was asked for.
 final class ReadyAnswers: Sendable {
@@ -33,11 +34,6 @@ final class ReadyAnswers: Sendable {
     private static let lifetime = TimeAmount.seconds(1)
     /// The fields of an answer that 304 has too.
     private static let ofBoth: Set<HTTPField.Name> = [.eTag, .cacheControl, .lastModified, .xContentTypeOptions]
-    /// The fields of a request on which the answer depends, or what follows on the connection.
-    private static let deciding: Set = [
-        "host", "if-match", "if-none-match", "if-unmodified-since", "range", "if-range", "expect", "content-length",
-        "transfer-encoding", "connection", "upgrade",
-    ]
 
     private let answers = Mutex<[Request: Answer]>([:])
     private let now = Mutex<(second: Int, text: String)>((0, ""))
@@ -81,8 +77,8 @@ final class ReadyAnswers: Sendable {
             case "if-none-match" where tag == nil: tag = value
             case "if-modified-since": hasDate = true
             case "connection" where value.lowercased() == "keep-alive": break
-            case _ where Self.deciding.contains(name): return nil
-            default: break
+            case _ where Route.neutralFields.contains(name): break
+            default: return nil
             }
         }
         // Who has the content's tag is not asked for its date (RFC 9110, section 13.2.2).

@@ -159,6 +159,18 @@ package enum Route: String, CaseIterable, Sendable {
         }
     }
 
+    /// The fields of a request on which the answer of ``thumbnail`` does not depend, nor what follows on the connection: what
+    /// browsers and proxies send with every request. Whoever lets one decide takes it out.
+    package static let neutralFields: Set = [
+        "accept", "accept-encoding", "accept-language", "authorization", "baggage", "cache-control", "cookie", "dnt",
+        "forwarded", "from", "origin", "pragma", "priority", "purpose", "referer", "save-data", "sec-ch-ua",
+        "sec-ch-ua-mobile", "sec-ch-ua-platform", "sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site",
+        "sec-fetch-user",
+        "sec-gpc", "sec-purpose", "traceparent", "tracestate", "upgrade-insecure-requests", "user-agent", "via",
+        "x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-real-ip", "x-request-id",
+        "x-requested-with",
+    ]
+
     init(_ target: RequestTarget) {
         let (name, _) = target.firstSegment
         switch name {
