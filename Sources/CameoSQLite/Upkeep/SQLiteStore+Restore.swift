@@ -166,8 +166,8 @@ extension SQLiteStore {
 
     private static func moveAside(_ target: String) throws -> String? {
         guard access(target, F_OK) == 0 else { return nil }
-        let time = Date.now.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
-        let aside = "\(target).before-\(time)"
+        let style = Date.ISO8601FormatStyle(timeSeparator: .omitted, includingFractionalSeconds: true)
+        let aside = "\(target).before-\(Date.now.formatted(style.dateSeparator(.omitted)))"
         guard access(aside, F_OK) != 0 else { throw Errno(EEXIST) }
         guard rename(target, aside) == 0 else { throw Errno() }
         return aside
