@@ -47,6 +47,9 @@ extension QueueTransaction {
     /// the last change before it. All who number changes may write this table.
     private var epochRows: String { "FROM counter WHERE family = 'feed'" }
 
+    /// The label of the last one, as SQL.
+    package var lastEpoch: String { "SELECT max(label) \(epochRows)" }
+
     /// The epochs of the feed, oldest first.
     package func epochs() throws -> [FeedEpoch] {
         try [("0", 0)]
@@ -58,7 +61,7 @@ extension QueueTransaction {
     /// Begins an epoch of the feed after a change, because what other stores or servers know of this one may have been lost.
     /// If others may have seen its counters, these begin anew: a monitor takes a number that is lower for one that was 0.
     package func beginEpoch(_ name: String, after number: Int64, resettingCounters resets: Bool) throws {
-        let begun = try (value("SELECT max(label) \(epochRows)") as String?).flatMap { Int64($0.prefix(13)) }
+        let begun = try (value(lastEpoch) as String?).flatMap { Int64($0.prefix(13)) }
         let label = "\(max(now, (begun ?? 0) + 1)) \(name)"
         try execute("INSERT INTO counter(family, label, value) VALUES ('feed', ?1, ?2)", [label, number])
         if resets { try resetCounters() }

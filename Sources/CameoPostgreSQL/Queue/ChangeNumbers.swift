@@ -50,12 +50,15 @@ enum ChangeNumbers {
     /// - Returns: whether there may be more.
     static func number(_ db: PostgreSQLTransaction, lock: String = "FOR UPDATE") throws -> Bool {
         // The next statements see everything that was committed when this one had the lock.
-        guard let feed = try db.row("SELECT low, last, \(epoch) FROM feed \(lock)") else { return false }
-        let (low, last, epoch): (Int64, Int64, String) = try (feed[0], feed[1], feed[2])
-        let epochs = try db.epochs()
-        if epochs.last?.name != epoch {
+        guard let feed = try db.row("SELECT low, last, \(epoch), (\(db.lastEpoch)) FROM feed \(lock)") else {
+            return false
+        }
+        let (low, last, epoch, known): (Int64, Int64, String, String?) = try (feed[0], feed[1], feed[2], feed[3])
+        if known?.hasSuffix(" \(epoch)") != true {
+            // Another may have begun it while this one waited for the lock.
+            let epochs = try db.epochs()
             // Of the first, no counters of others were seen.
-            try db.beginEpoch(epoch, after: last, resettingCounters: epochs.count > 1)
+            if epochs.last?.name != epoch { try db.beginEpoch(epoch, after: last, resettingCounters: epochs.count > 1) }
         }
         // Before the snapshot with which it is compared.
         let issued: Int64? = try db.value("SELECT last_value FROM new_change_entry_seq")
