@@ -27,9 +27,16 @@ extension ConformanceCase {
             #expect(receipt.availableAt == time)
         },
         ConformanceCase("an invalid request leaves nothing") { fixture async throws in
-            let bad = Fixture.request { $0.renditions[0].width = 0 }
-            await #expect(throws: InvalidRequest.self) {
-                try await fixture.store.enqueue([Fixture.request(), bad])
+            let changes: [(String, (inout ThumbnailRequest) -> Void)] = [
+                ("renditions[0].width", { $0.renditions[0].width = 0 }), ("source", { $0.source = "" }),
+                ("maxAttempts", { $0.maxAttempts = 0 }), ("queue", { $0.queue = "A B" }),
+            ]
+            for (field, change) in changes {
+                // Behind one that it is like, too.
+                let error = await #expect(throws: InvalidRequest.self) {
+                    try await fixture.store.enqueue([Fixture.request(), Fixture.request(), Fixture.request(change: change)])
+                }
+                #expect(error?.path == field)
             }
             #expect(try await fixture.store.status().count(.available) == 0)
         },

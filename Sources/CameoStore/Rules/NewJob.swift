@@ -50,9 +50,10 @@ package struct CheckedRequest: Sendable {
     /// Whether existing thumbnails do not answer it, because the caller knows that they are stale.
     package var needsJob = false
 
-    package init(_ request: ThumbnailRequest) throws(InvalidRequest) {
+    /// Reads the request's JSON as a store does, unless all but the source is that of a valid one.
+    package init(_ request: ThumbnailRequest, like known: ThumbnailRequest? = nil) throws(InvalidRequest) {
         let json = request.json
-        _ = try ThumbnailRequest(json: json)
+        if try known?.replacing(source: request.source) != request { _ = try ThumbnailRequest(json: json) }
         job = try NewJob(request)
         text = json.canonicalText
         guard text.utf8.count <= ThumbnailRequest.maximumBytes else {
@@ -73,15 +74,24 @@ package struct CheckedRequest: Sendable {
     package static func all(_ requests: some RandomAccessCollection<ThumbnailRequest> & Sendable) async throws
         -> [CheckedRequest]
     {
-        guard requests.count > slice else { return try requests.map { try CheckedRequest($0) } }
+        guard requests.count > slice else { return try each(requests) }
         return try await withThrowingTaskGroup(of: (Int, [CheckedRequest]).self) { group in
             for start in stride(from: 0, to: requests.count, by: slice) {
                 group.addTask {
-                    (start, try requests.dropFirst(start).prefix(slice).map { try CheckedRequest($0) })
+                    (start, try each(requests.dropFirst(start).prefix(slice)))
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.flatMap { $0.1 }
         }
+    }
+
+    private static func each(_ requests: some Sequence<ThumbnailRequest>) throws(InvalidRequest) -> [CheckedRequest] {
+        var (checked, last): ([CheckedRequest], ThumbnailRequest?) = ([], nil)
+        for request in requests {
+            checked.append(try CheckedRequest(request, like: last))
+            last = request
+        }
+        return checked
     }
 }
 
