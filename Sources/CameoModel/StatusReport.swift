@@ -107,7 +107,7 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public let version: String
         /// When the worker opened the store.
         public let startedAt: Date
-        /// Whether the worker's process currently holds its lock file.
+        /// Whether the worker's process lives: by its lock in a store's folder, by its lease in a fleet.
         public let isAlive: Bool
         /// The maximum number of jobs that the worker runs at once.
         public let concurrency: Int

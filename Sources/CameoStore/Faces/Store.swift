@@ -1,7 +1,7 @@
 package import CameoModel
 package import Foundation
 
-// DESIGN. A store has eight kinds of user, and each has its own small protocol of value types. An engine implements these
+// DESIGN. A store has nine kinds of user, and each has its own small protocol of value types. An engine implements these
 // calls and nothing else. They expose no SQL, path or transaction; each call preserves the invariants of its
 // transition, and what it returns is durable.
 
