@@ -133,12 +133,15 @@ private struct Look: Sendable {
 extension QueueTransaction {
     /// Jobs that run for an unknown worker.
     private var withoutWorker: String {
-        "SELECT id FROM task WHERE state = 2 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = task.worker) ORDER BY id"
+        """
+        SELECT id FROM task WHERE \(TaskRow.isRunning)
+          AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = task.worker) ORDER BY id
+        """
     }
 
     /// Makes such jobs available again, and returns their number.
     package func releaseUnknown() throws -> Int {
-        let tasks = try tasks("WHERE state = 2 AND id IN (\(withoutWorker)) ORDER BY id", [])
+        let tasks = try tasks("WHERE \(TaskRow.isRunning) AND id IN (\(withoutWorker)) ORDER BY id", [])
         for task in tasks { try release(task, as: .interrupted) }
         return tasks.count
     }

@@ -118,7 +118,8 @@ extension QueueTransaction {
 
     /// A worker's running jobs in the order of their ids, so that the first of two for the same thumbnails waits again.
     package func runningTasks(of worker: String) throws -> [TaskRow] {
-        try tasks("\(dialect.indexed(by: "task_running")) WHERE state = 2 AND worker = ?1 ORDER BY id", [worker])
+        let ofWorker = "\(dialect.indexed(by: "task_running")) WHERE \(TaskRow.isRunning) AND worker = ?1"
+        return try tasks("\(ofWorker) ORDER BY id", [worker])
     }
 
     /// The claims that a worker holds.

@@ -103,7 +103,7 @@ extension QueueTransaction {
         let running = try row(
             """
             SELECT tries, worker, attempted_at, token, (SELECT transfers FROM worker WHERE worker.id = task.worker) AS transfers
-            FROM task WHERE id = ?1 AND state = 2
+            FROM task WHERE id = ?1 AND \(TaskRow.isRunning)
             """,
             [id]
         )
@@ -143,7 +143,8 @@ extension QueueTransaction {
             """
             SELECT coalesce(task.state, outcome.state) AS state, count(*) AS jobs, min(batch_job.job_id) AS oldest, code,
               -- Requests that needed no job do not count towards the rate.
-              count(CASE WHEN finalized_at >= ?1 AND (outcome.attempted_at IS NOT NULL OR outcome.state <> 4) THEN 1 END)
+              count(CASE WHEN finalized_at >= ?1
+                AND (outcome.attempted_at IS NOT NULL OR outcome.state <> \(JobState.completed.code)) THEN 1 END)
                 AS recent
             FROM batch JOIN batch_job ON batch_job.batch = batch.id
               LEFT JOIN task ON task.id = batch_job.job_id LEFT JOIN outcome ON outcome.id = batch_job.job_id

@@ -159,7 +159,7 @@ package final class Dialect: Sendable {
               (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE id = ?2), 0))
             """
             : "INSERT INTO lane(queue, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING"
-        waitingByKey = "\(isSQLite ? "INDEXED BY task_unique" : "") WHERE unique_key = ?1 AND state <> 2"
+        waitingByKey = "\(isSQLite ? "INDEXED BY task_unique" : "") WHERE unique_key = ?1 AND \(TaskRow.isWaiting)"
     }
 
     /// The dialect of SQLite; `waits` is the condition of the rows of `job` that were not accepted yet.
@@ -215,12 +215,12 @@ package final class Dialect: Sendable {
             ? """
             SELECT max(0, ended.attempted_at - ended.available_at) AS wait, fetch_ms, queue_ms, render_ms, store_ms
             FROM (SELECT id, attempted_at, available_at FROM outcome INDEXED BY outcome_end
-                WHERE state = 4 ORDER BY finalized_at DESC LIMIT ?1) AS ended
+                WHERE state = \(JobState.completed.code) ORDER BY finalized_at DESC LIMIT ?1) AS ended
               JOIN attempt ON attempt.job_id = ended.id AND attempt.started_at = ended.attempted_at
             """
             : """
             SELECT greatest(0, ended.attempted_at - ended.available_at) AS wait, attempt.*
-            FROM (SELECT * FROM outcome WHERE state = 4 ORDER BY finalized_at DESC LIMIT ?1) AS ended
+            FROM (SELECT * FROM outcome WHERE state = \(JobState.completed.code) ORDER BY finalized_at DESC LIMIT ?1) AS ended
               CROSS JOIN LATERAL (
                 SELECT ended.fetch_ms, ended.queue_ms, ended.render_ms, ended.store_ms WHERE ended.number IS NOT NULL
                 UNION ALL
@@ -300,7 +300,8 @@ package final class Dialect: Sendable {
     }
     /// The number of running jobs of a row of `key`.
     var runningOfKey: String {
-        isSQLite ? "running" : "(SELECT count(*) FROM task WHERE task.key = key.id AND key <> 0 AND state = 2)"
+        isSQLite
+            ? "running" : "(SELECT count(*) FROM task WHERE task.key = key.id AND key <> 0 AND \(TaskRow.isRunning))"
     }
 
     // Conditions for the rows of a source. In PostgreSQL, indexes have digests in place of texts that may be too long for
@@ -337,7 +338,7 @@ package final class Dialect: Sendable {
     package var stopOfWorker: String { "SELECT stop_mode FROM worker WHERE id = ?1" }
     /// The claims that the worker `?1` holds.
     package var claimsOfWorker: String {
-        "SELECT id, token FROM task \(indexed(by: "task_running")) WHERE state = 2 AND worker = ?1"
+        "SELECT id, token FROM task \(indexed(by: "task_running")) WHERE \(TaskRow.isRunning) AND worker = ?1"
     }
 
     /// The rows of a URI and scope.

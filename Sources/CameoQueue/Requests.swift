@@ -167,7 +167,7 @@ extension QueueTransaction {
             """
             SELECT job_id FROM batch_job \(dialect.indexed(by: "batch_job_answered"))
             WHERE batch = ?1 AND answered = ?2 AND answered IS NOT NULL
-              AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id AND state = 4)
+              AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id AND state = \(JobState.completed.code))
             """,
             [number, new.key.text]
         )

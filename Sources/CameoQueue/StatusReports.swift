@@ -23,7 +23,8 @@ extension QueueTransaction {
         let rows = try query(
             """
             SELECT name, paused, max_running, rate_count, rate_period, hook, background, CASE WHEN available > 0 THEN
-              (SELECT min(due) FROM task \(dialect.indexed(by: "task_waiting")) WHERE task.queue = queue.id AND state = 1) END,
+              (SELECT min(due) FROM task \(dialect.indexed(by: "task_waiting"))
+                WHERE task.queue = queue.id AND \(TaskRow.isAvailable)) END,
               paused_at, \(states.map(\.rawValue).joined(separator: ", "))
             FROM queue JOIN \(dialect.queueCounts) AS counts ON counts.queue = queue.id
             """
@@ -171,7 +172,7 @@ extension QueueTransaction {
             """
             SELECT code, count(*) AS jobs, max(id) AS newest FROM (
               SELECT * FROM (SELECT id, code FROM outcome \(dialect.indexed(by: "outcome_end"))
-                WHERE state = 5 ORDER BY finalized_at DESC LIMIT ?1) AS discarded
+                WHERE state = \(JobState.discarded.code) ORDER BY finalized_at DESC LIMIT ?1) AS discarded
               UNION ALL
               SELECT * FROM (SELECT task.id, failed.failure ->> 'code'
                 FROM task \(dialect.indexed(by: "task_failed")) JOIN \(dialect.earlierAttempts) AS failed
@@ -209,7 +210,7 @@ extension QueueTransaction {
             SELECT id, host, pid, version, started_at, lease_until, concurrency, stop_mode, renderer_version, quiet_hours, trouble,
               \(dialect.isSQLite ? "queues" : "array_to_json(queues)") AS queues,
               (SELECT count(*) FROM task \(dialect.indexed(by: "task_running"))
-                WHERE state = 2 AND task.worker = worker.id) AS running,
+                WHERE \(TaskRow.isRunning) AND task.worker = worker.id) AS running,
               (SELECT \(dialect.lines("lack", by: "lack")) FROM worker_lack
                 WHERE worker_lack.worker = worker.id AND lack NOT LIKE 'file:%') AS lacks
             FROM worker WHERE id = coalesce(?1, id) ORDER BY started_at, id
@@ -253,7 +254,8 @@ extension QueueTransaction {
               \(dialect.field("source"))) AS source
             FROM (
               SELECT id, worker, attempted_at, row_number() OVER (PARTITION BY worker ORDER BY attempted_at, id) AS place
-              FROM task \(dialect.indexed(by: "task_running")) WHERE state = 2 AND worker = coalesce(?1, worker)) AS first
+              FROM task \(dialect.indexed(by: "task_running"))
+              WHERE \(TaskRow.isRunning) AND worker = coalesce(?1, worker)) AS first
               JOIN \(dialect.jobs) ON job.id = first.id
             WHERE place <= 4 ORDER BY attempted_at, first.id
             """,
@@ -292,7 +294,8 @@ extension QueueStore {
                 """
                 SELECT waiting.name AS name, coalesce(queue.paused, FALSE) AS paused FROM (
                   SELECT name FROM queue WHERE EXISTS (
-                    SELECT 1 FROM task \(dialect.indexed(by: "task_waiting")) WHERE task.queue = queue.id AND state = 1)
+                    SELECT 1 FROM task \(dialect.indexed(by: "task_waiting"))
+                    WHERE task.queue = queue.id AND \(TaskRow.isAvailable))
                   UNION SELECT name FROM (
                     SELECT coalesce(\(dialect.field("queue")), 'default') AS name, \(dialect.dueByRequest) AS due
                     FROM \(dialect.arrivedJobs) LIMIT 100) AS arrived WHERE due <= CAST(?1 AS bigint)) AS waiting

@@ -36,6 +36,21 @@ package struct TaskRow: Sendable {
     .map { "task.\($0)" }.joined(separator: ", ")
 }
 
+// Conditions as SQL, with numbers and not parameters: a partial index serves only queries that repeat its own condition.
+// Scripts of the schemas have the same ones written out, because they never change.
+extension TaskRow {
+    package static let isAvailable = "state = \(JobState.available.code)"
+    package static let isRunning = "state = \(JobState.running.code)"
+    /// Whether it waits, now or later.
+    package static let isWaiting = "state <> \(JobState.running.code)"
+    /// Whether it waits for its time.
+    package static let isPostponed = "state IN (\(JobState.scheduled.code), \(JobState.retryable.code))"
+    /// Whether a usual claim may take it.
+    package static let isReady = "\(isAvailable) AND crash_count < \(ClaimKind.poisonAfterCrashes)"
+    /// Whether it is to run alone.
+    package static let isPoison = "\(isAvailable) AND crash_count >= \(ClaimKind.poisonAfterCrashes)"
+}
+
 extension TaskRow {
     /// What the counts, the change feed and hooks need of a job.
     package init(id: Int64, queue: Int64, key: Int64, isHooked: Bool = false) {

@@ -16,7 +16,7 @@ extension QueueTransaction {
         try query(
             """
             SELECT \(TaskRow.columns) FROM task \(dialect.indexed(by: "task_running"))
-            WHERE state = 2 AND worker IS NOT NULL AND unique_key = ?1 LIMIT 1
+            WHERE \(TaskRow.isRunning) AND worker IS NOT NULL AND unique_key = ?1 LIMIT 1
             """,
             [key]
         )
@@ -33,12 +33,12 @@ extension QueueTransaction {
         let isFull =
             dialect.isSQLite
             ? "full = 1"
-            : "max_running <= (SELECT count(*) FROM task AS other WHERE other.queue = queue.id AND other.state = 2)"
+            : "max_running <= (SELECT count(*) FROM task AS other WHERE other.queue = queue.id AND other.\(TaskRow.isRunning))"
         let row = try row(
             """
             SELECT task.id, queue.id, queue.name, queue.background, task.key
             FROM task \(dialect.indexed(by: "task_poison")) JOIN queue ON queue.id = task.queue
-            WHERE task.state = 1 AND task.crash_count >= 3 AND NOT paused AND queue.opens_at = 0
+            WHERE task.\(TaskRow.isPoison) AND NOT paused AND queue.opens_at = 0
               AND NOT coalesce(\(isFull), false) AND (CAST(?1 AS bigint) IS NULL OR attempted_at <= ?1)
               AND (?2 OR NOT queue.background) AND (?3 OR queue.name \(dialect.isIn("?4", .texts)))
               AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key

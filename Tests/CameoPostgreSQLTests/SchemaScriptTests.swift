@@ -1,4 +1,6 @@
 import CameoModel
+import CameoQueue
+import CameoStore
 import Foundation
 import TestSupport
 import Testing
@@ -14,6 +16,16 @@ struct SchemaScriptTests {
         ]
         let digests = Schema.scripts.map { String(SHA256.digest(of: Data($0.utf8)).hex.prefix(16)) }
         #expect(digests == landed)
+    }
+
+    /// Scripts never change, so they have numbers written out that the rules of the queue name.
+    @Test func theirNumbersAreThoseOfTheRules() {
+        let text = Schema.scripts.joined()
+        for index in [TaskRow.isReady, TaskRow.isPoison, TaskRow.isRunning, TaskRow.isPostponed, TaskRow.isWaiting] {
+            #expect(text.contains("WHERE \(index)"))
+        }
+        let limits = text.matches(of: /crash_count (?:<|>=) ([1-9]\d*)/).map { Int($0.output.1) }
+        #expect(Set(limits) == [ClaimKind.poisonAfterCrashes])
     }
 
     @Test func changesNamesTheVersionOfTheTables() throws {

@@ -105,7 +105,7 @@ extension PostgreSQLStore {
             // Also those whose jobs nobody has taken back.
             let using = """
                 (SELECT count(*) FROM (SELECT id FROM worker WHERE lease_until > now_ms() UNION
-                  SELECT worker FROM task WHERE state = 2) AS workers)
+                  SELECT worker FROM task WHERE \(TaskRow.isRunning)) AS workers)
                 """
             let look = "SELECT bytes_place, \(needed), \(using) FROM schema_version"
             guard let row = try connection.run(look).rows.first else { throw StoreError.notAStore(path: url.location) }

@@ -21,7 +21,7 @@ extension PostgreSQLStore: ExportableStore {
             try db.foldCounts()
             let heads = """
                 UPDATE lane SET head = (
-                  SELECT min(rank) FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3)
+                  SELECT min(rank) FROM task WHERE task.lane = lane.id AND task.\(TaskRow.isReady))
                 WHERE key <> 0
                 """
             let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"

@@ -81,7 +81,7 @@ extension PostgreSQLTransaction {
               hooked, fetch_after)
             SELECT new.*, \(dialect.lastFetch) FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::int[],
               $7::bigint[], $8::bigint[], $9::int[], $10::smallint[], $11::text[], $12::bigint[], $13::boolean[]) AS new
-            ON CONFLICT (unique_key) WHERE state <> 2 DO NOTHING RETURNING id
+            ON CONFLICT (unique_key) WHERE \(TaskRow.isWaiting) DO NOTHING RETURNING id
             """,
             [
                 SQLArray(tasks.map(\.id)), SQLArray(tasks.map(\.queue)), SQLArray(tasks.map(\.key)),

@@ -90,7 +90,7 @@ struct ClaimRun {
             let room = try room(of: lane)
             guard room > 0 else { continue }
             let taken = try take(room, from: lane, upTo: bound)
-            let look = "SELECT min(rank) FROM task WHERE lane = $1 AND state = 1 AND crash_count < 3 AND rank > $2"
+            let look = "SELECT min(rank) FROM task WHERE lane = $1 AND \(TaskRow.isReady) AND rank > $2"
             guard bound < .max, taken < room, let head: Int64 = try db.value(look, [lane.lane, bound]) else { continue }
             (lane.head, lane.beyond) = (head, bound)
             open.insert(lane, at: open.firstIndex { OpenLane.precedes(lane, $0) } ?? open.endIndex)
@@ -110,7 +110,7 @@ struct ClaimRun {
         guard lane.key != 0, room > 0 else { return room }
         let row = try db.row(
             """
-            SELECT max_running - (SELECT count(*) FROM task WHERE task.key = key.id AND task.state = 2)
+            SELECT max_running - (SELECT count(*) FROM task WHERE task.key = key.id AND task.\(TaskRow.isRunning))
             FROM lane JOIN key ON key.id = lane.key WHERE lane.id = $1 AND opens_at = 0
             FOR UPDATE OF lane, key SKIP LOCKED
             """,
@@ -152,7 +152,7 @@ struct ClaimRun {
         let head: Int64? = try db.row(
             """
             UPDATE lane SET head = (
-              SELECT min(rank) FROM task WHERE task.lane = lane.id AND state = 1 AND crash_count < 3)
+              SELECT min(rank) FROM task WHERE task.lane = lane.id AND \(TaskRow.isReady))
             WHERE id = $1 RETURNING head
             """,
             [lane.lane]
@@ -167,7 +167,7 @@ struct ClaimRun {
         try db.lock(.limitedClaim)
         // One by one, because each may fill its queue or key.
         while left.limit > 0, let next = try db.poisonJob(among: left.queues, left.backgroundJobs) {
-            let locked = "SELECT id FROM task WHERE id = $1 AND state = 1 FOR UPDATE SKIP LOCKED"
+            let locked = "SELECT id FROM task WHERE id = $1 AND \(TaskRow.isAvailable) FOR UPDATE SKIP LOCKED"
             // Another transaction changes it, and wakes workers.
             guard try db.row(locked, [next.job]) != nil else { break }
             let token = Self.newToken()

@@ -73,7 +73,8 @@ extension PostgreSQLTransaction {
     /// The statement that locks the jobs that wait for unique keys, in the order of their ids; none if there are no keys.
     static func locking(waitingFor keys: [String]) -> [Connection.Statement] {
         guard !keys.isEmpty else { return [] }
-        let look = "SELECT id FROM task WHERE unique_key = ANY($1::text[]) AND state <> 2 ORDER BY id FOR UPDATE"
+        let waiting = "unique_key = ANY($1::text[]) AND \(TaskRow.isWaiting)"
+        let look = "SELECT id FROM task WHERE \(waiting) ORDER BY id FOR UPDATE"
         return [.init(look, [SQLArray(keys)], prepared: true)]
     }
 

@@ -121,8 +121,9 @@ struct ClaimOutlook {
     static func look(at lanes: String = allLanes) -> String {
         """
         SELECT EXISTS (SELECT 1 FROM arrival), EXISTS (SELECT 1 FROM worker WHERE id = $4 AND stop_mode IS NOT NULL),
-          coalesce((SELECT min(due) FROM task WHERE state IN (0, 3)) <= time, false) OR \(Dialect.postgreSQL.mayOpen(at: "time")),
-          EXISTS (SELECT 1 FROM task WHERE state = 1 AND crash_count >= 3), \(OpenLane.columns),
+          coalesce((SELECT min(due) FROM task WHERE \(TaskRow.isPostponed)) <= time, false)
+            OR \(Dialect.postgreSQL.mayOpen(at: "time")),
+          EXISTS (SELECT 1 FROM task WHERE \(TaskRow.isPoison)), \(OpenLane.columns),
           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
         FROM (SELECT coalesce($5, now_ms()) AS time) AS clock LEFT JOIN \(lanes) ON true
         """

@@ -51,7 +51,8 @@ private struct EnqueueRun {
     init(_ db: PostgreSQLTransaction, for new: [CheckedRequest]) throws {
         self.db = db
         let keys = Set(new.map(\.key.text)).sorted()
-        let tasks = try db.tasks("WHERE unique_key = ANY($1::text[]) AND state <> 2 ORDER BY id", [SQLArray(keys)])
+        let look = "WHERE unique_key = ANY($1::text[]) AND \(TaskRow.isWaiting) ORDER BY id"
+        let tasks = try db.tasks(look, [SQLArray(keys)])
         for task in tasks { if let key = task.uniqueKey { waiting[key] = task } }
     }
 

@@ -153,7 +153,7 @@ extension PostgreSQLTransaction {
         return """
             SELECT id, \(isDead), array_to_string(suspects, ',') FROM worker
             WHERE id IS DISTINCT FROM $1 AND (\(isTooLong) OR \(end) < $2::bigint AND (\(isDead)
-              OR EXISTS (SELECT 1 FROM task WHERE task.state = 2 AND task.worker = worker.id)
+              OR EXISTS (SELECT 1 FROM task WHERE task.\(TaskRow.isRunning) AND task.worker = worker.id)
               OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id)))
             ORDER BY id
             """
@@ -162,7 +162,7 @@ extension PostgreSQLTransaction {
     /// Workers other than `$1` with running jobs but without a row. There should be none, but their jobs must be rescued too.
     fileprivate static let strays = """
         SELECT DISTINCT worker FROM task
-        WHERE state = 2 AND worker IS DISTINCT FROM $1 AND NOT EXISTS (
+        WHERE \(TaskRow.isRunning) AND worker IS DISTINCT FROM $1 AND NOT EXISTS (
           SELECT 1 FROM worker WHERE worker.id = task.worker)
         ORDER BY worker
         """

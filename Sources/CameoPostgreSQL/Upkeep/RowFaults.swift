@@ -106,7 +106,7 @@ enum RowFaults {
     /// Lanes whose head is above the rank of their first job, with that rank.
     static let highHeads = """
         SELECT lane.id, lane.head, first.id AS job, first.rank FROM lane CROSS JOIN LATERAL (
-          SELECT task.id, task.rank FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3
+          SELECT task.id, task.rank FROM task WHERE task.lane = lane.id AND task.\(TaskRow.isReady)
           ORDER BY task.rank LIMIT 1) AS first
         WHERE lane.key <> 0 AND (lane.head IS NULL OR lane.head > first.rank)
         """

@@ -19,7 +19,7 @@ extension SQLiteTransaction {
         try execute(
             """
             UPDATE lane SET head = (
-              SELECT min(rank) FROM task INDEXED BY task_ready WHERE lane = ?1 AND state = 1 AND crash_count < 3)
+              SELECT min(rank) FROM task INDEXED BY task_ready WHERE lane = ?1 AND \(TaskRow.isReady))
             WHERE id = ?1
             """,
             [lane]
@@ -182,7 +182,7 @@ struct Front {
     func tasks(atMost limit: Int, _ db: SQLiteTransaction) throws -> [TaskRow] {
         try db.tasks(
             """
-            INDEXED BY task_ready WHERE lane = ? AND state = 1 AND crash_count < 3 AND rank <= ?
+            INDEXED BY task_ready WHERE lane = ? AND \(TaskRow.isReady) AND rank <= ?
             ORDER BY rank LIMIT ?
             """,
             [lane, bound ?? .max, limit]

@@ -57,7 +57,7 @@ extension SQLiteStore {
         try db.value(
             """
             SELECT min(due) FROM (
-              SELECT min(due) AS due FROM task INDEXED BY task_due WHERE state IN (0, 3)
+              SELECT min(due) AS due FROM task INDEXED BY task_due WHERE \(TaskRow.isPostponed)
               UNION ALL SELECT min(opens_at) FROM queue INDEXED BY queue_opening WHERE opens_at <> 0
               UNION ALL SELECT min(opens_at) FROM key INDEXED BY key_opening WHERE opens_at <> 0)
             """
@@ -114,12 +114,12 @@ extension SQLiteStore {
 
     private static func promoteDueJobs(_ db: SQLiteTransaction) throws {
         let due = try db.tasks(
-            "INDEXED BY task_due WHERE state IN (0, 3) AND due <= ? ORDER BY due LIMIT ?",
+            "INDEXED BY task_due WHERE \(TaskRow.isPostponed) AND due <= ? ORDER BY due LIMIT ?",
             [db.now, promotions]
         )
         guard !due.isEmpty else { return }
         for task in due {
-            try db.execute("UPDATE task SET state = 1 WHERE id = ?1", [task.id])
+            try db.execute("UPDATE task SET \(TaskRow.isAvailable) WHERE id = ?1", [task.id])
             var promoted = task
             promoted.state = .available
             db.move(promoted, from: task.state, to: .available)
@@ -173,7 +173,8 @@ extension SQLiteStore {
         let claim = Claim(jobID: task.id, token: Hexadecimal.encode(bits))
         try db.execute(
             """
-            UPDATE task SET state = 2, attempt = attempt + 1, tries = tries + 1, attempted_at = ?1, token = ?2, worker = ?3
+            UPDATE task SET \(TaskRow.isRunning), attempt = attempt + 1, tries = tries + 1, attempted_at = ?1, token = ?2,
+              worker = ?3
             WHERE id = ?4
             """,
             [db.now, claim.token, worker, task.id]

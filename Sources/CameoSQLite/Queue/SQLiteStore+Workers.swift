@@ -87,7 +87,7 @@ extension SQLiteStore {
         // A worker with running jobs but without a row should not exist, but its jobs must be rescued too.
         let ids = """
             SELECT id FROM worker
-            UNION SELECT worker FROM task INDEXED BY task_running WHERE state = 2
+            UNION SELECT worker FROM task INDEXED BY task_running WHERE \(TaskRow.isRunning)
             ORDER BY 1
             """
         return try (db.column(ids) as [String]).filter { $0 != own }
@@ -121,7 +121,7 @@ extension SQLiteTransaction {
         let row = try row(
             """
             SELECT lease_until, boot_id, EXISTS (
-              SELECT 1 FROM task INDEXED BY task_running WHERE state = 2 AND worker = worker.id)
+              SELECT 1 FROM task INDEXED BY task_running WHERE \(TaskRow.isRunning) AND worker = worker.id)
               OR EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_worker WHERE delivery.worker = worker.id) AS busy
             FROM worker WHERE id = ?1
             """,

@@ -74,7 +74,7 @@ extension SQLiteTransaction {
     }
 
     package func task(of claim: Claim) throws -> TaskRow {
-        let found = try tasks("WHERE id = ?1 AND token = ?2 AND state = 2", [claim.jobID, claim.token])
+        let found = try tasks("WHERE id = ?1 AND token = ?2 AND \(TaskRow.isRunning)", [claim.jobID, claim.token])
         guard let task = found.first else { throw StoreError.leaseLost(jobID: claim.jobID) }
         return task
     }

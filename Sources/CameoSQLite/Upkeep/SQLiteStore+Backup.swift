@@ -107,7 +107,8 @@ extension SQLiteStore {
         let copy = try Connection.open(path, .readWrite)
         let (jobs, blobs, files) = try copy.writeWithoutTransaction { db -> (Int, Int, [String]) in
             try db.inTransaction(.immediate) {
-                for worker in try String.fetchAll(db, sql: "SELECT DISTINCT worker FROM task WHERE state = 2") {
+                let workers = "SELECT DISTINCT worker FROM task WHERE \(TaskRow.isRunning)"
+                for worker in try String.fetchAll(db, sql: workers) {
                     let transaction = SQLiteTransaction(db, directory, clock: .system)
                     for task in try transaction.runningTasks(of: worker) {
                         try transaction.release(task, as: .released)

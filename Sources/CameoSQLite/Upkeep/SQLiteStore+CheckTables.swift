@@ -124,7 +124,7 @@ extension SQLiteStore {
 enum Counters {
     static let wrongKeys = """
         SELECT name AS key, running, actual FROM (
-          SELECT name, running, (SELECT count(*) FROM task WHERE state = 2 AND key = key.id) AS actual FROM key)
+          SELECT name, running, (SELECT count(*) FROM task WHERE \(TaskRow.isRunning) AND key = key.id) AS actual FROM key)
         WHERE running <> actual
         """
 
@@ -139,7 +139,7 @@ enum Counters {
     static let highHeads = """
         SELECT name AS queue FROM (
           SELECT queue.name AS name, queue.head AS queue_head, lane.head AS lane_head, shut,
-            (SELECT min(rank) FROM task WHERE lane = lane.id AND state = 1 AND crash_count < 3) AS first
+            (SELECT min(rank) FROM task WHERE lane = lane.id AND \(TaskRow.isReady)) AS first
           FROM lane JOIN queue ON queue.id = lane.queue)
         WHERE first IS NOT NULL AND (lane_head IS NULL OR lane_head > first
           OR shut = 0 AND (queue_head IS NULL OR queue_head > first))
@@ -173,10 +173,10 @@ enum Counters {
                 UPDATE queue_count SET \(ends);
                 UPDATE total SET value = (SELECT actual FROM (\(db.actualTotals)) WHERE name = total.name)
                   WHERE name IN (SELECT name FROM (\(db.actualTotals)));
-                UPDATE key SET running = (SELECT count(*) FROM task WHERE state = 2 AND key = key.id);
+                UPDATE key SET running = (SELECT count(*) FROM task WHERE \(TaskRow.isRunning) AND key = key.id);
                 UPDATE lane SET shut = coalesce(
                     (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE key.id = lane.key), 0),
-                  head = (SELECT min(rank) FROM task WHERE lane = lane.id AND state = 1 AND crash_count < 3);
+                  head = (SELECT min(rank) FROM task WHERE lane = lane.id AND \(TaskRow.isReady));
                 UPDATE queue SET head = (SELECT min(head) FROM lane WHERE queue = queue.id AND shut = 0),
                   full = coalesce((SELECT running FROM queue_count WHERE queue = queue.id) >= max_running, 0);
                 CREATE TEMP TABLE numbers AS \(exhaustedNumbers);

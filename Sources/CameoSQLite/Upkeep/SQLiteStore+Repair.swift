@@ -50,7 +50,8 @@ extension SQLiteStore {
         note(
             "requests",
             try await commit { db in
-                let tasks = try db.tasks("WHERE state <> 2 AND id IN (\(Self.unreadableRequests)) ORDER BY id", [])
+                let unreadable = "WHERE \(TaskRow.isWaiting) AND id IN (\(Self.unreadableRequests)) ORDER BY id"
+                let tasks = try db.tasks(unreadable, [])
                 let failure = JobFailure(.requestInvalid, at: .request, "the request cannot be read")
                 for task in tasks { try db.end(task, from: task.state, End(.discarded, failure: failure)) }
                 return tasks.count
