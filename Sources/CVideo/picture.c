@@ -3,6 +3,7 @@
 #include <libavutil/adler32.h>
 #include <libavutil/crc.h>
 #include <libavutil/intreadwrite.h>
+#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 #include <stdlib.h>
@@ -28,8 +29,22 @@ static void swap(int *one, int *other) {
     *other = kept;
 }
 
-// The upright frame with square pixels: the edge whose pixels are longer is stretched.
+// What is cut from a frame of this size: a pixel is left.
+static struct aperture cut_of(const struct video *video, int width, int height) {
+    struct aperture cut = video->aperture;
+    cut.left = av_clip(cut.left, 0, width - 1);
+    cut.top = av_clip(cut.top, 0, height - 1);
+    cut.right = av_clip(cut.right, 0, width - 1 - cut.left);
+    cut.bottom = av_clip(cut.bottom, 0, height - 1 - cut.top);
+    return cut;
+}
+
+// Makes of the size of a coded frame that of the upright one with square pixels: the edge whose pixels are longer is
+// stretched.
 static void shape(const struct video *video, const AVFrame *frame, int *width, int *height) {
+    struct aperture cut = cut_of(video, *width, *height);
+    *width -= cut.left + cut.right;
+    *height -= cut.top + cut.bottom;
     AVRational ratio = av_guess_sample_aspect_ratio(video->format, video->stream, (AVFrame *)frame);
     double stretch = ratio.num > 0 && ratio.den > 0 ? av_q2d(ratio) : 1;
     if (stretch < 0.05 || stretch > 20) stretch = 1;
@@ -53,7 +68,8 @@ bool video_shrinks(const struct video *video, const struct cameo_video_wish *wis
     shape(video, NULL, &frame_width, &frame_height);
     fit(wish, frame_width, frame_height, &width, &height);
     if (video->orientation.is_transposed) swap(&width, &height);
-    return width * 2 <= coded->width && height * 2 <= coded->height;
+    struct aperture cut = cut_of(video, coded->width, coded->height);
+    return width * 2 <= coded->width - cut.left - cut.right && height * 2 <= coded->height - cut.top - cut.bottom;
 }
 
 // What the coded frame does not name, the container may.
@@ -82,20 +98,53 @@ static enum AVPixelFormat pixel_format(const struct layout *layout) {
     return layout->is_deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24;
 }
 
-static int convert(const AVFrame *frame, const struct layout *layout, uint8_t *pixels, size_t stride) {
+// Where samples of colour are that stand for a square of pixels whose first ones are cut off, in 256ths of a pixel:
+// libswscale's default is the middle of a whole square.
+static int color_place(int cut, int shift) {
+    int missing = cut & ((1 << shift) - 1);
+    return missing ? (128 << shift) - 128 - 256 * missing : -513;
+}
+
+static struct SwsContext *open_scaler(const AVFrame *frame, const struct layout *layout, int width, int height,
+                                      int across, int down) {
+    const struct {
+        const char *name;
+        int value;
+    } options[] = {
+        {"srcw", width},          {"srch", height},           {"src_format", frame->format},
+        {"dstw", layout->width},  {"dsth", layout->height},   {"dst_format", pixel_format(layout)},
+        {"src_h_chr_pos", across}, {"src_v_chr_pos", down},
+        {"sws_flags", SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT},
+    };
+    struct SwsContext *scaler = sws_alloc_context();
+    for (size_t i = 0; scaler && i < sizeof options / sizeof *options; i++)
+        av_opt_set_int(scaler, options[i].name, options[i].value, 0);
+    if (scaler && sws_init_context(scaler, NULL, NULL) >= 0) return scaler;
+    sws_freeContext(scaler);
+    return NULL;
+}
+
+static int convert(const struct video *video, const AVFrame *frame, const struct layout *layout, uint8_t *pixels,
+                   size_t stride) {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     if (!format || format->flags & AV_PIX_FMT_FLAG_HWACCEL) return AVERROR_INVALIDDATA;
+    struct aperture cut = cut_of(video, frame->width, frame->height);
+    int width = frame->width - cut.left - cut.right, height = frame->height - cut.top - cut.bottom;
     // Of an interlaced frame one field is used, because the other is of another moment.
-    bool is_interlaced = frame->interlaced_frame && frame->height >= 4;
-    int height = is_interlaced ? frame->height / 2 : frame->height;
+    bool is_interlaced = frame->interlaced_frame && height >= 4;
+    if (is_interlaced) height /= 2, cut.top /= 2;
     const uint8_t *planes[4] = {frame->data[0], frame->data[1], frame->data[2], frame->data[3]};
     int strides[4];
     for (int i = 0; i < 4; i++) strides[i] = frame->linesize[i] * (is_interlaced ? 2 : 1);
+    for (int i = 0; i < format->nb_components; i++) {
+        int plane = format->comp[i].plane, is_color = i == 1 || i == 2;
+        if (planes[plane] != frame->data[plane]) continue;
+        planes[plane] += (ptrdiff_t)(cut.top >> (is_color ? format->log2_chroma_h : 0)) * strides[plane] +
+                         (ptrdiff_t)(cut.left >> (is_color ? format->log2_chroma_w : 0)) * format->comp[i].step;
+    }
 
-    struct SwsContext *scaler =
-        sws_getContext(frame->width, height, frame->format, layout->width, layout->height,
-                       pixel_format(layout),
-                       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, NULL, NULL, NULL);
+    struct SwsContext *scaler = open_scaler(frame, layout, width, height, color_place(cut.left, format->log2_chroma_w),
+                                            color_place(cut.top, format->log2_chroma_h));
     if (!scaler) return AVERROR(ENOMEM);
     // What is not named is as players guess it: HD by BT.709, the rest by BT.601.
     int matrix = frame->colorspace;
@@ -124,10 +173,10 @@ static int place(const struct video *video, const struct layout *layout, uint8_t
     else if (is_wide || is_high)
         part.width = FFMAX(1, (int)(layout->width * (is_wide ? across / down : down / across) + 0.5));
     else
-        return convert(video->frame, layout, pixels, stride);
+        return convert(video, video->frame, layout, pixels, stride);
     size_t row = row_bytes(&part, part.width), left = row_bytes(layout, (layout->width - part.width) / 2);
     uint8_t *own = malloc(row * (size_t)part.height + VIDEO_MARGIN);
-    int error = own ? convert(video->frame, &part, own, row) : AVERROR(ENOMEM), top = (layout->height - part.height) / 2;
+    int error = own ? convert(video, video->frame, &part, own, row) : AVERROR(ENOMEM), top = (layout->height - part.height) / 2;
     for (int y = 0; y < layout->height && error >= 0; y++) {
         uint8_t *into = pixels + (size_t)y * stride;
         memset(into, 0, row_bytes(layout, layout->width));

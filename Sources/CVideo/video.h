@@ -9,6 +9,11 @@ struct orientation {
     bool is_transposed, flips_x, flips_y;
 };
 
+/// What is cut from each edge of a coded frame, in its pixels, before pixels become square and the frame is turned.
+struct aperture {
+    int left, top, right, bottom;
+};
+
 struct video {
     int fd;
     const char *demuxer;
@@ -19,6 +24,8 @@ struct video {
     AVPacket *packet;
     AVFrame *frame;
     struct orientation orientation;
+    /// As the file says: perhaps more than there is.
+    struct aperture aperture;
     /// In units of the stream; a duration of 0 is unknown.
     int64_t start, duration;
     /// The same of all that is seen and heard, which is what moments are counted in.
