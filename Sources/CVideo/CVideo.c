@@ -190,6 +190,7 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     snprintf(out->codec, sizeof out->codec, "%s", avcodec_get_name(stream->codecpar->codec_id));
     // As WebM names the key; MP4 says so of its packets.
     video->is_encrypted = av_dict_get(stream->metadata, "enc_key_id", NULL, 0) != NULL;
+    if (strcmp(wish->demuxer, "matroska") == 0 && !video_is_cover(stream)) video_read_matroska(video);
     video->orientation = orientation_of(stream);
     out->rotation = rotation_of(video->orientation);
     if (stream->start_time != AV_NOPTS_VALUE) video->start = stream->start_time;

@@ -60,16 +60,23 @@ static int open_nothing(AVFormatContext *format, AVIOContext **io, const char *u
     return AVERROR(EPERM);
 }
 
+AVIOContext *video_open_reader(struct video *video) {
+    uint8_t *buffer = av_malloc(BUFFER);
+    AVIOContext *io = buffer ? avio_alloc_context(buffer, BUFFER, 0, video, read_source, NULL, seek_source) : NULL;
+    if (!io) av_free(buffer);
+    return io;
+}
+
+void video_close_reader(AVIOContext *io) {
+    if (io) av_freep(&io->buffer);
+    avio_context_free(&io);
+}
+
 int video_open_format(struct video *video) {
     const AVInputFormat *demuxer = av_find_input_format(video->demuxer);
     if (!demuxer) return AVERROR_DEMUXER_NOT_FOUND;
-    uint8_t *buffer = av_malloc(BUFFER);
-    if (!buffer) return AVERROR(ENOMEM);
-    AVIOContext *io = avio_alloc_context(buffer, BUFFER, 0, video, read_source, NULL, seek_source);
-    if (!io) {
-        av_free(buffer);
-        return AVERROR(ENOMEM);
-    }
+    AVIOContext *io = video_open_reader(video);
+    if (!io) return AVERROR(ENOMEM);
     AVFormatContext *format = avformat_alloc_context();
     if (format) {
         format->pb = io;
@@ -82,8 +89,7 @@ int video_open_format(struct video *video) {
     // Frees the context, but not our reader, if it fails.
     int error = format ? avformat_open_input(&format, NULL, demuxer, NULL) : AVERROR(ENOMEM);
     if (error < 0) {
-        av_freep(&io->buffer);
-        avio_context_free(&io);
+        video_close_reader(io);
         return error;
     }
     video->format = format;
@@ -94,8 +100,7 @@ void video_close_format(AVFormatContext *format) {
     if (!format) return;
     AVIOContext *io = format->pb;
     avformat_close_input(&format);
-    av_freep(&io->buffer);
-    avio_context_free(&io);
+    video_close_reader(io);
 }
 
 int video_rewind(struct video *video) {
@@ -109,9 +114,12 @@ int video_rewind(struct video *video) {
         video->format = old;
         return error;
     }
+    // What was read of the file besides.
+    AVRational ratio = video->stream->sample_aspect_ratio;
     video_close_format(old);
     for (unsigned i = 0; i < video->format->nb_streams; i++)
         if (i != index) video->format->streams[i]->discard = AVDISCARD_ALL;
     video->stream = video->format->streams[index];
+    video->stream->sample_aspect_ratio = ratio;
     return 0;
 }

@@ -52,6 +52,14 @@ void video_close(struct video *video);
 int video_open_format(struct video *video);
 void video_close_format(AVFormatContext *format);
 
+/// Opens what reads the file from `video->position` on, as a demuxer does; closes it, or nothing. Whoever reads beside the
+/// demuxer sets the position back.
+AVIOContext *video_open_reader(struct video *video);
+void video_close_reader(AVIOContext *io);
+
+/// Reads what libavformat does not tell of the video in a Matroska file.
+void video_read_matroska(struct video *video);
+
 /// Opens the file anew, at its beginning, for demuxers that cannot go back.
 int video_rewind(struct video *video);
 
