@@ -105,25 +105,6 @@ static int color_place(int cut, int shift) {
     return missing ? (128 << shift) - 128 - 256 * missing : -513;
 }
 
-static struct SwsContext *open_scaler(const AVFrame *frame, const struct layout *layout, int width, int height,
-                                      int across, int down) {
-    const struct {
-        const char *name;
-        int value;
-    } options[] = {
-        {"srcw", width},          {"srch", height},           {"src_format", frame->format},
-        {"dstw", layout->width},  {"dsth", layout->height},   {"dst_format", pixel_format(layout)},
-        {"src_h_chr_pos", across}, {"src_v_chr_pos", down},
-        {"sws_flags", SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT},
-    };
-    struct SwsContext *scaler = sws_alloc_context();
-    for (size_t i = 0; scaler && i < sizeof options / sizeof *options; i++)
-        av_opt_set_int(scaler, options[i].name, options[i].value, 0);
-    if (scaler && sws_init_context(scaler, NULL, NULL) >= 0) return scaler;
-    sws_freeContext(scaler);
-    return NULL;
-}
-
 static int convert(const struct video *video, const AVFrame *frame, const struct layout *layout, uint8_t *pixels,
                    size_t stride) {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
@@ -143,9 +124,16 @@ static int convert(const struct video *video, const AVFrame *frame, const struct
                          (ptrdiff_t)(cut.left >> (is_color ? format->log2_chroma_w : 0)) * format->comp[i].step;
     }
 
-    struct SwsContext *scaler = open_scaler(frame, layout, width, height, color_place(cut.left, format->log2_chroma_w),
-                                            color_place(cut.top, format->log2_chroma_h));
-    if (!scaler) return AVERROR(ENOMEM);
+    char options[256];
+    snprintf(options, sizeof options, "srcw=%d:srch=%d:src_format=%d:dstw=%d:dsth=%d:dst_format=%d:sws_flags=%d:"
+             "src_h_chr_pos=%d:src_v_chr_pos=%d", width, height, frame->format, layout->width, layout->height,
+             pixel_format(layout), SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT,
+             color_place(cut.left, format->log2_chroma_w), color_place(cut.top, format->log2_chroma_h));
+    struct SwsContext *scaler = sws_alloc_context();
+    if (!scaler || av_set_options_string(scaler, options, "=", ":") < 0 || sws_init_context(scaler, NULL, NULL) < 0) {
+        sws_freeContext(scaler);
+        return AVERROR(ENOMEM);
+    }
     // What is not named is as players guess it: HD by BT.709, the rest by BT.601.
     int matrix = frame->colorspace;
     if (matrix == AVCOL_SPC_UNSPECIFIED || matrix == AVCOL_SPC_RESERVED || matrix == AVCOL_SPC_RGB)
@@ -176,7 +164,8 @@ static int place(const struct video *video, const struct layout *layout, uint8_t
         return convert(video, video->frame, layout, pixels, stride);
     size_t row = row_bytes(&part, part.width), left = row_bytes(layout, (layout->width - part.width) / 2);
     uint8_t *own = malloc(row * (size_t)part.height + VIDEO_MARGIN);
-    int error = own ? convert(video, video->frame, &part, own, row) : AVERROR(ENOMEM), top = (layout->height - part.height) / 2;
+    int error = own ? convert(video, video->frame, &part, own, row) : AVERROR(ENOMEM);
+    int top = (layout->height - part.height) / 2;
     for (int y = 0; y < layout->height && error >= 0; y++) {
         uint8_t *into = pixels + (size_t)y * stride;
         memset(into, 0, row_bytes(layout, layout->width));
