@@ -1,6 +1,7 @@
 #include "video.h"
 
 #include <errno.h>
+#include <libavutil/intreadwrite.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -173,6 +174,31 @@ static void find_span(struct video *video) {
     video->whole = video->duration > 0 ? end - video->origin : 0;
 }
 
+// Whether the video in a transport stream is scrambled (ISO/IEC 13818-1, 2.4.3.3) wherever the file is looked at: recordings
+// may begin with what could not be opened yet. The beginnings of frames may be clear.
+static bool is_scrambled(struct video *video) {
+    uint8_t bytes[1 << 15];
+    bool is_scrambled = true;
+    int64_t position = video->position;
+    for (int part = 0; part < 3 && is_scrambled; part++) {
+        video->position = video->size / 3 * part;
+        AVIOContext *io = video_open_reader(video);
+        int count = io ? avio_read(io, bytes, sizeof bytes) : 0, packets = 0, scrambled = 0;
+        video_close_reader(io);
+        for (int at = 0; at + 204 < count;) {
+            const uint8_t *packet = bytes + at;
+            bool is_packet = *packet == 0x47 && (packet[188] == 0x47 || packet[192] == 0x47 || packet[204] == 0x47);
+            bool is_ours = is_packet && (AV_RB16(packet + 1) & 0x1FFF) == video->stream->id;
+            packets += is_ours;
+            scrambled += is_ours && packet[3] & 0xC0;
+            at += is_packet ? 188 : 1;
+        }
+        is_scrambled = scrambled * 8 > packets;
+    }
+    video->position = position;
+    return is_scrambled;
+}
+
 enum cameo_video_result video_open(struct video *video, const struct cameo_video_wish *wish,
                                    struct cameo_video_frame *out) {
     struct stat status;
@@ -190,6 +216,7 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     snprintf(out->codec, sizeof out->codec, "%s", avcodec_get_name(stream->codecpar->codec_id));
     // As WebM names the key; MP4 says so of its packets.
     video->is_encrypted = av_dict_get(stream->metadata, "enc_key_id", NULL, 0) != NULL;
+    if (strcmp(wish->demuxer, "mpegts") == 0 && is_scrambled(video)) return VIDEO_ENCRYPTED;
     if (strcmp(wish->demuxer, "matroska") == 0 && !video_is_cover(stream)) video_read_matroska(video);
     video->orientation = orientation_of(stream);
     out->rotation = rotation_of(video->orientation);
