@@ -1,6 +1,7 @@
 #include "video.h"
 
 #include <errno.h>
+#include <libavutil/dovi_meta.h>
 #include <libavutil/intreadwrite.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,10 @@ bool video_is_cover(const AVStream *stream) {
     return stream->disposition & AV_DISPOSITION_ATTACHED_PIC && stream->attached_pic.size > 0;
 }
 
+static int dolby_profile_of(const AVStream *stream);
+
 static const char *decoder_of(const AVStream *stream) {
+    if (dolby_profile_of(stream)) return NULL;
     for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++)
         if (decoders[i].id == stream->codecpar->codec_id && (!decoders[i].is_still || video_is_cover(stream)))
             return decoders[i].decoder;
@@ -81,6 +85,8 @@ static enum cameo_video_result find_stream(struct video *video, const struct cam
     }
     if (!refused || (wish->place == VIDEO_COVER && !video_is_cover(refused))) return VIDEO_NO_PICTURE;
     snprintf(out->codec, sizeof out->codec, "%s", avcodec_get_name(refused->codecpar->codec_id));
+    int dolby = dolby_profile_of(refused);
+    if (dolby) snprintf(out->detail, sizeof out->detail, "Dolby Vision profile %d", dolby);
     return VIDEO_UNSUPPORTED_CODEC;
 }
 
@@ -113,21 +119,31 @@ static int open_decoder(struct video *video, int64_t maximum_pixels) {
 }
 
 // NULL if there is none. From FFmpeg 6.1 on, where Debian 13's 7.1 has nothing in the stream, it is a codec parameter.
-static const int32_t *display_matrix_of(const AVStream *stream) {
+static const void *side_data_of(const AVStream *stream, enum AVPacketSideDataType type, size_t least) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 100)
     const AVCodecParameters *codec = stream->codecpar;
-    const AVPacketSideData *found =
-        av_packet_side_data_get(codec->coded_side_data, codec->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
-    return found && found->size >= 9 * sizeof(int32_t) ? (const int32_t *)found->data : NULL;
+    const AVPacketSideData *found = av_packet_side_data_get(codec->coded_side_data, codec->nb_coded_side_data, type);
+    return found && found->size >= least ? found->data : NULL;
 #else
-    return (const int32_t *)av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+    size_t size = 0;
+    const void *found = av_stream_get_side_data(stream, type, &size);
+    return size >= least ? found : NULL;
 #endif
+}
+
+// The profile of Dolby Vision whose colours no other decoder knows: 5, and from 10 on if it is compatible with nothing; 0
+// for others. Those below 10 name no compatibility in old files, and have it.
+static int dolby_profile_of(const AVStream *stream) {
+    const AVDOVIDecoderConfigurationRecord *dolby =
+        side_data_of(stream, AV_PKT_DATA_DOVI_CONF, sizeof(AVDOVIDecoderConfigurationRecord));
+    bool is_alone = dolby && dolby->dv_profile >= 10 && dolby->dv_bl_signal_compatibility_id == 0;
+    return dolby && (dolby->dv_profile == 5 || is_alone) ? dolby->dv_profile : 0;
 }
 
 // The display matrix takes (x, y) to (ax + cy, bx + dy); the nearest of the eight orientations is used.
 static struct orientation orientation_of(const AVStream *stream) {
     struct orientation orientation = {0};
-    const int32_t *m = display_matrix_of(stream);
+    const int32_t *m = side_data_of(stream, AV_PKT_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
     if (!m) return orientation;
     int64_t a = m[0], b = m[1], c = m[3], d = m[4];
     orientation.is_transposed = llabs(b) + llabs(c) > llabs(a) + llabs(d);
@@ -174,8 +190,8 @@ static void find_span(struct video *video) {
     video->whole = video->duration > 0 ? end - video->origin : 0;
 }
 
-// Whether the video in a transport stream is scrambled (ISO/IEC 13818-1, 2.4.3.3) wherever the file is looked at: recordings
-// may begin with what could not be opened yet. The beginnings of frames may be clear.
+// Whether the video in a transport stream is scrambled (ISO/IEC 13818-1, 2.4.3.3) wherever the file is looked at:
+// recordings may begin with what could not be opened yet. The beginnings of frames may be clear.
 static bool is_scrambled(struct video *video) {
     uint8_t bytes[1 << 15];
     bool is_scrambled = true;

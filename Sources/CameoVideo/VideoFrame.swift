@@ -84,7 +84,9 @@ struct VideoFrame {
             let codecs = VideoFacts.Codec.allCases.filter { $0 != .png }.map(\.rawValue).joined(separator: ", ")
             return RefusalMessage(
                 .unsupportedCodec,
-                predicate: "is a video in the codec \(codecName), which is none of \(codecs)"
+                predicate: detail.isEmpty
+                    ? "is a video in the codec \(codecName), which is none of \(codecs)"
+                    : "is a video in \(detail) (\(codecName)), whose colors are not read"
             )
         case VIDEO_ENCRYPTED:
             return RefusalMessage(.encrypted, predicate: "is an encrypted video (\(container.name), \(codecName))")
