@@ -66,6 +66,23 @@ static int decode_alone(struct video *video, AVPacket *packet) {
     return result < 0 && result != AVERROR_EOF ? result : AVERROR_INVALIDDATA;
 }
 
+// Tells when the keyframe of a packet of AVI is shown: when the last one behind it is decoded that is shown before.
+static void find_time(struct video *video) {
+    AVCodecParserContext *parser = av_parser_init(video->codec->codec_id);
+    AVPacket *packet = video->packet;
+    bool is_before = parser != NULL;
+    for (int i = 0, size; i < REORDERED && is_before; i++) {
+        uint8_t *data;
+        parser->flags |= PARSER_FLAG_COMPLETE_FRAMES;
+        av_parser_parse2(parser, video->codec, &data, &size, packet->data, packet->size, packet->pts, packet->dts, 0);
+        is_before = i == 0 || parser->pict_type == AV_PICTURE_TYPE_B;
+        if (is_before) video->frame->best_effort_timestamp = packet->dts;
+        av_packet_unref(packet);
+        is_before = is_before && read_packet(video) >= 0;
+    }
+    av_parser_close(parser);
+}
+
 int video_decode_next_key(struct video *video) {
     int keys = 0, error = AVERROR_INVALIDDATA;
     for (int packets = 0; packets < MOST_PACKETS && keys < MOST_KEYS; packets++) {
@@ -73,6 +90,8 @@ int video_decode_next_key(struct video *video) {
         if (read < 0) return read == AVERROR_EOF && keys > 0 ? error : read;
         bool is_key = video->packet->flags & AV_PKT_FLAG_KEY;
         if (is_key) error = decode_alone(video, video->packet);
+        bool is_avi = is_key && strcmp(video->demuxer, "avi") == 0;
+        if (is_avi && error >= 0 && video->frame->best_effort_timestamp == AV_NOPTS_VALUE) find_time(video);
         av_packet_unref(video->packet);
         if (is_key && (error >= 0 || error == AVERROR(ENOMEM))) return error;
         keys += is_key;
