@@ -304,41 +304,56 @@ static int decode_shown_at(struct video *video, int64_t place, int64_t time) {
     return error;
 }
 
+// What is good, what is a dark scene rather than black; the rows between two that are compared.
+enum { GOOD_CONTRAST = 80, DARK_CONTRAST = 12, APART = 8 };
+
+// The range of what was counted without the lowest and the highest ones.
+static int range(const int counts[256], int without) {
+    int low = 0, high = 255;
+    for (int seen = counts[0]; seen <= without && low < 255; seen += counts[++low]) {}
+    for (int seen = counts[255]; seen <= without && high > 0; seen += counts[--high]) {}
+    return high > low ? high - low : 0;
+}
+
 // How much a frame shows: the range of its lightness without the darkest and the lightest hundredth, 0 to 255. Black,
-// blank and half faded frames have little.
-static int contrast(const AVFrame *frame) {
+// blank and half faded frames have little; frames of one colour but for a twentieth, as titles and empty desktops, and
+// bars, whose rows are alike and go up and down, have a quarter of it. `points` gets the lightness of points.
+static int contrast(const AVFrame *frame, uint8_t points[GRID][GRID]) {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     if (!format || frame->width < 1 || frame->height < 1) return 0;
     // Green stands for lightness in RGB.
     const AVComponentDescriptor *part = &format->comp[format->flags & AV_PIX_FMT_FLAG_RGB ? 1 : 0];
     if (part->depth < 8 || part->depth > 16) return 255;
-    int counts[256] = {0}, total = 0;
-    int columns = frame->width < GRID ? frame->width : GRID, rows = frame->height < GRID ? frame->height : GRID;
-    for (int row = 0; row < rows; row++) {
+    int counts[256] = {0}, alike = 0;
+    for (int row = 0; row < GRID; row++) {
         const uint8_t *line =
-            frame->data[part->plane] + (ptrdiff_t)frame->linesize[part->plane] * (row * (frame->height - 1) / rows);
-        for (int column = 0; column < columns; column++) {
-            const uint8_t *at = line + (ptrdiff_t)(column * (frame->width - 1) / columns) * part->step + part->offset;
+            frame->data[part->plane] + (ptrdiff_t)frame->linesize[part->plane] * (row * (frame->height - 1) / GRID);
+        int change = 0, across = 0;
+        for (int column = 0; column < GRID; column++) {
+            const uint8_t *at = line + (ptrdiff_t)(column * (frame->width - 1) / GRID) * part->step + part->offset;
             int value = part->depth == 8 ? *at : (at[0] | at[1] << 8) >> part->shift >> (part->depth - 8) & 0xFF;
-            counts[value]++, total++;
+            counts[points[row][column] = (uint8_t)value]++;
+            change += row < APART ? 255 : abs(points[row - APART][column] - value);
+            across += column > 0 ? abs(points[row][column - 1] - value) : 0;
         }
+        alike += change <= 3 * GRID && across >= GOOD_CONTRAST;
     }
-    int low = 0, high = 255;
-    for (int seen = counts[0]; seen <= total / 100 && low < 255; seen += counts[++low]) {}
-    for (int seen = counts[255]; seen <= total / 100 && high > 0; seen += counts[--high]) {}
-    return high > low ? high - low : 0;
+    int found = range(counts, GRID * GRID / 100);
+    bool is_plain = range(counts, GRID * GRID / 20) < 16 || alike > GRID / 2;
+    return found >= GOOD_CONTRAST && is_plain ? found / 4 : found;
 }
-enum { GOOD_CONTRAST = 80 };
 
 struct best {
     AVFrame *frame;
     int contrast;
 };
 
-// Returns whether the frame just decoded is good; else keeps it if it is the best so far.
-static bool is_good(struct video *video, struct best *best) {
-    int found = contrast(video->frame);
-    if (found >= GOOD_CONTRAST) return true;
+// Returns whether the frame just decoded is good; else keeps it if it is the best so far. Of frames in order, one that
+// shows more than all before may be part of a fade.
+static bool is_good(struct video *video, struct best *best, bool is_key) {
+    uint8_t points[GRID][GRID];
+    int found = contrast(video->frame, points);
+    if (found >= GOOD_CONTRAST && (is_key || found <= best->contrast + 1)) return true;
     if (found > best->contrast) {
         best->contrast = found;
         av_frame_unref(best->frame);
@@ -347,16 +362,17 @@ static bool is_good(struct video *video, struct best *best) {
     return false;
 }
 
-// Decodes one frame after the other from the beginning.
+// Decodes one frame after the other from the beginning, without those that no other needs; few if something is shown.
 static bool find_good_frame(struct video *video, struct best *best) {
     if (seek_before(video, video->start) < 0) return false;
     video->codec->skip_loop_filter = video->is_shrunk ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+    video->codec->skip_frame = AVDISCARD_NONREF;
     bool is_at_end = false;
-    for (int frames = 0, packets = 0; frames < MOST_FRAMES && packets < MOST_PACKETS;) {
+    int most = best->contrast < DARK_CONTRAST ? MOST_FRAMES : MOST_FRAMES / 6;
+    for (int packets = 0; packets < most;) {
         int result = avcodec_receive_frame(video->codec, video->frame);
         if (result >= 0) {
-            frames++;
-            if (!is_damaged(video->frame) && is_good(video, best)) return true;
+            if (!is_damaged(video->frame) && is_good(video, best, false)) return true;
             continue;
         }
         if (result != AVERROR(EAGAIN) || is_at_end) return false;
@@ -397,10 +413,11 @@ static int choose_good(struct video *video) {
         int64_t time = video->frame->best_effort_timestamp;
         bool is_known = false;
         for (size_t j = 0; j < count; j++) is_known = is_known || seen[j] == time;
-        seen[count++] = time;
-        is_found = !is_known && is_good(video, &best);
+        if (!is_known) seen[count++] = time;
+        is_found = !is_known && is_good(video, &best, true);
     }
-    if (!is_found && error != AVERROR(ENOMEM) && !video->is_blocked) is_found = find_good_frame(video, &best);
+    bool is_dark = count > 2 && best.contrast >= DARK_CONTRAST, is_open = error != AVERROR(ENOMEM) && !video->is_blocked;
+    if (!is_found && !is_dark && is_open) is_found = find_good_frame(video, &best);
     if (!is_found && best.contrast >= 0) {
         av_frame_unref(video->frame);
         av_frame_move_ref(video->frame, best.frame);
