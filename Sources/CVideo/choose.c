@@ -304,8 +304,9 @@ static int decode_shown_at(struct video *video, int64_t place, int64_t time) {
     return error;
 }
 
-// What is good, what is a dark scene rather than black; the rows between two that are compared.
-enum { GOOD_CONTRAST = 80, DARK_CONTRAST = 12, APART = 8 };
+// What is good, more than a mixture of two scenes has, or a dark scene rather than black; the rows between two that are
+// compared.
+enum { GOOD_CONTRAST = 80, SURE_CONTRAST = 165, DARK_CONTRAST = 12, APART = 8, MOST_FADES = 3 };
 
 // The range of what was counted without the lowest and the highest ones.
 static int range(const int counts[256], int without) {
@@ -343,9 +344,43 @@ static int contrast(const AVFrame *frame, uint8_t points[GRID][GRID]) {
     return found >= GOOD_CONTRAST && is_plain ? found / 4 : found;
 }
 
+// How many points are flat, as those around are, and of another lightness in a later frame if there is one.
+static int count_flat(const uint8_t *points, const uint8_t *later) {
+    int count = 0;
+    for (int i = GRID + 1; i < GRID * (GRID - 1) - 1; i++) {
+        bool is_flat = abs(points[i + 1] - points[i - 1]) <= 4 && abs(points[i + GRID] - points[i - GRID]) <= 4;
+        count += is_flat && (!later || abs(later[i] - points[i]) > 2);
+    }
+    return count;
+}
+
+// Whether what is flat in a keyframe, and which motion leaves alone, soon gets lighter or darker: it is part of a fade.
+// What follows is decoded only if it is half as large as the keyframe, and larger than all of the file on average.
+static bool is_fading(struct video *video, const uint8_t *points) {
+    int flat = count_flat(points, NULL), changed = 0;
+    int64_t time = video->frame->best_effort_timestamp;
+    if (flat < GRID * GRID / 10 || time == AV_NOPTS_VALUE) return false;
+    int64_t soon = av_sat_add64(time, (int64_t)(0.2 / av_q2d(video->stream->time_base)));
+    uint8_t later[GRID][GRID];
+    struct group *group = calloc(1, sizeof *group);
+    AVFrame *key = av_frame_clone(video->frame);
+    bool is_busy = group && key && seek_before(video, time) >= 0 && read_group(video, time, soon, group) >= 0 &&
+                   group->count > 0 && group->bytes > (size_t)group->packets[0]->size * 3 / 2;
+    double length = 0, bytes = is_busy ? (double)group->bytes - group->packets[0]->size : 0;
+    for (int i = 1; is_busy && i < group->count; i++) length += (double)group->packets[i]->duration;
+    is_busy = is_busy && bytes * (double)video->duration > 1.3 * (double)video->size * length;
+    if (is_busy && decode_group(video, soon, group) >= 0 && contrast(video->frame, later) < 255)
+        changed = count_flat(points, *later);
+    if (key) av_frame_unref(video->frame), av_frame_move_ref(video->frame, key);
+    if (group) empty(group);
+    av_frame_free(&key);
+    free(group);
+    return changed * 2 > flat;
+}
+
 struct best {
     AVFrame *frame;
-    int contrast;
+    int contrast, fades;
 };
 
 // Returns whether the frame just decoded is good; else keeps it if it is the best so far. Of frames in order, one that
@@ -353,6 +388,8 @@ struct best {
 static bool is_good(struct video *video, struct best *best, bool is_key) {
     uint8_t points[GRID][GRID];
     int found = contrast(video->frame, points);
+    bool is_doubtful = is_key && found >= GOOD_CONTRAST && found < SURE_CONTRAST && best->fades < MOST_FADES;
+    if (is_doubtful && is_fading(video, *points)) found /= 4, best->fades++;
     if (found >= GOOD_CONTRAST && (is_key || found <= best->contrast + 1)) return true;
     if (found > best->contrast) {
         best->contrast = found;
