@@ -205,6 +205,23 @@ struct VideoCaseTests {
         }
     }
 
+    /// AVI has only the times when packets are decoded. A group may be open: frames behind its keyframe are shown before.
+    @Test(arguments: [
+        "libx264 -bf 2 -sc_threshold 0", "libx264 -bf 3 -sc_threshold 0 -x264-params open-gop=1", "mpeg4 -q:v 3 -bf 2",
+        "mpeg2video -q:v 3 -bf 2 -r 25",
+    ])
+    func theMomentOfAKeyframeInAVIIsKnown(encoder: String) async throws {
+        let path = try await Videos.counter("-pix_fmt yuv420p -g 10 -c:v \(encoder)", as: "clip.avi", in: folder)
+        try await Videos.with { pools in
+            for time in ["0", "auto", "1.2", "3", "5"] {
+                let (pixels, facts) = try await pools.frame(path, time)
+                let shown = try #require(facts.video?.time, "\(time)")
+                // A frame of the counter lasts a tenth of a second.
+                #expect(Int(shown * 10 + 0.001) == Videos.number(pixels), "\(time): \(shown)")
+            }
+        }
+    }
+
     @Test(arguments: ["cut.ts", "cut.mkv"])
     func behindTheCutOfATruncatedVideoIsTheLastFrame(name: String) async throws {
         let whole = try await Videos.counter("\(Self.h264) -g 10", as: "whole-\(name)", in: folder)
