@@ -31,6 +31,11 @@ static bool is_damaged(const AVFrame *frame) {
     return frame->decode_error_flags != 0 || frame->flags & AV_FRAME_FLAG_CORRUPT;
 }
 
+// In units of the stream, of which one may be longer.
+static int64_t a_second(const struct video *video) {
+    return FFMAX(1, (int64_t)(1 / av_q2d(video->stream->time_base)));
+}
+
 static int64_t time_of(const AVPacket *packet) {
     return packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
 }
@@ -286,7 +291,7 @@ static int decode_group(struct video *video, int64_t time, const struct group *g
 static int decode_shown_at(struct video *video, int64_t place, int64_t time) {
     struct group *group = calloc(1, sizeof *group);
     if (!group) return AVERROR(ENOMEM);
-    int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
+    int64_t step = a_second(video);
     int64_t latest = time;
     int error = 0;
     for (int64_t back = 0;; back = back > 0 ? back * 2 : step) {
@@ -467,7 +472,7 @@ static int choose_good(struct video *video) {
 static int decode_near_key(struct video *video, int64_t time) {
     int error = decode_key_at(video, time);
     // A transport stream has no index: a search ends between two keyframes, and there may be none behind it.
-    int64_t step = (int64_t)(1 / av_q2d(video->stream->time_base));
+    int64_t step = a_second(video);
     for (int64_t back = step; error == AVERROR_EOF && has_no_index(video) && back <= 32 * step; back *= 2)
         error = decode_key_at(video, time - back);
     return error;

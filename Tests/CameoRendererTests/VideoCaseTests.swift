@@ -234,4 +234,16 @@ struct VideoCaseTests {
             }
         }
     }
+
+    /// A unit of its time is two seconds: the search for an earlier keyframe did not move.
+    @Test func aSlowFilmHasExactFrames() async throws {
+        let options = "-vf setpts=20*PTS -r 0.5 -c:v mpeg4 -q:v 2 -g 12 -bf 2"
+        let path = try await Videos.counter(options, as: "slow.avi", in: folder)
+        try await Videos.with { pools in
+            for (time, number) in [("0", 0), ("20", 10), ("61", 30), ("100%", 59)] {
+                let pixels = try await pools.frame(path, time, accurate: true).pixels
+                #expect(Videos.number(pixels) == number, "\(time)")
+            }
+        }
+    }
 }
