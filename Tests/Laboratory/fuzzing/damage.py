@@ -6,7 +6,7 @@ import struct
 import zlib
 
 from fuzzing import svg
-from fuzzing.elements import boxes, gif, jpeg, matroska, packets, png, png_sealed, riff, webp_sealed
+from fuzzing.elements import asf, boxes, flv, gif, jpeg, matroska, ogg, packets, png, png_sealed, program, riff, webp_sealed
 
 UNSIGNED = [0, 1, 2, 3, 4, 7, 8, 0x22, 0x7F, 0x80, 0xFF, 0x100, 3_000, 9_000, 0x7FFF, 0x8000, 0xFFFF, 0x10000,
             0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
@@ -269,6 +269,8 @@ STRUCTURED = {  # what stands twice is drawn twice as often
     "mp4": structured(boxes, MOVIE_TABLES, {b"mdat"}), "matroska": structured(matroska, FACTS, BLOCKS),
     "mpegts": structured(packets, {"table"}, {"packet"}),
     "avi": structured(riff, {b"avih", b"strh", b"strf", b"idx1", b"indx", b"vprp"}, {b"00dc", b"00db"}),
+    "mpeg": structured(program, {"table"}, {"packet"}), "asf": structured(asf, {"table"}, {"data"}),
+    "flv": structured(flv, {9, 18}, {9}), "ogg": structured(ogg, {"table"}, {"page"}), "sound": [],
 }
 
 

@@ -1,5 +1,6 @@
 """Where the elements of each format are: segments, chunks, blocks, boxes, packets. An element is (start, start of its
 content, end, kind); a container comes before its content."""
+import re
 import struct
 import zlib
 
@@ -141,3 +142,49 @@ def packets(data):
     size, sync = (188, 1) if data[0] == data[188] == 0x47 else (192, 5)
     return [(at, at + sync, min(at + size, len(data)), "table" if at < 4 * size else "packet")
             for at in range(0, len(data), size)]
+
+
+# Program streams, ASF, Flash video, Ogg
+
+
+def program(data):
+    """Packs, headers and packets of a program stream, which begin with a start code."""
+    starts = [match.start() for match in re.finditer(rb"\x00\x00\x01[\xb9-\xff]", data)] + [len(data)]
+    return [(at, at + 6, stop, "packet" if data[at + 3] >= 0xBD else "table") for at, stop in zip(starts, starts[1:])]
+
+
+HEADER_OF_ASF = bytes.fromhex("3026b2758e66cf11a6d900aa0062ce6c")
+DATA_OF_ASF = bytes.fromhex("3626b2758e66cf11a6d900aa0062ce6c")
+
+
+def asf_object(data, start, end):
+    if start + 24 > end:
+        return None
+    stop, kind = min(end, start + max(24, number(data, start + 16, "little", 8))), data[start : start + 16]
+    return start + 24, stop, "data" if kind == DATA_OF_ASF else "table", start + 30 if kind == HEADER_OF_ASF else None
+
+
+def asf(data):
+    return elements(data, asf_object)
+
+
+def flv_tag(data, start, end):
+    if start + 11 > end:
+        return None
+    return start + 11, min(end, start + 15 + number(data, start + 1, size=3)), data[start], None
+
+
+def flv(data):
+    return elements(data, flv_tag, 13)
+
+
+def ogg_page(data, start, end):
+    if data[start : start + 4] != b"OggS" or start + 27 > end:
+        return None
+    content = start + 27 + data[start + 26]
+    kind = "table" if data[start + 5] & 2 or number(data, start + 18, "little") < 2 else "page"
+    return content, min(end, content + sum(data[start + 27 : content])), kind, None
+
+
+def ogg(data):
+    return elements(data, ogg_page)

@@ -14,7 +14,7 @@ from fuzzing.svg import drawings
 
 WEIGHTS = {"jpeg": 22, "png": 20, "gif": 12, "webp": 14, "tiff": 16, "heif": 4, "avif": 5, "svg": 10, "jxl": 4,
            "pdf": 3}
-VIDEO_WEIGHTS = {"mp4": 40, "matroska": 30, "mpegts": 15, "avi": 15}
+VIDEO_WEIGHTS = {"mp4": 30, "matroska": 20, "mpegts": 10, "avi": 12, "mpeg": 8, "asf": 10, "flv": 10, "ogg": 8, "sound": 8}
 SAVERS = {"heif": ["heifsave"], "avif": ["heifsave", "--compression", "av1"]}
 
 BASES = {  # name: vips commands that make {work}/name.v; all come from three bands of smooth noise
@@ -83,6 +83,8 @@ CLIPS = {
         pq.mp4 -c:v libx265 -pix_fmt yuv420p10le -x265-params log-level=none:transfer=smpte2084;
         vp9.mp4 -c:v libvpx-vp9 -deadline realtime; av1.mp4 -c:v libaom-av1 -usage realtime -cpu-used 8;
         mpeg4.mp4 -c:v mpeg4 -bf 2; mjpeg.mov -c:v mjpeg -pix_fmt yuvj420p; prores.mov -c:v prores_ks;
+        h263.3gp -c:v h263 -s 128x96 -r 30000/1001; h263p.mov -c:v h263p; mpeg1.mp4 -c:v mpeg1video -r 25;
+        dv.mov -c:v dvvideo -s 720x480 -r 30000/1001 -frames:v 2 -pix_fmt yuv411p;
         large.mp4 -c:v libx264 -vf scale=7680:4320 -frames:v 2""",
     "matroska": """h264.mkv -c:v libx264 -c:a libopus; hevc.mkv -c:v libx265 -x265-params log-level=none:keyint=5;
         vp8.webm -c:v libvpx -deadline realtime; vp9.webm -c:v libvpx-vp9 -deadline realtime -c:a libopus;
@@ -91,7 +93,22 @@ CLIPS = {
     "mpegts": """h264.ts -c:v libx264 -c:a aac; hevc.ts -c:v libx265 -x265-params log-level=none:keyint=5;
         mpeg2.ts -c:v mpeg2video -r 25; stamped.m2ts -c:v libx264 -mpegts_m2ts_mode 1""",
     "avi": """mpeg4.avi -c:v mpeg4 -bf 2 -c:a libmp3lame; mjpeg.avi -c:v mjpeg -pix_fmt yuvj420p;
-        h264.avi -c:v libx264 -bf 0""",
+        h264.avi -c:v libx264 -bf 0; h263.avi -c:v h263 -s 128x96 -r 30000/1001; wmv1.avi -c:v wmv1;
+        msmpeg4.avi -c:v msmpeg4; msmpeg4v2.avi -c:v msmpeg4v2""",
+    "mpeg": """mpeg1.mpg -c:v mpeg1video -r 25 -bf 2 -c:a mp2; mpeg2.vob -c:v mpeg2video -r 25 -bf 2 -c:a ac3;
+        h264.vob -c:v libx264""",
+    "asf": """wmv1.asf -c:v wmv1; wmv2.wmv -c:v wmv2 -c:a wmav2; msmpeg4.asf -c:v msmpeg4;
+        msmpeg4v2.asf -c:v msmpeg4v2; mpeg4.asf -c:v mpeg4""",
+    "flv": """flv1.flv -c:v flv; sound.flv -c:v flv -c:a libmp3lame -ar 44100; h264.flv -c:v libx264 -bf 2 -c:a aac""",
+    "ogg": """theora.ogv -c:v libtheora; sound.ogv -c:v libtheora -c:a libvorbis;
+        vp8.ogv -c:v libvpx -deadline realtime -f ogg""",
+    # With a cover.
+    "sound": "; ".join(f"{name} -map 1 -map 0 {codecs} -frames:v 1" for name, codecs in {
+        "jpeg.mp3": "-c:a libmp3lame -c:v mjpeg -pix_fmt yuvj420p", "png.mp3": "-c:a libmp3lame -c:v png",
+        "gif.mp3": "-c:a libmp3lame -c:v gif -pix_fmt rgb8", "bmp.mp3": "-c:a libmp3lame -c:v bmp -pix_fmt bgr24",
+        "jpeg.aiff": "-c:a pcm_s16be -c:v mjpeg -pix_fmt yuvj420p -write_id3v2 1",
+        "jpeg.flac": "-c:a flac -c:v mjpeg -pix_fmt yuvj420p -disposition:v attached_pic",
+        "jpeg.m4a": "-c:a aac -c:v mjpeg -pix_fmt yuvj420p -disposition:v attached_pic"}.items()),
 }
 
 
