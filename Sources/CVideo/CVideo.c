@@ -1,24 +1,13 @@
 #include "video.h"
 
 #include <errno.h>
+#include <libavutil/avstring.h>
 #include <libavutil/dovi_meta.h>
 #include <libavutil/intreadwrite.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const struct {
-    enum AVCodecID id;
-    const char *decoder;
-    /// Whether it is for covers alone.
-    bool is_still;
-} decoders[] = {
-    {AV_CODEC_ID_H264, "h264"},   {AV_CODEC_ID_HEVC, "hevc"},         {AV_CODEC_ID_VP8, "vp8"},
-    {AV_CODEC_ID_VP9, "vp9"},     {AV_CODEC_ID_AV1, "libdav1d"},      {AV_CODEC_ID_MPEG4, "mpeg4"},
-    {AV_CODEC_ID_MJPEG, "mjpeg"}, {AV_CODEC_ID_MPEG2VIDEO, "mpeg2video"}, {AV_CODEC_ID_PRORES, "prores"},
-    {AV_CODEC_ID_PNG, "png", true},
-};
 
 void cameo_video_start(void) {
     av_log_set_level(AV_LOG_QUIET);
@@ -38,18 +27,21 @@ enum cameo_video_result video_failure(int error, struct cameo_video_frame *out) 
     return VIDEO_CORRUPT;
 }
 
-bool video_is_cover(const AVStream *stream) {
-    return stream->disposition & AV_DISPOSITION_ATTACHED_PIC && stream->attached_pic.size > 0;
-}
-
 static int dolby_profile_of(const AVStream *stream);
 
-static const char *decoder_of(const AVStream *stream) {
+// The decoder that is allowed for the stream. Of several the first, or the last one if the frames have alpha, which
+// Matroska keeps in a second picture of each packet: libavcodec's own decoders of VP8 and VP9 leave it out.
+static const AVCodec *decoder_of(const struct video *video, const AVStream *stream) {
     if (dolby_profile_of(stream)) return NULL;
-    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++)
-        if (decoders[i].id == stream->codecpar->codec_id && (!decoders[i].is_still || video_is_cover(stream)))
-            return decoders[i].decoder;
-    return NULL;
+    const AVDictionaryEntry *alpha = av_dict_get(stream->metadata, "alpha_mode", NULL, 0);
+    const char *decoders = video->decoders[video_is_cover(stream)];
+    const AVCodec *found = NULL;
+    void *place = NULL;
+    for (const AVCodec *codec; (codec = av_codec_iterate(&place));)
+        if (codec->id == stream->codecpar->codec_id && av_codec_is_decoder(codec) &&
+            av_match_list(codec->name, decoders, ',') && (!found || (alpha && strcmp(alpha->value, "1") == 0)))
+            found = codec;
+    return found;
 }
 
 // Whether a player shows this stream rather than another: the default one (in MP4, one that is enabled), or else the larger.
@@ -72,9 +64,11 @@ static enum cameo_video_result find_stream(struct video *video, const struct cam
         stream->discard = AVDISCARD_ALL;
         if (type == AVMEDIA_TYPE_AUDIO) out->has_audio = true;
         if (type != AVMEDIA_TYPE_VIDEO || (stream->disposition & stills && !video_is_cover(stream))) continue;
-        AVStream **kind = !decoder_of(stream) ? &refused : video_is_cover(stream) ? &cover : &moving;
+        if (video_is_cover(stream)) video_name_cover(stream);
+        AVStream **kind = !decoder_of(video, stream) ? &refused : video_is_cover(stream) ? &cover : &moving;
         // A refused cover is no reason to refuse a file.
-        if (*kind ? kind == &moving && is_preferred(stream, moving)
+        if (*kind ? (kind == &moving && is_preferred(stream, moving)) ||
+                        (kind == &cover && video_is_better_cover(video, stream, cover))
                   : kind != &refused || !video_is_cover(stream) || wish->place == VIDEO_COVER)
             *kind = stream;
     }
@@ -90,21 +84,8 @@ static enum cameo_video_result find_stream(struct video *video, const struct cam
     return VIDEO_UNSUPPORTED_CODEC;
 }
 
-// libavcodec's own decoders of VP8 and VP9 leave out alpha, which Matroska keeps in a second picture of each packet.
-static const AVCodec *find_decoder(const AVStream *stream) {
-    const char *name = decoder_of(stream);
-    const AVDictionaryEntry *alpha = av_dict_get(stream->metadata, "alpha_mode", NULL, 0);
-    const AVCodec *decoder = NULL;
-    if (alpha && strcmp(alpha->value, "1") == 0) {
-        if (strcmp(name, "vp9") == 0) decoder = avcodec_find_decoder_by_name("libvpx-vp9");
-        if (strcmp(name, "vp8") == 0) decoder = avcodec_find_decoder_by_name("libvpx");
-    }
-    return decoder ? decoder : avcodec_find_decoder_by_name(name);
-}
-
 static int open_decoder(struct video *video, int64_t maximum_pixels) {
-    const AVCodec *decoder = find_decoder(video->stream);
-    if (!decoder) return AVERROR_DECODER_NOT_FOUND;
+    const AVCodec *decoder = decoder_of(video, video->stream);
     video->codec = avcodec_alloc_context3(decoder);
     video->packet = av_packet_alloc();
     video->frame = av_frame_alloc();
@@ -221,15 +202,17 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     if (fstat(video->fd, &status) != 0) return video_failure(AVERROR(errno), out);
     video->size = status.st_size;
     video->demuxer = wish->demuxer;
+    video->decoders[false] = wish->decoders, video->decoders[true] = wish->cover_decoders;
     int error = video_open_format(video);
     if (error < 0) return video_failure(error, out);
-    // Only a transport stream's headers leave out what is needed: duration and shape. To find it, frames are decoded.
-    if (strcmp(wish->demuxer, "mpegts") == 0 && (error = avformat_find_stream_info(video->format, NULL)) < 0)
+    // Some have no headers that tell streams, duration and shape. To find them, frames are decoded.
+    if (video->format->ctx_flags & AVFMTCTX_NOHEADER && (error = avformat_find_stream_info(video->format, NULL)) < 0)
         return video_failure(error, out);
     enum cameo_video_result result = find_stream(video, wish, out);
     if (result != VIDEO_FRAME) return result;
     AVStream *stream = video->stream;
-    snprintf(out->codec, sizeof out->codec, "%s", avcodec_get_name(stream->codecpar->codec_id));
+    snprintf(out->codec, sizeof out->codec, "%s", decoder_of(video, stream)->name);
+    if (video_is_cover(stream)) out->cover = video_cover_kind(video, stream);
     // As WebM names the key; MP4 says so of its packets.
     video->is_encrypted = av_dict_get(stream->metadata, "enc_key_id", NULL, 0) != NULL;
     if (strcmp(wish->demuxer, "mpegts") == 0 && is_scrambled(video)) return VIDEO_ENCRYPTED;
@@ -251,7 +234,6 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     }
     video->is_shrunk = video_shrinks(video, wish);
     error = open_decoder(video, wish->maximum_pixels);
-    if (error == AVERROR_DECODER_NOT_FOUND) return VIDEO_UNSUPPORTED_CODEC;
     return error < 0 ? video_failure(error, out) : VIDEO_FRAME;
 }
 

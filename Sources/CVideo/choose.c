@@ -1,6 +1,7 @@
 #include "video.h"
 
 #include <libavcodec/codec_desc.h>
+#include <libavutil/intreadwrite.h>
 #include <libavutil/pixdesc.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ enum {
     // The packets that are read in search of a keyframe, and the keyframes that may be damaged.
     MOST_PACKETS = 20000,
     MOST_KEYS = 4,
+    // A program stream of fewer bytes is always read from its beginning: only there are the times of its packets sure.
+    SMALL = 1 << 20,
     // The packets that are read where the index does not help.
     MOST_SCANNED = 1 << 22,
     // The frames that are decoded one after the other: for an exact frame, and if no keyframe shows anything.
@@ -36,8 +39,27 @@ static int64_t a_second(const struct video *video) {
     return FFMAX(1, (int64_t)(1 / av_q2d(video->stream->time_base)));
 }
 
+// Whether it is a program stream or ASF: a search for a time ends anywhere, not at a keyframe.
+static bool is_searched(const struct video *video) {
+    return strcmp(video->demuxer, "mpeg") == 0 || strcmp(video->demuxer, "asf") == 0;
+}
+
+// What libavformat calls the index of a transport, program or Ogg stream are places, not keyframes; that of ASF is late.
+bool video_has_index(const struct video *video) {
+    return !(video->format->iformat->flags & AVFMT_TS_DISCONT) && !is_searched(video);
+}
+
 static int64_t time_of(const AVPacket *packet) {
     return packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+}
+
+// Of H.263 by the picture's header (ITU-T H.263, 5.1), because libavcodec's parser takes every picture for a keyframe.
+static bool is_key(const struct video *video, const AVPacket *packet) {
+    if (video->stream->codecpar->codec_id != AV_CODEC_ID_H263 || packet->size < 12)
+        return packet->flags & AV_PKT_FLAG_KEY;
+    uint64_t header = AV_RB64(packet->data + 4);
+    if ((header >> 58 & 7) != 7) return !(header >> 57 & 1);
+    return (header >> ((header >> 55 & 7) == 1 ? 34 : 52) & 7) == 0;
 }
 
 // The next packet of the stream.
@@ -53,6 +75,7 @@ static int read_packet(struct video *video) {
         video->is_encrypted = true;
         return AVERROR_INVALIDDATA;
     }
+    if (!is_key(video, video->packet)) video->packet->flags &= ~AV_PKT_FLAG_KEY;
     video->has_packets = true;
     return 0;
 }
@@ -67,6 +90,8 @@ static int decode_alone(struct video *video, AVPacket *packet) {
         result = avcodec_receive_frame(video->codec, video->frame);
     }
     avcodec_flush_buffers(video->codec);
+    if (result >= 0 && video->frame->best_effort_timestamp == AV_NOPTS_VALUE && is_searched(video))
+        video->frame->best_effort_timestamp = time_of(packet);
     if (result >= 0 && !is_cut && !is_damaged(video->frame)) return 0;
     return result < 0 && result != AVERROR_EOF ? result : AVERROR_INVALIDDATA;
 }
@@ -108,13 +133,15 @@ int video_decode_next_key(struct video *video) {
 static int decode_nearest_key(struct video *video, int64_t time) {
     AVPacket *nearest = av_packet_alloc();
     if (!nearest) return AVERROR(ENOMEM);
+    int64_t found = video->start;
     int error = 0;
     for (int packets = 0; packets < MOST_SCANNED; packets++) {
         error = read_packet(video);
         if (error < 0) break;
-        int64_t found = time_of(video->packet);
+        if (time_of(video->packet) != AV_NOPTS_VALUE) found = time_of(video->packet);
         bool is_key = video->packet->flags & AV_PKT_FLAG_KEY;
         if (is_key && (!nearest->size || llabs(found - time) < llabs(time_of(nearest) - time))) {
+            if (time_of(video->packet) == AV_NOPTS_VALUE) video->packet->dts = found;
             av_packet_unref(nearest);
             av_packet_move_ref(nearest, video->packet);
         }
@@ -126,11 +153,6 @@ static int decode_nearest_key(struct video *video, int64_t time) {
     return error;
 }
 
-// Whether it is a transport stream: what libavformat calls its index are places, not keyframes.
-static bool has_no_index(const struct video *video) {
-    return video->format->iformat->flags & AVFMT_TS_DISCONT;
-}
-
 // How much later frames are shown than the index says, which may have the times when they are decoded.
 static int64_t index_delay(const struct video *video) {
     const AVIndexEntry *first = avformat_index_get_entry(video->stream, 0);
@@ -139,15 +161,16 @@ static int64_t index_delay(const struct video *video) {
 
 // Whether the file's index says nothing of a time.
 static bool index_ends_before(const struct video *video, int64_t time) {
-    int count = has_no_index(video) ? 0 : avformat_index_get_entries_count(video->stream);
+    int count = video_has_index(video) ? avformat_index_get_entries_count(video->stream) : 0;
     const AVIndexEntry *last = avformat_index_get_entry(video->stream, count - 1);
-    return !has_no_index(video) && (!last || last->timestamp < time - index_delay(video));
+    return video_has_index(video) && (!last || last->timestamp < time - index_delay(video));
 }
 
 // Goes to the last keyframe before a time, as far as the file's index tells.
 static int seek_before(struct video *video, int64_t time) {
     AVStream *stream = video->stream;
-    int error = has_no_index(video) && time <= video->start
+    bool is_small = is_searched(video) && video->size < SMALL;
+    int error = video->format->iformat->flags & AVFMT_TS_DISCONT && (time <= video->start || is_small)
                     ? av_seek_frame(video->format, -1, 0, AVSEEK_FLAG_BYTE)
                     : av_seek_frame(video->format, stream->index, time, AVSEEK_FLAG_BACKWARD);
     if (error < 0) error = av_seek_frame(video->format, stream->index, time, 0);
@@ -162,7 +185,7 @@ static int seek_before(struct video *video, int64_t time) {
 // Goes to the keyframe that is nearest to a time, as far as the file's index tells; else to the last one before.
 static int seek_nearest(struct video *video, int64_t time) {
     int error = seek_before(video, time);
-    if (error < 0 || has_no_index(video)) return error;
+    if (error < 0 || !video_has_index(video)) return error;
     AVStream *stream = video->stream;
     int64_t delay = index_delay(video), place = time - delay;
     const AVIndexEntry *before = avformat_index_get_entry(
@@ -172,8 +195,20 @@ static int seek_nearest(struct video *video, int64_t time) {
     return av_seek_frame(video->format, stream->index, after->timestamp + delay, AVSEEK_FLAG_BACKWARD);
 }
 
+// The search begins a while earlier, and once more if no keyframe is as near as that.
+static int decode_key_around(struct video *video, int64_t time) {
+    for (int64_t back = a_second(video);; back = FFMIN(back, INT64_MAX / 4) * 4) {
+        bool is_first = time - back <= video->start;
+        int error = seek_before(video, is_first ? video->start : time - back);
+        if (error >= 0) error = decode_nearest_key(video, time);
+        bool is_near = error >= 0 && llabs(video->frame->best_effort_timestamp - time) <= back;
+        if (is_near || is_first || error == AVERROR(ENOMEM)) return error;
+    }
+}
+
 static int decode_key_at(struct video *video, int64_t time) {
     if (time < video->start) time = video->start;
+    if (is_searched(video)) return decode_key_around(video, time);
     int error = seek_nearest(video, time);
     if (error < 0) return error;
     return index_ends_before(video, time) ? decode_nearest_key(video, time) : video_decode_next_key(video);
@@ -194,7 +229,7 @@ static void empty(struct group *group) {
 // Whether packets tell when they are decoded, but not when they are shown: as libavformat does not know the reordering, it
 // takes the one for the other.
 static bool is_avi(const struct video *video) {
-    return strcmp(video->demuxer, "avi") == 0;
+    return strcmp(video->demuxer, "avi") == 0 || strcmp(video->demuxer, "asf") == 0;
 }
 
 // When a packet is decoded, if that is known besides when it is shown. Matroska says nothing of it: libavformat makes it up
@@ -209,11 +244,15 @@ static int64_t decoding_time(const struct video *video) {
 static int read_group(struct video *video, int64_t latest, int64_t time, struct group *group) {
     const AVCodecDescriptor *codec = avcodec_descriptor_get(video->stream->codecpar->codec_id);
     int late = 0, most = !codec || codec->props & AV_CODEC_PROP_REORDER ? REORDERED : 0;
+    // libavcodec does not say so of these.
+    if (codec && (codec->id == AV_CODEC_ID_VC1 || codec->id == AV_CODEC_ID_WMV3)) most = REORDERED;
     for (int packets = 0; packets < MOST_SCANNED; packets++) {
         int error = read_packet(video);
         if (error < 0) return group->count > 0 ? 0 : error;
         AVPacket *packet = video->packet;
         int64_t shown = time_of(packet), decoded = decoding_time(video);
+        // Where only the time of decoding is known, it is shown after the few that precede it.
+        if (packet->pts == AV_NOPTS_VALUE && shown != AV_NOPTS_VALUE && is_searched(video)) shown += 4 * packet->duration;
         if (packet->flags & AV_PKT_FLAG_KEY && shown <= latest) empty(group);
         bool is_wanted = (group->count > 0 || packet->flags & AV_PKT_FLAG_KEY) && group->count < MOST_FRAMES &&
                          group->bytes < MOST_BYTES;
@@ -473,7 +512,7 @@ static int decode_near_key(struct video *video, int64_t time) {
     int error = decode_key_at(video, time);
     // A transport stream has no index: a search ends between two keyframes, and there may be none behind it.
     int64_t step = a_second(video);
-    for (int64_t back = step; error == AVERROR_EOF && has_no_index(video) && back <= 32 * step; back *= 2)
+    for (int64_t back = step; error == AVERROR_EOF && !video_has_index(video) && back <= 32 * step; back *= 2)
         error = decode_key_at(video, time - back);
     return error;
 }

@@ -65,7 +65,7 @@ void video_measure(struct video *video, bool is_whole) {
 
 // The time of the last keyframe before; AV_NOPTS_VALUE if no index tells.
 static int64_t key_before(const struct video *video, int64_t time) {
-    if (video->format->iformat->flags & AVFMT_TS_DISCONT) return AV_NOPTS_VALUE;
+    if (!video_has_index(video)) return AV_NOPTS_VALUE;
     const AVIndexEntry *entry = avformat_index_get_entry(
         video->stream, av_index_search_timestamp(video->stream, time, AVSEEK_FLAG_BACKWARD));
     return entry ? entry->timestamp : AV_NOPTS_VALUE;

@@ -8,8 +8,6 @@
 // the demuxer is chosen by Cameo's own look at the first bytes, and every request for a second file is refused: no
 // playlist, no data reference and no nested format can reach another file or an address.
 
-// As the decoders in CVideo.c.
-#define WHITELIST "h264,hevc,vp8,vp9,libvpx,libvpx-vp9,libdav1d,mpeg4,mjpeg,mpeg2video,prores,png"
 enum { BUFFER = 1 << 15 };
 
 // The number of bytes that can be read at the reader's position, at most `count`; 0 at the end of the file, -1 in a hole.
@@ -83,7 +81,7 @@ int video_open_format(struct video *video) {
         format->flags |= AVFMT_FLAG_CUSTOM_IO;
         format->io_open = open_nothing;
         format->format_whitelist = av_strdup(demuxer->name);
-        format->codec_whitelist = av_strdup(WHITELIST);
+        format->codec_whitelist = av_strdup(video->decoders[true]);
         format->protocol_whitelist = av_strdup("");
     }
     // Frees the context, but not our reader, if it fails.

@@ -17,6 +17,8 @@ struct aperture {
 struct video {
     int fd;
     const char *demuxer;
+    /// Those of moving pictures; and of covers too, which are all.
+    const char *decoders[2];
     int64_t position, size;
     AVFormatContext *format;
     AVStream *stream;
@@ -65,11 +67,17 @@ int video_rewind(struct video *video);
 
 /// Whether the stream is a picture that belongs to the file: cover art.
 bool video_is_cover(const AVStream *stream);
+/// Names the codec of a cover by the picture's first bytes, because what files say of it is often wrong.
+void video_name_cover(AVStream *stream);
+enum cameo_video_cover video_cover_kind(const struct video *video, const AVStream *stream);
+bool video_is_better_cover(const struct video *video, const AVStream *stream, const AVStream *than);
 
 /// Decodes the frame that is wished for into `video->frame`.
 enum cameo_video_result video_choose(struct video *video, const struct cameo_video_wish *wish,
                                      struct cameo_video_frame *out);
 
+/// Whether the file's index tells where keyframes are.
+bool video_has_index(const struct video *video);
 /// Decodes the keyframe that is nearest to a time of the stream into `video->frame`; the next one from where the file is
 /// read.
 int video_decode_near(struct video *video, int64_t time);

@@ -5,8 +5,15 @@ public struct VideoFacts: Hashable, Codable, Sendable {
     /// What the frames are coded in.
     public enum Codec: String, CaseIterable, Codable, Sendable {
         case h264, hevc, vp8, vp9, av1, mpeg4, mpeg2, mjpeg, prores
+        case mpeg1, h263, flv1, wmv1, wmv2, wmv3, vc1, msmpeg4, vp6, theora, dv
         /// Only covers.
-        case png
+        case png, gif, webp, bmp
+    }
+
+    /// Which of a file's pictures a cover is. Of several, the first of these that there is, is shown.
+    public enum Cover: String, CaseIterable, Codable, Sendable {
+        /// The front; what the file says nothing of; anything else, as the back or the artist; an icon of the file.
+        case front, other, additional, icon
     }
 
     /// In seconds; nil if the file does not say.
@@ -19,35 +26,73 @@ public struct VideoFacts: Hashable, Codable, Sendable {
     public let rotation: Int
     /// Whether there is sound.
     public let hasAudio: Bool
+    /// Nil for a frame.
+    public let cover: Cover?
 
-    package init(duration: Double?, time: Double?, codec: Codec, rotation: Int, hasAudio: Bool) {
+    package init(duration: Double?, time: Double?, codec: Codec, rotation: Int, hasAudio: Bool, cover: Cover? = nil) {
         (self.duration, self.time, self.codec, self.rotation) = (duration, time, codec, rotation)
-        self.hasAudio = hasAudio
+        (self.hasAudio, self.cover) = (hasAudio, cover)
     }
 
     /// The rotations that there are.
     package static let rotations = [0, 90, 180, 270]
 }
 
-/// A file format of videos, and of sound with a cover, recognised by its first bytes.
-package enum VideoContainer: String, CaseIterable, Sendable {
-    case mp4, matroska, mpegTS, avi, mp3
+extension VideoFacts.Codec {
+    package var isOnlyOfCovers: Bool { [.png, .gif, .webp, .bmp].contains(self) }
 
-    package var name: String {
+    /// libavcodec's decoders. The last one is for frames with alpha.
+    package var decoders: [String] {
         switch self {
-        case .mp4: "MP4 or QuickTime"
-        case .matroska: "WebM or Matroska"
-        case .mpegTS: "MPEG transport stream"
-        case .avi: "AVI"
-        case .mp3: "MP3"
+        case .vp8: ["vp8", "libvpx"]
+        case .vp9: ["vp9", "libvpx-vp9"]
+        case .av1: ["libdav1d"]
+        case .mpeg1, .mpeg2, .dv: [rawValue + "video"]
+        case .h263: ["h263", "h263p"]
+        case .flv1: ["flv"]
+        case .msmpeg4: ["msmpeg4v2", "msmpeg4"]
+        case .vp6: ["vp6f", "vp6a"]
+        default: [rawValue]
         }
     }
+}
+
+/// A file format of videos, and of sound with a cover, recognised by its first bytes.
+package enum VideoContainer: String, CaseIterable, Sendable {
+    case mp4, matroska, mpegTS, mpegPS, avi, asf, flv, ogg, mp3, flac, wav, aiff
+
+    package var name: String { kind.name }
+    /// libavformat's name.
+    package var demuxer: String { kind.demuxer }
+
+    /// Files begin with one of the signatures, in which ? stands for any byte. Those without one have no such beginning.
+    private var kind: (name: String, demuxer: String, signatures: [String]) {
+        switch self {
+        case .mp4: ("MP4 or QuickTime", "mov", [])
+        case .matroska: ("WebM or Matroska", "matroska", ["\u{1A}E\u{DF}\u{A3}"])
+        case .mpegTS: ("MPEG transport stream", "mpegts", [])
+        case .mpegPS: ("MPEG program stream", "mpeg", ["\0\0\u{1}\u{BA}"])
+        case .avi: ("AVI", "avi", ["RIFF????AVI "])
+        case .asf: ("Windows Media (ASF)", "asf", ["0&\u{B2}u\u{8E}f\u{CF}\u{11}\u{A6}\u{D9}\0\u{AA}\0b\u{CE}l"])
+        case .flv: ("Flash video", "flv", ["FLV\u{1}"])
+        case .ogg: ("Ogg", "ogg", ["OggS\0"])
+        // Without a tag, there is no cover.
+        case .mp3: ("MP3", "mp3", ["ID3"])
+        case .flac: ("FLAC", "flac", ["fLaC"])
+        case .wav: ("WAV", "wav", ["RIFF????WAVE", "RF64????WAVE"])
+        case .aiff: ("AIFF", "aiff", ["FORM????AIFF", "FORM????AIFC"])
+        }
+    }
+
+    /// The boxes that MP4 and QuickTime files begin with.
+    private static let firstBoxes = "ftyp moov mdat wide free skip pnot uuid meta udta junk moof styp sidx emsg prft"
 
     /// Nil for everything else, pictures included, and if the file cannot be read.
     package init?(sniffing file: OpenFile) { self.init(sniffing: file.bytes(in: 0..<Self.sniffedBytes)) }
 
-    /// The bytes of a packet of a transport stream (ISO/IEC 13818-1), and before it in some recordings.
-    private static let (packet, stamp) = (188, 4)
+    /// The sizes of a transport stream's packets (ISO/IEC 13818-1), with a time stamp before them in some recordings, or
+    /// error correction behind, and where the first begins.
+    private static let strides = [(188, 0), (192, 4), (204, 0)]
     private static let sniffedBytes = 4_096
 
     private static func hasFilmAlone(_ start: [UInt8]) -> Bool {
@@ -62,28 +107,30 @@ package enum VideoContainer: String, CaseIterable, Sendable {
     /// - Parameter bytes: the file, or its first 4,096 bytes.
     package init?(sniffing bytes: some Collection<UInt8>) {
         let start = Array(bytes.prefix(Self.sniffedBytes))
-        func has(_ text: String, at offset: Int) -> Bool { start.dropFirst(offset).starts(with: text.utf8) }
+        func begins(_ signature: String) -> Bool {
+            let scalars = signature.unicodeScalars
+            return start.count >= scalars.count
+                && zip(scalars, start).allSatisfy { $0 == "?" || $0.value == UInt32($1) }
+        }
         func isStream(every stride: Int, from first: Int, packets: Int = 4) -> Bool {
             (0..<packets).allSatisfy { start.dropFirst(first + $0 * stride).first == 0x47 }
         }
-        if ["ftyp", "moov", "mdat", "wide", "free", "skip"].contains(where: { has($0, at: 4) }) {
+        // Text has such words too, where a box has its size.
+        if let box = start.name(at: 4), Self.firstBoxes.split(separator: " ").contains(box[...]),
+            box == "mdat" || start[0] < 0x20
+        {
             // AVIF and HEIF are pictures in the same boxes, unless they are animations without a still picture.
-            guard PictureFormat(sniffing: start) == nil || Self.hasFilmAlone(start), !has("mif3", at: 8) else {
+            guard PictureFormat(sniffing: start) == nil || Self.hasFilmAlone(start), !begins("????ftypmif3") else {
                 return nil
             }
             self = .mp4
-        } else if start.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) {
-            self = .matroska
-        } else if has("RIFF", at: 0), has("AVI ", at: 8) {
-            self = .avi
-        } else if has("ID3", at: 0) {
-            // Without a tag, there is no cover.
-            self = .mp3
-        } else if isStream(every: Self.packet, from: 0) || isStream(every: Self.packet + Self.stamp, from: Self.stamp) {
+        } else if let container = Self.allCases.first(where: { $0.kind.signatures.contains(where: begins) }) {
+            self = container
+        } else if Self.strides.contains(where: { isStream(every: $0, from: $1) }) {
             self = .mpegTS
         } else if PictureFormat(sniffing: start) == nil,
             start.indices.contains(where: { first in
-                [Self.packet, Self.packet + Self.stamp].contains { isStream(every: $0, from: first, packets: 8) }
+                Self.strides.contains { isStream(every: $0.0, from: first, packets: 8) }
             })
         {
             // What was recorded begins within a packet, or behind what a server said.

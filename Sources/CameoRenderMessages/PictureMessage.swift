@@ -93,7 +93,8 @@ extension VideoFacts {
             time: try seconds("timeMilliseconds"),
             codec: try reader.choice("codec", Codec.self),
             rotation: rotation,
-            hasAudio: try reader.bool("hasAudio")
+            hasAudio: try reader.bool("hasAudio"),
+            cover: reader.optional("cover") == nil ? nil : try reader.choice("cover", Cover.self)
         )
     }
 
@@ -106,6 +107,7 @@ extension VideoFacts {
         for (key, seconds) in [("durationMilliseconds", duration), ("timeMilliseconds", time)] {
             if let seconds { members[key] = .integer(Int64((seconds * 1_000).rounded())) }
         }
+        if let cover { members["cover"] = .string(cover.rawValue) }
         return .object(members)
     }
 }

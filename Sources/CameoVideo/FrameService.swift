@@ -24,7 +24,7 @@ package enum FrameService {
     }
 
     /// The first part is raised when the frames change that Cameo makes of a video.
-    private static var version: String { "frames-3 libavcodec-\(String(cString: cameo_video_version()))" }
+    private static var version: String { "frames-4 libavcodec-\(String(cString: cameo_video_version()))" }
 
     private static func answer(_ job: JobMessage, _ source: OpenFile, _ channel: WorkerChannel) throws {
         guard let container = VideoContainer(sniffing: source), let wanted = job.renditions.first,
@@ -53,6 +53,7 @@ package enum FrameService {
             // Never shown: the renderer makes that of the thumbnail.
             placeholder: Placeholder(thumbHash: "AAAA", blurHash: "000000", dominantColor: .transparent)
         )
+        let cover = Int(frame.made.cover.rawValue)
         let facts = PictureFacts(
             format: .video,
             width: Int(frame.made.width),
@@ -64,7 +65,8 @@ package enum FrameService {
                 time: frame.made.time >= 0 ? frame.made.time : nil,
                 codec: codec,
                 rotation: Int(frame.made.rotation),
-                hasAudio: frame.made.has_audio
+                hasAudio: frame.made.has_audio,
+                cover: cover == 0 ? nil : VideoFacts.Cover.allCases[cover - 1]
             )
         )
         try channel.send(RenderedPicture(source: facts, isTruncated: false, renditions: [rendition]))

@@ -46,11 +46,13 @@ struct VideoFrame {
         wish.maximum_edge = Int32(clamping: limits.edge)
         wish.maximum_bytes = maximumBytes
         wish.has_holes = kind == .partialVideo
-        result = container.demuxer.withCString { demuxer in
-            withUnsafePointer(to: wanted) { rendition in
-                (wish.demuxer, wish.context) = (demuxer, UnsafeRawPointer(rendition))
-                return cameo_video_frame(source.descriptor, &wish, &frame)
-            }
+        let names = [container.demuxer, Self.decoders { !$0.isOnlyOfCovers }, Self.decoders { _ in true }]
+        let texts = names.map { strdup($0) }
+        defer { for text in texts { free(text) } }
+        (wish.demuxer, wish.decoders, wish.cover_decoders) = (.init(texts[0]), .init(texts[1]), .init(texts[2]))
+        result = withUnsafePointer(to: wanted) { rendition in
+            wish.context = UnsafeRawPointer(rendition)
+            return cameo_video_frame(source.descriptor, &wish, &frame)
         }
         made = frame
         (self.container, self.wanted, self.limits) = (container, wanted, limits)
@@ -61,7 +63,11 @@ struct VideoFrame {
         made.png.map { Data(bytesNoCopy: $0, count: made.byte_count, deallocator: .free) } ?? Data()
     }
 
-    var codec: VideoFacts.Codec? { codecName == "mpeg2video" ? .mpeg2 : VideoFacts.Codec(rawValue: codecName) }
+    private static func decoders(_ isAllowed: (VideoFacts.Codec) -> Bool) -> String {
+        VideoFacts.Codec.allCases.filter(isAllowed).flatMap(\.decoders).joined(separator: ",")
+    }
+
+    var codec: VideoFacts.Codec? { VideoFacts.Codec.allCases.first { $0.decoders.contains(Self.text(made.codec)) } }
 
     private var missing: [Int] {
         withUnsafeBytes(of: made.missing) {
@@ -69,7 +75,7 @@ struct VideoFrame {
         }
     }
 
-    private var codecName: String { Self.text(made.codec) }
+    private var codecName: String { codec?.rawValue ?? Self.text(made.codec) }
 
     /// What to answer if there is no frame.
     var refusal: RefusalMessage? {
@@ -81,7 +87,7 @@ struct VideoFrame {
             let missing = wanted.time == .cover ? "cover" : "video: it is audio without a cover, or empty"
             return RefusalMessage(.noPicture, predicate: "has no \(missing) (\(container.name))")
         case VIDEO_UNSUPPORTED_CODEC:
-            let codecs = VideoFacts.Codec.allCases.filter { $0 != .png }.map(\.rawValue).joined(separator: ", ")
+            let codecs = VideoFacts.Codec.allCases.filter { !$0.isOnlyOfCovers }.map(\.rawValue).joined(separator: ", ")
             return RefusalMessage(
                 .unsupportedCodec,
                 predicate: detail.isEmpty
@@ -106,9 +112,4 @@ struct VideoFrame {
     private static func text<Characters>(_ characters: Characters) -> String {
         withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
-}
-
-extension VideoContainer {
-    /// libavformat's name.
-    fileprivate var demuxer: String { self == .mp4 ? "mov" : rawValue.lowercased() }
 }

@@ -13,14 +13,27 @@ struct ContainerTests {
 
     /// By the name's ending. What is missing ffmpeg refuses to write, or cannot read itself.
     static let table: [(ending: String, codecs: [VideoFacts.Codec])] = [
-        ("mp4", [.h264, .hevc, .vp9, .av1, .mpeg4, .mpeg2, .mjpeg]),
-        ("mov", [.h264, .hevc, .mpeg4, .mpeg2, .mjpeg, .prores]),
+        ("mp4", [.h264, .hevc, .vp9, .av1, .mpeg4, .mpeg2, .mpeg1, .mjpeg]),
+        ("mov", [.h264, .hevc, .mpeg4, .mpeg2, .mpeg1, .mjpeg, .prores, .h263]),
         ("m4v", [.h264, .mpeg4]),
+        ("3gp", [.h264, .mpeg4]),
         ("webm", [.vp8, .vp9, .av1]),
-        ("mkv", [.h264, .hevc, .vp8, .vp9, .av1, .mpeg4, .mpeg2, .mjpeg, .prores]),
-        ("ts", [.h264, .hevc, .mpeg4, .mpeg2]),
+        (
+            "mkv",
+            [.h264, .hevc, .vp8, .vp9, .av1, .mpeg4, .mpeg2, .mpeg1, .mjpeg, .prores, .h263, .wmv2, .msmpeg4, .theora]
+        ),
+        ("ts", [.h264, .hevc, .mpeg4, .mpeg2, .mpeg1]),
         ("m2ts", [.h264, .hevc, .mpeg4, .mpeg2]),
-        ("avi", [.h264, .vp8, .vp9, .av1, .mpeg4, .mpeg2, .mjpeg, .prores]),
+        (
+            "avi",
+            [.h264, .vp8, .vp9, .av1, .mpeg4, .mpeg2, .mpeg1, .mjpeg, .prores, .h263, .flv1, .wmv1, .wmv2, .msmpeg4]
+        ),
+        ("mpg", [.mpeg1, .mpeg2]),
+        ("vob", [.mpeg1, .mpeg2]),
+        ("wmv", [.wmv1, .wmv2, .msmpeg4]),
+        ("asf", [.mpeg4, .h264]),
+        ("flv", [.flv1, .h264]),
+        ("ogv", [.theora, .vp8]),
     ]
 
     private static func options(_ codec: VideoFacts.Codec) -> String {
@@ -34,7 +47,13 @@ struct ContainerTests {
         case .mpeg2: "-c:v mpeg2video -q:v 2 -r 30 -g 12 -bf 2"
         case .mjpeg: "-c:v mjpeg -q:v 2 -pix_fmt yuvj420p"
         case .prores: "-c:v prores_ks"
-        case .png: "-c:v png"
+        case .mpeg1: "-c:v mpeg1video -q:v 2 -r 30 -g 12 -bf 2"
+        case .h263: "-c:v h263p -q:v 2 -g 10"
+        case .flv1: "-c:v flv -q:v 2 -g 10"
+        case .wmv1, .wmv2, .msmpeg4: "-c:v \(codec) -q:v 2 -g 10"
+        case .theora: "-c:v libtheora -q:v 9 -g 10"
+        case .dv: "-c:v dvvideo"
+        case .wmv3, .vc1, .vp6, .png, .gif, .webp, .bmp: ""
         }
     }
 

@@ -7,8 +7,10 @@
 
 /// What a frame may be, and which one is wanted.
 struct cameo_video_wish {
-    /// The demuxer by libavformat's name: mov, matroska, mpegts, avi or mp3. No other is tried.
+    /// The demuxer by libavformat's name. No other is tried.
     const char *demuxer;
+    /// The decoders that may be used, by libavcodec's names, with commas between: of videos; and of covers, which are all.
+    const char *decoders, *cover_decoders;
     enum { VIDEO_AUTO, VIDEO_SECONDS, VIDEO_SHARE, VIDEO_COVER } place;
     /// Seconds from the beginning, or a share of the duration from 0 to 1.
     double position;
@@ -28,6 +30,9 @@ struct cameo_video_wish {
     /// Whether the file's holes are bytes that are still missing, not zeros.
     bool has_holes;
 };
+
+/// What a cover shows, the best first: the front; what is not told; something else, as the back or the artist; an icon.
+enum cameo_video_cover { COVER_NONE, COVER_FRONT, COVER_OTHER, COVER_ADDITIONAL, COVER_ICON };
 
 /// What became of it.
 enum cameo_video_result {
@@ -66,7 +71,8 @@ struct cameo_video_frame {
     /// How it is turned to be shown, clockwise in degrees: 0, 90, 180 or 270.
     int rotation;
     bool has_audio;
-    /// The codec by libavcodec's name.
+    enum cameo_video_cover cover;
+    /// The decoder by libavcodec's name; of what is not decoded, the codec.
     char codec[32];
     /// An explanation by libavcodec, possibly empty.
     char detail[128];
