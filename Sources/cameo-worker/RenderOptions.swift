@@ -40,8 +40,11 @@ struct RenderOptions: ParsableArguments {
     @Flag(help: "Refuse to start, instead of warning, if the kernel lacks a layer of the renderers' sandbox.")
     var requireSandbox = false
 
-    @Flag(help: "Print which formats this host can read and write, and what to install for the others, and end.")
+    @Flag(help: "Print the formats and codecs that this host can read and write, what to install for others, and end.")
     var formats = false
+
+    @Flag(help: "Print the formats as JSON.")
+    var json = false
 
     func validate() throws {
         try require(renderConcurrency ?? 1, atLeast: 1, atMost: 1_024, "--render-concurrency")

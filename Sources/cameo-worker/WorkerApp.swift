@@ -241,14 +241,14 @@ struct WorkerApp {
         logger.info("started", metadata: metadata)
     }
 
-    /// Prints a line for each format: its name, what the renderers can do with it, and what would mend the rest.
+    /// Prints a line for each format and codec: its name, what can be done with it, and what would mend the rest.
     private func printFormats() async throws {
         let renderer = try makeRenderer()
         try await probe(renderer)
         let lacks = Set(renderer.lacks)
         await renderer.shutdown()
         func word(_ lack: HostLack) -> String { lacks.contains(lack) ? "no" : "yes" }
-        Output.line(["FORMAT", "READS", "WRITES", "REMEDY"].joined(separator: "\t"))
+        var lines: [[String]] = []
         let optional = try rendererConfiguration().allowedFormats
         for format in PictureFormat.allCases where format != .initials && format != .video {
             let reading =
@@ -256,9 +256,15 @@ struct WorkerApp {
                 ? "with --allow-format \(format.rawValue)" : word(.reading(format))
             let writing = Rendition.Format(rawValue: format.rawValue).map(HostLack.writing)
             let remedies = [.reading(format), writing].compactMap(\.self).filter(lacks.contains).map(\.remedy)
-            let line = [format.name, reading, writing.map(word) ?? "-", remedies.joined(separator: ", ")]
-            Output.line(line.joined(separator: "\t"))
+            lines.append([format.name, reading, writing.map(word) ?? "-", remedies.joined(separator: ", ")])
         }
+        let rest = access(command.render.framesExecutable, X_OK) == 0 ? ["yes", "-", ""] : ["no", "-", "cameo-frames"]
+        let codecs = VideoFacts.Codec.allCases.map { "\($0.rawValue) (\($0.isOnlyOfCovers ? "cover" : "video"))" }
+        lines += (VideoContainer.allCases.map(\.name) + codecs).map { [$0] + rest }
+        let keys = ["format", "reads", "writes", "remedy"]
+        let text = ([keys.map { $0.uppercased() }] + lines).map { $0.joined(separator: "\t") }
+        let message = lines.map { Dictionary(uniqueKeysWithValues: zip(keys, $0)) }
+        try Output.answer(message, asJSON: command.render.json, text)
     }
 
     private func rendererConfiguration() throws -> RendererConfiguration {
