@@ -134,6 +134,10 @@ struct UploadLimitTests {
         let text = Data(count: ThumbnailRequest.maximumBytes + 1)
         #expect(try await post(text, as: "application/json").status == 413)
         #expect(try await post(WebBench.picture(), as: nil).status == 415)
+        #expect(try await post(WebBench.picture(), as: "text/plain").status == 415)
+        for type in ["video/mp4", "audio/flac", "application/octet-stream"] {
+            #expect(try await post(WebBench.picture(), as: type).status != 415, "\(type)")
+        }
     }
 
     @Test func aSlowBodyIsGivenUp() async throws {

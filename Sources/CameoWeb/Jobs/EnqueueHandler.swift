@@ -28,6 +28,7 @@ extension WebExchange {
         // Its bytes count until the store has them.
         defer { withExtendedLifetime(body) {} }
         let maximum = site.configuration.maximumUpload
+        let isMedia = ["image/", "video/", "audio/"].contains(where: type.essence.hasPrefix)
         switch type.essence {
         case "application/json":
             try refuseItems("in JSON, it is part of the request")
@@ -40,13 +41,13 @@ extension WebExchange {
             let limit = maximum + ThumbnailRequest.maximumBytes + 65_536
             let (asked, picture) = try await form(type, body, atMost: limit)
             return try await enqueue(asked, picture, key)
-        case _ where type.essence.hasPrefix("image/") || type.essence == "application/octet-stream":
+        case _ where isMedia || type.essence == "application/octet-stream":
             let asked = try PictureOptions(target.query, site.configuration.presets)
             return try await enqueue(asked, try await body.read(atMost: maximum, "a picture"), key)
         default:
             throw Problem(
                 .unsupportedMediaType,
-                "must be application/json (a request), image/… (a picture) or multipart/form-data, not \"\(type.essence)\""
+                "must be application/json (a request), image/…, video/… or audio/…, or multipart/form-data, not \"\(type.essence)\""
             )
         }
     }
