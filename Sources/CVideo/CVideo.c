@@ -64,6 +64,7 @@ static enum cameo_video_result find_stream(struct video *video, const struct cam
         stream->discard = AVDISCARD_ALL;
         if (type == AVMEDIA_TYPE_AUDIO) out->has_audio = true;
         if (type != AVMEDIA_TYPE_VIDEO || (stream->disposition & stills && !video_is_cover(stream))) continue;
+        if (video_is_aside(video, stream)) continue;
         if (video_is_cover(stream)) video_name_cover(stream);
         AVStream **kind = !decoder_of(video, stream) ? &refused : video_is_cover(stream) ? &cover : &moving;
         // A refused cover is no reason to refuse a file.
@@ -208,8 +209,10 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     // Some have no headers that tell streams, duration and shape. To find them, frames are decoded.
     if (video->format->ctx_flags & AVFMTCTX_NOHEADER && (error = avformat_find_stream_info(video->format, NULL)) < 0)
         return video_failure(error, out);
+    if (strcmp(wish->demuxer, "mov") == 0 && (error = video_read_movie(video)) < 0) return video_failure(error, out);
     enum cameo_video_result result = find_stream(video, wish, out);
     if (result != VIDEO_FRAME) return result;
+    if (!video_is_cover(video->stream) && (error = video_take_track(video)) < 0) return video_failure(error, out);
     AVStream *stream = video->stream;
     snprintf(out->codec, sizeof out->codec, "%s", decoder_of(video, stream)->name);
     if (video_is_cover(stream)) out->cover = video_cover_kind(video, stream);
@@ -240,6 +243,7 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
 void video_close(struct video *video) {
     av_frame_free(&video->frame);
     av_packet_free(&video->packet);
+    video_close_movie(video);
     avcodec_free_context(&video->codec);
     video_close_format(video->format);
 }

@@ -72,13 +72,17 @@ bool video_shrinks(const struct video *video, const struct cameo_video_wish *wis
     return width * 2 <= coded->width - cut.left - cut.right && height * 2 <= coded->height - cut.top - cut.bottom;
 }
 
-// What the coded frame does not name, the container may.
+// What the coded frame does not name, the container may; what a box of an MP4 names goes before.
+static int name(const struct video *video, int frame, int file, int nothing) {
+    return file != nothing && (video->has_own_colors || frame == nothing) ? file : frame;
+}
+
 static void name_colors(const struct video *video, AVFrame *frame) {
-    const AVCodecParameters *named = video->stream->codecpar;
-    if (frame->color_primaries == AVCOL_PRI_UNSPECIFIED) frame->color_primaries = named->color_primaries;
-    if (frame->color_trc == AVCOL_TRC_UNSPECIFIED) frame->color_trc = named->color_trc;
-    if (frame->colorspace == AVCOL_SPC_UNSPECIFIED) frame->colorspace = named->color_space;
-    if (frame->color_range == AVCOL_RANGE_UNSPECIFIED) frame->color_range = named->color_range;
+    const AVCodecParameters *file = video->stream->codecpar;
+    frame->color_primaries = name(video, frame->color_primaries, file->color_primaries, AVCOL_PRI_UNSPECIFIED);
+    frame->color_trc = name(video, frame->color_trc, file->color_trc, AVCOL_TRC_UNSPECIFIED);
+    frame->colorspace = name(video, frame->colorspace, file->color_space, AVCOL_SPC_UNSPECIFIED);
+    frame->color_range = name(video, frame->color_range, file->color_range, AVCOL_RANGE_UNSPECIFIED);
 }
 
 static void color(const AVFrame *frame, struct layout *layout) {

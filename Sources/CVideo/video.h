@@ -32,6 +32,10 @@ struct video {
     int64_t start, duration;
     /// The same of all that is seen and heard, which is what moments are counted in.
     int64_t origin, whole;
+    /// What the boxes of an MP4 say.
+    struct movie *movie;
+    /// Whether the file names colours, which go before those of the stream.
+    bool has_own_colors;
     /// Whether a packet was ever read of the stream.
     bool has_packets;
     /// Whether a packet was encrypted (ISO/IEC 23001-7), which no key here opens.
@@ -78,6 +82,15 @@ enum cameo_video_result video_choose(struct video *video, const struct cameo_vid
 
 /// Whether the file's index tells where keyframes are.
 bool video_has_index(const struct video *video);
+
+/// Reads what libavformat does not tell of the tracks of an MP4; frees it.
+int video_read_movie(struct video *video);
+void video_close_movie(struct video *video);
+/// Whether an MP4's track is no picture of its film.
+bool video_is_aside(const struct video *video, const AVStream *stream);
+/// Takes over what the boxes say of the stream.
+int video_take_track(struct video *video);
+
 /// Decodes the keyframe that is nearest to a time of the stream into `video->frame`; the next one from where the file is
 /// read.
 int video_decode_near(struct video *video, int64_t time);
