@@ -222,11 +222,17 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     if (strcmp(wish->demuxer, "matroska") == 0 && !video_is_cover(stream)) video_read_matroska(video);
     video->orientation = orientation_of(stream);
     out->rotation = rotation_of(video->orientation);
-    if (stream->start_time != AV_NOPTS_VALUE) video->start = stream->start_time;
+    if (stream->start_time != AV_NOPTS_VALUE) video->first = video->start = stream->start_time;
     video->duration = duration_of(video->format, stream);
     // Thirty years are a forged number.
     if (!((double)video->duration * av_q2d(stream->time_base) < 1e9)) video->duration = 0;
+    if (video->edit_count > 0) video_span_edits(video, 0);
     find_span(video);
+    if (video->edit_count > 0) {
+        if ((error = video_rewind(video)) < 0) return video_failure(error, out);
+        stream = video->stream;
+        video->first = stream->start_time != AV_NOPTS_VALUE ? stream->start_time : 0;
+    }
     out->duration = (double)video->whole * av_q2d(stream->time_base);
     if (!(out->duration < 1e9)) out->duration = 0, video->whole = video->duration;
     int64_t pixels = (int64_t)stream->codecpar->width * stream->codecpar->height;

@@ -22,6 +22,8 @@ enum {
     MOST_SCANNED = 1 << 22,
     // The frames that are decoded one after the other: for an exact frame, and if no keyframe shows anything.
     MOST_FRAMES = 300,
+    // The same where those before an edit are not shown.
+    MOST_HIDDEN = 3000,
     // The bytes of the packets of an exact frame.
     MOST_BYTES = 64 << 20,
     // Where packets have no decoding time, the most that may be shown later than one behind them: what codecs reorder.
@@ -118,12 +120,14 @@ int video_decode_next_key(struct video *video) {
     for (int packets = 0; packets < MOST_PACKETS && keys < MOST_KEYS; packets++) {
         int read = read_packet(video);
         if (read < 0) return read == AVERROR_EOF && keys > 0 ? error : read;
-        bool is_key = video->packet->flags & AV_PKT_FLAG_KEY;
+        bool is_cut = video_is_cut(video, time_of(video->packet));
+        bool is_key = video->packet->flags & AV_PKT_FLAG_KEY && !is_cut;
+        bool is_behind = is_cut && video->packet->dts >= video->edit->to;
         if (is_key) error = decode_alone(video, video->packet);
         bool is_avi = is_key && strcmp(video->demuxer, "avi") == 0;
         if (is_avi && error >= 0 && video->frame->best_effort_timestamp == AV_NOPTS_VALUE) find_time(video);
         av_packet_unref(video->packet);
-        if (is_key && (error >= 0 || error == AVERROR(ENOMEM))) return error;
+        if ((is_key && (error >= 0 || error == AVERROR(ENOMEM))) || is_behind) return error;
         keys += is_key;
     }
     return error;
@@ -139,8 +143,8 @@ static int decode_nearest_key(struct video *video, int64_t time) {
         error = read_packet(video);
         if (error < 0) break;
         if (time_of(video->packet) != AV_NOPTS_VALUE) found = time_of(video->packet);
-        bool is_key = video->packet->flags & AV_PKT_FLAG_KEY;
-        if (is_key && (!nearest->size || llabs(found - time) < llabs(time_of(nearest) - time))) {
+        bool is_key = video->packet->flags & AV_PKT_FLAG_KEY, is_shown = is_key && !video_is_cut(video, found);
+        if (is_shown && (!nearest->size || llabs(found - time) < llabs(time_of(nearest) - time))) {
             if (time_of(video->packet) == AV_NOPTS_VALUE) video->packet->dts = found;
             av_packet_unref(nearest);
             av_packet_move_ref(nearest, video->packet);
@@ -149,33 +153,33 @@ static int decode_nearest_key(struct video *video, int64_t time) {
         if (is_key && found >= time) break;
     }
     if (nearest->size) error = decode_alone(video, nearest);
+    else if (error >= 0) error = AVERROR_INVALIDDATA;
     av_packet_free(&nearest);
     return error;
 }
 
-// How much later frames are shown than the index says, which may have the times when they are decoded.
-static int64_t index_delay(const struct video *video) {
+int64_t video_index_delay(const struct video *video) {
     const AVIndexEntry *first = avformat_index_get_entry(video->stream, 0);
-    return first && first->timestamp < video->start ? video->start - first->timestamp : 0;
+    return first && first->timestamp < video->first ? video->first - first->timestamp : 0;
 }
 
 // Whether the file's index says nothing of a time.
 static bool index_ends_before(const struct video *video, int64_t time) {
     int count = video_has_index(video) ? avformat_index_get_entries_count(video->stream) : 0;
     const AVIndexEntry *last = avformat_index_get_entry(video->stream, count - 1);
-    return video_has_index(video) && (!last || last->timestamp < time - index_delay(video));
+    return video_has_index(video) && (!last || last->timestamp < time - video_index_delay(video));
 }
 
 // Goes to the last keyframe before a time, as far as the file's index tells.
 static int seek_before(struct video *video, int64_t time) {
     AVStream *stream = video->stream;
     bool is_small = is_searched(video) && video->size < SMALL;
-    int error = video->format->iformat->flags & AVFMT_TS_DISCONT && (time <= video->start || is_small)
+    int error = video->format->iformat->flags & AVFMT_TS_DISCONT && (time <= video->first || is_small)
                     ? av_seek_frame(video->format, -1, 0, AVSEEK_FLAG_BYTE)
                     : av_seek_frame(video->format, stream->index, time, AVSEEK_FLAG_BACKWARD);
     if (error < 0) error = av_seek_frame(video->format, stream->index, time, 0);
     // Files without an index are read from their beginning.
-    if (error < 0) error = av_seek_frame(video->format, stream->index, video->start, AVSEEK_FLAG_ANY);
+    if (error < 0) error = av_seek_frame(video->format, stream->index, video->first, AVSEEK_FLAG_ANY);
     if (error < 0 && !video->has_packets) error = 0;
     if (error < 0) error = video_rewind(video);
     avcodec_flush_buffers(video->codec);
@@ -187,7 +191,7 @@ static int seek_nearest(struct video *video, int64_t time) {
     int error = seek_before(video, time);
     if (error < 0 || !video_has_index(video)) return error;
     AVStream *stream = video->stream;
-    int64_t delay = index_delay(video), place = time - delay;
+    int64_t delay = video_index_delay(video), place = time - delay;
     const AVIndexEntry *before = avformat_index_get_entry(
         stream, av_index_search_timestamp(stream, place, AVSEEK_FLAG_BACKWARD));
     const AVIndexEntry *after = avformat_index_get_entry(stream, av_index_search_timestamp(stream, place, 0));
@@ -198,8 +202,8 @@ static int seek_nearest(struct video *video, int64_t time) {
 // The search begins a while earlier, and once more if no keyframe is as near as that.
 static int decode_key_around(struct video *video, int64_t time) {
     for (int64_t back = a_second(video);; back = FFMIN(back, INT64_MAX / 4) * 4) {
-        bool is_first = time - back <= video->start;
-        int error = seek_before(video, is_first ? video->start : time - back);
+        bool is_first = time - back <= video->first;
+        int error = seek_before(video, is_first ? video->first : time - back);
         if (error >= 0) error = decode_nearest_key(video, time);
         bool is_near = error >= 0 && llabs(video->frame->best_effort_timestamp - time) <= back;
         if (is_near || is_first || error == AVERROR(ENOMEM)) return error;
@@ -207,7 +211,7 @@ static int decode_key_around(struct video *video, int64_t time) {
 }
 
 static int decode_key_at(struct video *video, int64_t time) {
-    if (time < video->start) time = video->start;
+    if (time < video->first) time = video->first;
     if (is_searched(video)) return decode_key_around(video, time);
     int error = seek_nearest(video, time);
     if (error < 0) return error;
@@ -216,9 +220,11 @@ static int decode_key_at(struct video *video, int64_t time) {
 
 // The packets from the last keyframe before a time on.
 struct group {
-    AVPacket *packets[MOST_FRAMES];
+    AVPacket *packets[MOST_HIDDEN];
     int count;
     size_t bytes;
+    // When the frame is shown that an edit begins with or in.
+    int64_t begin;
 };
 
 static void empty(struct group *group) {
@@ -243,6 +249,8 @@ static int64_t decoding_time(const struct video *video) {
 // what is needed for a later time. Packets beyond the budget are left out.
 static int read_group(struct video *video, int64_t latest, int64_t time, struct group *group) {
     const AVCodecDescriptor *codec = avcodec_descriptor_get(video->stream->codecpar->codec_id);
+    group->begin = INT64_MIN;
+    int most_frames = video->edit ? MOST_HIDDEN : MOST_FRAMES;
     int late = 0, most = !codec || codec->props & AV_CODEC_PROP_REORDER ? REORDERED : 0;
     // libavcodec does not say so of these.
     if (codec && (codec->id == AV_CODEC_ID_VC1 || codec->id == AV_CODEC_ID_WMV3)) most = REORDERED;
@@ -253,8 +261,9 @@ static int read_group(struct video *video, int64_t latest, int64_t time, struct 
         int64_t shown = time_of(packet), decoded = decoding_time(video);
         // Where only the time of decoding is known, it is shown after the few that precede it.
         if (packet->pts == AV_NOPTS_VALUE && shown != AV_NOPTS_VALUE && is_searched(video)) shown += 4 * packet->duration;
+        if (video->edit && shown <= video->edit->from) group->begin = FFMAX(group->begin, shown);
         if (packet->flags & AV_PKT_FLAG_KEY && shown <= latest) empty(group);
-        bool is_wanted = (group->count > 0 || packet->flags & AV_PKT_FLAG_KEY) && group->count < MOST_FRAMES &&
+        bool is_wanted = (group->count > 0 || packet->flags & AV_PKT_FLAG_KEY) && group->count < most_frames &&
                          group->bytes < MOST_BYTES;
         if (is_wanted && (group->packets[group->count] = av_packet_clone(packet))) {
             group->count++;
@@ -315,7 +324,8 @@ static int decode_group(struct video *video, int64_t time, const struct group *g
     }
     avcodec_flush_buffers(video->codec);
     video->codec->skip_frame = AVDISCARD_DEFAULT;
-    if (kept->buf[0] && error != AVERROR(ENOMEM)) {
+    bool is_cut = video->edit && kept->best_effort_timestamp < group->begin;
+    if (kept->buf[0] && error != AVERROR(ENOMEM) && !is_cut) {
         av_frame_unref(video->frame);
         av_frame_move_ref(video->frame, kept);
         error = 0;
@@ -334,8 +344,8 @@ static int decode_shown_at(struct video *video, int64_t place, int64_t time) {
     int64_t latest = time;
     int error = 0;
     for (int64_t back = 0;; back = back > 0 ? back * 2 : step) {
-        bool is_first = place - back <= video->start;
-        error = seek_before(video, is_first ? video->start : place - back);
+        bool is_first = place - back <= video->first;
+        error = seek_before(video, is_first ? video->first : place - back);
         if (error >= 0) error = read_group(video, latest, time, group);
         if (error >= 0) error = decode_group(video, time, group);
         int64_t first = group->count > 0 ? time_of(group->packets[0]) : AV_NOPTS_VALUE;
@@ -445,7 +455,8 @@ static bool is_good(struct video *video, struct best *best, bool is_key) {
 
 // Decodes one frame after the other from the beginning, without those that no other needs; few if something is shown.
 static bool find_good_frame(struct video *video, struct best *best) {
-    if (seek_before(video, video->start) < 0) return false;
+    // What follows a frame may be cut off by edits.
+    if (video->edit_count > 0 || seek_before(video, video->start) < 0) return false;
     video->codec->skip_loop_filter = video->is_shrunk ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
     video->codec->skip_frame = AVDISCARD_NONREF;
     bool is_at_end = false;
@@ -482,7 +493,8 @@ static int choose_good(struct video *video) {
     for (size_t i = 0; i < sizeof shares / sizeof *shares && !is_found; i++) {
         int64_t offset = video->duration > 0 ? (int64_t)((double)video->duration * shares[i])
                                              : (int64_t)(seconds[i] / av_q2d(video->stream->time_base));
-        int result = decode_key_at(video, video->start + offset);
+        int64_t moment = video->start + offset;
+        int result = video->edit_count > 0 ? video_decode_near(video, moment) : decode_key_at(video, moment);
         if (result == AVERROR(ENOMEM)) {
             error = result;
             break;
@@ -519,9 +531,18 @@ static int decode_near_key(struct video *video, int64_t time) {
 
 // Where a key packet alone gives no picture, as before an edit or where a stream is refreshed bit by bit, the frames that
 // follow it decide.
-int video_decode_near(struct video *video, int64_t time) {
-    int error = decode_near_key(video, time);
-    return error < 0 && error != AVERROR(ENOMEM) && !video->is_blocked ? decode_shown_at(video, time, time) : error;
+int video_decode_near(struct video *video, int64_t moment) {
+    bool is_held;
+    int64_t time = video_edited(video, moment, &is_held);
+    int error = is_held ? AVERROR(EAGAIN) : decode_near_key(video, time);
+    return error < 0 && error != AVERROR(ENOMEM) && !video->is_blocked ? video_decode_exact(video, moment) : error;
+}
+
+int video_decode_exact(struct video *video, int64_t moment) {
+    bool is_held;
+    int64_t time = video_edited(video, moment, &is_held);
+    bool is_behind = video->edit && moment >= video->edit->start + video->edit->duration;
+    return decode_shown_at(video, time, is_behind ? video->edit->to - 1 : time);
 }
 
 static int choose_at(struct video *video, const struct cameo_video_wish *wish) {
@@ -534,6 +555,7 @@ static int choose_at(struct video *video, const struct cameo_video_wish *wish) {
     // Behind the end is the last frame. Some files declare an end that is too early.
     bool is_last = wish->place == VIDEO_SHARE && wish->position >= 1;
     int64_t place = video->duration > 0 && time > end ? end : time;
+    if (wish->is_exact && video->edit_count > 0) return video_decode_exact(video, time);
     if (wish->is_exact) return decode_shown_at(video, place, is_last ? INT64_MAX : time);
     return video_decode_near(video, place);
 }
@@ -546,9 +568,10 @@ enum cameo_video_result video_choose(struct video *video, const struct cameo_vid
     int error = is_cover                    ? decode_alone(video, &video->stream->attached_pic)
                 : wish->place == VIDEO_AUTO ? choose_good(video)
                                             : choose_at(video, wish);
-    if (out->duration <= 0) out->duration = (double)video->whole * av_q2d(video->stream->time_base);
+    if (out->duration <= 0 || video->edit_count > 0)
+        out->duration = (double)video->whole * av_q2d(video->stream->time_base);
     if (!(out->duration < 1e9)) out->duration = 0;
-    int64_t shown = error < 0 ? AV_NOPTS_VALUE : video->frame->best_effort_timestamp;
+    int64_t shown = error < 0 ? AV_NOPTS_VALUE : video_presented(video, video->frame->best_effort_timestamp);
     out->time = is_cover || shown == AV_NOPTS_VALUE ? -1
                 : shown < video->origin            ? 0
                                                    : (double)(shown - video->origin) * av_q2d(video->stream->time_base);

@@ -49,16 +49,24 @@ void video_measure(struct video *video, bool is_whole) {
             int64_t to = av_rescale_q(time + packet->duration, stream->time_base, video->stream->time_base);
             if (is_seen) begin = FFMIN(begin, from), end = FFMAX(end, to), left = FFMIN(left, MOST_UNHEARD);
             is_heard = is_heard || !is_seen;
-            first = FFMIN(first, is_seen ? from : FFMAX(from, 0)), last = FFMAX(last, to);
+            // Edits say when something is seen.
+            if (!is_seen || video->edit_count == 0)
+                first = FFMIN(first, is_seen ? from : FFMAX(from, 0)), last = FFMAX(last, to);
         }
         video->has_packets = video->has_packets || is_seen;
         av_packet_unref(video->packet);
     }
     hear(video, AVDISCARD_ALL);
     if (begin == INT64_MAX) return;
+    video->first = begin;
     video->start = begin;
+    if (video->edit_count > 0) {
+        video_span_edits(video, is_whole ? end : begin + FFMAX(0, video->stream->duration));
+        first = FFMIN(first, video->start), last = FFMAX(last, video->start + video->duration);
+        video->whole = video->duration > 0 ? last - first : 0;
+    }
     video->origin = first;
-    if (!is_whole || end <= begin) return;
+    if (!is_whole || end <= begin || video->edit_count > 0) return;
     video->duration = end - begin;
     video->whole = last - first;
 }
@@ -92,9 +100,17 @@ static int decode_until(struct video *video, int64_t time, int *budget) {
     }
 }
 
-static int decode(struct video *video, struct walk *walk, int64_t time) {
-    int64_t key = key_before(video, time);
+static int decode(struct video *video, struct walk *walk, int64_t moment) {
+    bool is_held;
+    int64_t time = video_edited(video, moment, &is_held), delay = video->edit ? video_index_delay(video) : 0;
+    int64_t key = key_before(video, time - delay);
     bool is_repeated = key != AV_NOPTS_VALUE && key == walk->key;
+    // The next frame may be one that is cut off.
+    if (video->edit && walk->budget > 0 && (is_held || is_repeated || video_is_cut(video, key + delay))) {
+        walk->budget -= RECOVERED;
+        walk->key = key;
+        return video_decode_exact(video, moment);
+    }
     // Moments may be closer than frames.
     if (is_repeated && walk->is_between && video->frame->buf[0] && video->frame->best_effort_timestamp >= time) return 0;
     if (is_repeated && walk->is_between) return decode_until(video, time, &walk->budget);
@@ -102,18 +118,18 @@ static int decode(struct video *video, struct walk *walk, int64_t time) {
     walk->is_between = is_repeated;
     video->codec->skip_frame = is_repeated ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
     video->codec->skip_loop_filter = video->is_shrunk ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
-    int error = av_seek_frame(video->format, video->stream->index, time, AVSEEK_FLAG_BACKWARD);
+    int error = av_seek_frame(video->format, video->stream->index, time - delay, AVSEEK_FLAG_BACKWARD);
     avcodec_flush_buffers(video->codec);
     // Some indexes are read by the first search.
-    if (key == AV_NOPTS_VALUE) key = key_before(video, time);
+    if (key == AV_NOPTS_VALUE) key = key_before(video, time - delay);
     walk->key = key;
-    if (error < 0 || key == AV_NOPTS_VALUE) return video_decode_near(video, time);
+    if (error < 0 || key == AV_NOPTS_VALUE) return video_decode_near(video, moment);
     if (is_repeated) return decode_until(video, time, &walk->budget);
     error = video_decode_next_key(video);
     if (error >= 0 || error == AVERROR(ENOMEM) || video->is_blocked || walk->budget <= 0) return error;
     walk->budget -= RECOVERED;
     walk->key = AV_NOPTS_VALUE;
-    return video_decode_near(video, time);
+    return video_decode_near(video, moment);
 }
 
 enum cameo_video_result video_roll(struct video *video, const struct cameo_video_wish *wish,

@@ -84,8 +84,11 @@ int video_open_format(struct video *video) {
         format->codec_whitelist = av_strdup(video->decoders[true]);
         format->protocol_whitelist = av_strdup("");
     }
+    AVDictionary *options = NULL;
+    if (video->edit_count > 0) av_dict_set(&options, "ignore_editlist", "1", 0);
     // Frees the context, but not our reader, if it fails.
-    int error = format ? avformat_open_input(&format, NULL, demuxer, NULL) : AVERROR(ENOMEM);
+    int error = format ? avformat_open_input(&format, NULL, demuxer, &options) : AVERROR(ENOMEM);
+    av_dict_free(&options);
     if (error < 0) {
         video_close_reader(io);
         return error;

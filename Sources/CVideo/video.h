@@ -14,6 +14,12 @@ struct aperture {
     int left, top, right, bottom;
 };
 
+/// A part of the media in a presentation, in units of the stream: when it is shown and how long, and what of the media.
+struct edit {
+    int64_t start, duration, from, to;
+    double rate;
+};
+
 struct video {
     int fd;
     const char *demuxer;
@@ -30,10 +36,15 @@ struct video {
     struct aperture aperture;
     /// In units of the stream; a duration of 0 is unknown.
     int64_t start, duration;
+    /// When the first frame of the media is shown: the start, if there are no edits.
+    int64_t first;
     /// The same of all that is seen and heard, which is what moments are counted in.
     int64_t origin, whole;
-    /// What the boxes of an MP4 say.
+    /// What the boxes of an MP4 say; its edits, if they are not left to libavformat; the one that was last looked into.
     struct movie *movie;
+    struct edit *edits;
+    int edit_count;
+    const struct edit *edit;
     /// Whether the file names colours, which go before those of the stream.
     bool has_own_colors;
     /// Whether a packet was ever read of the stream.
@@ -90,11 +101,21 @@ void video_close_movie(struct video *video);
 bool video_is_aside(const struct video *video, const AVStream *stream);
 /// Takes over what the boxes say of the stream.
 int video_take_track(struct video *video);
+/// Finds when edits begin and end, given the end of the media, or 0.
+void video_span_edits(struct video *video, int64_t end);
+/// The time of the media that is shown at a moment, and whether its frame is held. Of the edit that was looked into:
+/// the moment of a time, and whether it leaves one out. Without edits, all is one.
+int64_t video_edited(struct video *video, int64_t moment, bool *is_held);
+int64_t video_presented(const struct video *video, int64_t time);
+bool video_is_cut(const struct video *video, int64_t time);
 
-/// Decodes the keyframe that is nearest to a time of the stream into `video->frame`; the next one from where the file is
-/// read.
-int video_decode_near(struct video *video, int64_t time);
+/// Decodes the keyframe that is nearest to a moment into `video->frame`; the frame that is shown at it; the next
+/// keyframe from where the file is read.
+int video_decode_near(struct video *video, int64_t moment);
+int video_decode_exact(struct video *video, int64_t moment);
 int video_decode_next_key(struct video *video);
+/// How much later frames are shown than the index says, which may have the times when they are decoded.
+int64_t video_index_delay(const struct video *video);
 
 /// Reads what the headers do not tell: up to the first picture when that is shown, and what is heard before; or the whole
 /// file also for its end.
