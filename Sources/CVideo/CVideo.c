@@ -167,6 +167,8 @@ static void find_span(struct video *video) {
         if (begin < video->origin) video->origin = begin;
         if (stream->duration == AV_NOPTS_VALUE || video->duration <= 0) continue;
         int64_t last = av_rescale_q(stream->start_time + stream->duration, stream->time_base, units);
+        // The clock of sound may jump, too.
+        if (video->piece_count > 0 && last > end + units.den * 10) last = video_count_time(video, stream);
         if (last > end) end = last;
     }
     video->whole = video->duration > 0 ? end - video->origin : 0;
@@ -226,6 +228,10 @@ enum cameo_video_result video_open(struct video *video, const struct cameo_video
     video->duration = duration_of(video->format, stream);
     // Thirty years are a forged number.
     if (!((double)video->duration * av_q2d(stream->time_base) < 1e9)) video->duration = 0;
+    if (strcmp(wish->demuxer, "mpegts") == 0 && !video->has_holes) {
+        int64_t end = video_count_time(video, stream);
+        if (video->piece_count > 1) video->duration = end - video->start;
+    }
     if (video->edit_count > 0) video_span_edits(video, 0);
     find_span(video);
     if (video->edit_count > 0) {

@@ -72,6 +72,7 @@ static int read_packet(struct video *video) {
         if (video->packet->stream_index == video->stream->index) break;
         av_packet_unref(video->packet);
     }
+    video_count_on(video, video->packet);
     if (av_packet_get_side_data(video->packet, AV_PKT_DATA_ENCRYPTION_INFO, NULL)) {
         av_packet_unref(video->packet);
         video->is_encrypted = true;
@@ -176,6 +177,8 @@ static int seek_before(struct video *video, int64_t time) {
     bool is_small = is_searched(video) && video->size < SMALL;
     int error = video->format->iformat->flags & AVFMT_TS_DISCONT && (time <= video->first || is_small)
                     ? av_seek_frame(video->format, -1, 0, AVSEEK_FLAG_BYTE)
+                : video->piece_count > 1
+                    ? av_seek_frame(video->format, -1, video_place_of(video, time), AVSEEK_FLAG_BYTE)
                     : av_seek_frame(video->format, stream->index, time, AVSEEK_FLAG_BACKWARD);
     if (error < 0) error = av_seek_frame(video->format, stream->index, time, 0);
     // Files without an index are read from their beginning.

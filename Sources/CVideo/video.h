@@ -20,6 +20,13 @@ struct edit {
     double rate;
 };
 
+/// A part of a transport stream whose clock does not jump: where it begins, by the clock and as time is counted.
+struct piece {
+    int64_t place, clock, begin;
+};
+
+enum { VIDEO_MOST_PIECES = 64 };
+
 struct video {
     int fd;
     const char *demuxer;
@@ -45,6 +52,10 @@ struct video {
     struct edit *edits;
     int edit_count;
     const struct edit *edit;
+    /// If there are several; and the one of the last packet.
+    struct piece pieces[VIDEO_MOST_PIECES];
+    int piece_count;
+    const struct piece *piece;
     /// Whether the file names colours, which go before those of the stream.
     bool has_own_colors;
     /// Whether a packet was ever read of the stream.
@@ -108,6 +119,12 @@ void video_span_edits(struct video *video, int64_t end);
 int64_t video_edited(struct video *video, int64_t moment, bool *is_held);
 int64_t video_presented(const struct video *video, int64_t time);
 bool video_is_cut(const struct video *video, int64_t time);
+
+/// Finds the pieces of a transport stream, and the end of its time as it is counted; AV_NOPTS_VALUE if it is unknown.
+int64_t video_count_time(struct video *video, const AVStream *stream);
+/// Where to read from for a time; counts the times of a packet.
+int64_t video_place_of(struct video *video, int64_t time);
+void video_count_on(struct video *video, AVPacket *packet);
 
 /// Decodes the keyframe that is nearest to a moment into `video->frame`; the frame that is shown at it; the next
 /// keyframe from where the file is read.
