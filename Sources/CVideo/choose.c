@@ -437,6 +437,7 @@ static bool is_fading(struct video *video, const uint8_t *points) {
 
 struct best {
     AVFrame *frame;
+    const struct edit *edit;
     int contrast, fades;
 };
 
@@ -450,6 +451,7 @@ static bool is_good(struct video *video, struct best *best, bool is_key) {
     if (found >= GOOD_CONTRAST && (is_key || found <= best->contrast + 1)) return true;
     if (found > best->contrast) {
         best->contrast = found;
+        best->edit = video->edit;
         av_frame_unref(best->frame);
         av_frame_move_ref(best->frame, video->frame);
     }
@@ -517,6 +519,7 @@ static int choose_good(struct video *video) {
     if (!is_found && best.contrast >= 0) {
         av_frame_unref(video->frame);
         av_frame_move_ref(video->frame, best.frame);
+        video->edit = best.edit;
         is_found = true;
     }
     av_frame_free(&best.frame);

@@ -133,6 +133,18 @@ struct VideoEditTests {
         }
     }
 
+    /// Dim frames, of which those of the second edit show the most.
+    @Test func theMomentIsThatOfTheEditOfTheFrame() async throws {
+        let dim = "-vf lutyuv=y=16+val/8,lutyuv=y=val*2-16:enable='between(n,40,49)'"
+        let whole = try await Videos.counter("\(dim) \(Self.h264) -bf 0 -g 10", as: "whole.mp4", in: folder)
+        let edits = [Self.edit(2_000, 1_000), Self.edit(1_000, 4_000)]
+        let path = try folder.write(Boxes.edited(Data(contentsOf: URL(filePath: whole)), edits), to: "edited.mp4")
+        try await Videos.with { pools in
+            let time = try #require(try await pools.frame(path).facts.video?.time)
+            #expect(time >= 2)
+        }
+    }
+
     /// The list is at the beginning, and goes on to the end (segment_duration 0); what it leaves out is in a fragment.
     @Test func fragmentsAreCutByTheListOfTheBeginning() async throws {
         let whole = try await Videos.counter("\(Self.h264) -bf 2 -g 10", as: "whole.mp4", in: folder)
