@@ -460,8 +460,8 @@ static bool is_good(struct video *video, struct best *best, bool is_key) {
 
 // Decodes one frame after the other from the beginning, without those that no other needs; few if something is shown.
 static bool find_good_frame(struct video *video, struct best *best) {
-    // What follows a frame may be cut off by edits.
-    if (video->edit_count > 0 || seek_before(video, video->start) < 0) return false;
+    bool is_held;
+    if (seek_before(video, video_edited(video, video->start, &is_held)) < 0) return false;
     video->codec->skip_loop_filter = video->is_shrunk ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
     video->codec->skip_frame = AVDISCARD_NONREF;
     bool is_at_end = false;
@@ -469,7 +469,9 @@ static bool find_good_frame(struct video *video, struct best *best) {
     for (int packets = 0; packets < most;) {
         int result = avcodec_receive_frame(video->codec, video->frame);
         if (result >= 0) {
-            if (!is_damaged(video->frame) && is_good(video, best, false)) return true;
+            // What follows may be cut off by edits.
+            bool is_cut = video_is_cut(video, video->frame->best_effort_timestamp);
+            if (!is_damaged(video->frame) && !is_cut && is_good(video, best, false)) return true;
             continue;
         }
         if (result != AVERROR(EAGAIN) || is_at_end) return false;

@@ -145,6 +145,21 @@ struct VideoEditTests {
         }
     }
 
+    /// A fade from black that has one keyframe, and is cut off before its end.
+    @Test func autoShowsWhatAnEditCoversBetweenKeyframes() async throws {
+        let fade = "-f lavfi -i testsrc2=s=160x120:r=10:d=4 -vf fade=in:st=1:d=2 \(Self.h264) -bf 2 -g 100"
+        let words = fade.split(separator: " ").map(String.init)
+        let whole = try await Videos.make(words, as: "whole.mp4", in: folder)
+        let edits = [Self.edit(2_500, 200)]
+        let path = try folder.write(Boxes.edited(Data(contentsOf: URL(filePath: whole)), edits), to: "edited.mp4")
+        try await Videos.with { pools in
+            let (pixels, facts) = try await pools.frame(path)
+            let lightest = pixels.places.map { pixels[$0.x, $0.y].max() ?? 0 }.max() ?? 0
+            #expect(lightest > 120)
+            #expect((1..<2.5).contains(facts.video?.time ?? -1))
+        }
+    }
+
     /// The list is at the beginning, and goes on to the end (segment_duration 0); what it leaves out is in a fragment.
     @Test func fragmentsAreCutByTheListOfTheBeginning() async throws {
         let whole = try await Videos.counter("\(Self.h264) -bf 2 -g 10", as: "whole.mp4", in: folder)
