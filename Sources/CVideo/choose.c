@@ -418,10 +418,12 @@ static bool is_fading(struct video *video, const uint8_t *points) {
     int64_t time = video->frame->best_effort_timestamp;
     if (flat < GRID * GRID / 10 || time == AV_NOPTS_VALUE) return false;
     int64_t soon = av_sat_add64(time, (int64_t)(0.2 / av_q2d(video->stream->time_base)));
+    // Without an index, a search may end behind the keyframe.
+    int64_t place = video_has_index(video) ? time : av_sat_sub64(time, a_second(video));
     uint8_t later[GRID][GRID];
     struct group *group = calloc(1, sizeof *group);
     AVFrame *key = av_frame_clone(video->frame);
-    bool is_busy = group && key && seek_before(video, time) >= 0 && read_group(video, time, soon, group) >= 0 &&
+    bool is_busy = group && key && seek_before(video, place) >= 0 && read_group(video, time, soon, group) >= 0 &&
                    group->count > 0 && group->bytes > (size_t)group->packets[0]->size * 3 / 2;
     double length = 0, bytes = is_busy ? (double)group->bytes - group->packets[0]->size : 0;
     for (int i = 1; is_busy && i < group->count; i++) length += (double)group->packets[i]->duration;

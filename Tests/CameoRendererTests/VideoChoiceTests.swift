@@ -90,9 +90,18 @@ struct VideoChoiceTests {
         }
     }
 
-    /// The keyframe at a tenth is a mixture of two scenes.
-    @Test(arguments: [("smooth", "drawn", 1.0), ("fractal", "smooth", 2.0), ("drawn", "fractal", 1.0)])
-    func aFrameWithinACrossFadeIsPassedOver(first: String, second: String, duration: Double) async throws {
+    /// The keyframe at a tenth is a mixture of two scenes; in a transport stream, the one behind it is shown.
+    @Test(arguments: [
+        ("smooth", "drawn", 1.0, "fade.mp4"), ("fractal", "smooth", 2.0, "fade.mp4"),
+        ("drawn", "fractal", 1.0, "fade.mp4"), ("smooth", "drawn", 1.0, "fade.ts"),
+        ("drawn", "fractal", 1.0, "fade.ts"),
+    ])
+    func aFrameWithinACrossFadeIsPassedOver(
+        first: String,
+        second: String,
+        duration: Double,
+        name: String
+    ) async throws {
         let scenes = [
             "smooth": "gradients=s=320x240:c0=0x203040:c1=0xe0c0a0:nb_colors=2:x0=0:y0=0:x1=320:y1=240:seed=3",
             "fractal": "mandelbrot=s=320x240:start_scale=1.2", "drawn": "testsrc2=s=320x240:r=25,boxblur=3",
@@ -106,10 +115,11 @@ struct VideoChoiceTests {
             \(still(first, 1.2 + duration / 2))[a];\(still(second, 10 - begin))[b];\
             [a][b]xfade=duration=\(duration):offset=\(begin),format=yuv420p
             """
-        let words = "-c:v libx264 -g 500 -sc_threshold 0 -force_key_frames 0,1,2.5,4,6,8".split(separator: " ")
+        let keys = name == "fade.ts" ? "0,1.2,2.5,4,6,8" : "0,1,2.5,4,6,8"
+        let words = "-c:v libx264 -g 500 -sc_threshold 0 -force_key_frames \(keys)".split(separator: " ")
         let path = try await Videos.make(
             ["-filter_complex", graph] + words.map(String.init),
-            as: "fade.mp4",
+            as: name,
             in: folder
         )
         try await Videos.with { pools in
