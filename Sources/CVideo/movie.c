@@ -230,7 +230,7 @@ int64_t video_edited(struct video *video, int64_t moment, bool *is_held) {
     int64_t offset = av_clip64(moment - edit->start, 0, edit->duration);
     // Between edits, the last frame stays.
     *is_held = edit->rate == 0 || (offset == edit->duration && edit < last);
-    return FFMIN(edit->from + (int64_t)((double)offset * edit->rate), edit->to - 1);
+    return FFMIN(edit->from + (int64_t)FFMIN((double)offset * edit->rate, (double)OPEN), edit->to - 1);
 }
 
 int64_t video_presented(const struct video *video, int64_t time) {
