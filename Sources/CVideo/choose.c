@@ -427,7 +427,8 @@ static bool is_fading(struct video *video, const uint8_t *points) {
                    group->count > 0 && group->bytes > (size_t)group->packets[0]->size * 3 / 2;
     double length = 0, bytes = is_busy ? (double)group->bytes - group->packets[0]->size : 0;
     for (int i = 1; is_busy && i < group->count; i++) length += (double)group->packets[i]->duration;
-    is_busy = is_busy && bytes * (double)video->duration > 1.3 * (double)video->size * length;
+    int64_t whole = video->edit_count > 0 ? video->stream->duration : video->duration;
+    is_busy = is_busy && bytes * (double)whole > 1.3 * (double)video->size * length;
     if (is_busy && decode_group(video, soon, group) >= 0 && contrast(video->frame, later) < 255)
         changed = count_flat(points, *later);
     if (key) av_frame_unref(video->frame), av_frame_move_ref(video->frame, key);

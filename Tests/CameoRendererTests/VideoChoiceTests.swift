@@ -90,6 +90,27 @@ struct VideoChoiceTests {
         }
     }
 
+    /// One scene, and from a second on, about which the fade is, another.
+    private func crossFade(_ scenes: [String], _ duration: Double, _ options: String, as name: String) async throws
+        -> String
+    {
+        let sources = [
+            "smooth": "gradients=s=320x240:c0=0x203040:c1=0xe0c0a0:nb_colors=2:x0=0:y0=0:x1=320:y1=240:seed=3",
+            "fractal": "mandelbrot=s=320x240:start_scale=1.2", "drawn": "testsrc2=s=320x240:r=25,boxblur=3",
+        ]
+        func still(_ name: String, _ seconds: Double) -> String {
+            let loop = "trim=end_frame=1,loop=loop=-1:size=1,trim=duration=\(seconds),setpts=N/25/TB,fps=25"
+            return "\(sources[name] ?? ""),\(loop),format=yuv420p"
+        }
+        let begin = 1 - duration / 2
+        let graph = """
+            \(still(scenes[0], 1.2 + duration / 2))[a];\(still(scenes[1], 10 - begin))[b];\
+            [a][b]xfade=duration=\(duration):offset=\(begin),format=yuv420p
+            """
+        let words = "-c:v libx264 -g 500 -sc_threshold 0 \(options)".split(separator: " ").map(String.init)
+        return try await Videos.make(["-filter_complex", graph] + words, as: name, in: folder)
+    }
+
     /// The keyframe at a tenth is a mixture of two scenes; in a transport stream, the one behind it is shown.
     @Test(arguments: [
         ("smooth", "drawn", 1.0, "fade.mp4"), ("fractal", "smooth", 2.0, "fade.mp4"),
@@ -102,29 +123,24 @@ struct VideoChoiceTests {
         duration: Double,
         name: String
     ) async throws {
-        let scenes = [
-            "smooth": "gradients=s=320x240:c0=0x203040:c1=0xe0c0a0:nb_colors=2:x0=0:y0=0:x1=320:y1=240:seed=3",
-            "fractal": "mandelbrot=s=320x240:start_scale=1.2", "drawn": "testsrc2=s=320x240:r=25,boxblur=3",
-        ]
-        func still(_ name: String, _ seconds: Double) -> String {
-            let loop = "trim=end_frame=1,loop=loop=-1:size=1,trim=duration=\(seconds),setpts=N/25/TB,fps=25"
-            return "\(scenes[name] ?? ""),\(loop),format=yuv420p"
-        }
-        let begin = 1 - duration / 2
-        let graph = """
-            \(still(first, 1.2 + duration / 2))[a];\(still(second, 10 - begin))[b];\
-            [a][b]xfade=duration=\(duration):offset=\(begin),format=yuv420p
-            """
-        let keys = name == "fade.ts" ? "0,1.2,2.5,4,6,8" : "0,1,2.5,4,6,8"
-        let words = "-c:v libx264 -g 500 -sc_threshold 0 -force_key_frames \(keys)".split(separator: " ")
-        let path = try await Videos.make(
-            ["-filter_complex", graph] + words.map(String.init),
-            as: name,
-            in: folder
-        )
+        let keys = "-force_key_frames \(name == "fade.ts" ? "0,1.2,2.5,4,6,8" : "0,1,2.5,4,6,8")"
+        let path = try await crossFade([first, second], duration, keys, as: name)
         try await Videos.with { pools in
             let time = try #require(try await pools.frame(path).facts.video?.time)
-            #expect(time > begin + duration, "\(time)")
+            #expect(time > 1 + duration / 2, "\(time)")
+        }
+    }
+
+    /// Of ten seconds, three are shown, from 0.8 on. The first frame is shown at 80 ms of the media.
+    @Test(arguments: [["smooth", "drawn"], ["drawn", "fractal"]])
+    func aFrameWithinACrossFadeOfAnEditIsPassedOver(scenes: [String]) async throws {
+        let options = "-bf 2 -video_track_timescale 1000 -force_key_frames 0,1.2,2.5,4,6,8"
+        let whole = try await crossFade(scenes, 1, options, as: "whole.mp4")
+        let edits = [Boxes.Edit(duration: 3_000, media: 880)]
+        let path = try folder.write(Boxes.edited(Data(contentsOf: URL(filePath: whole)), edits), to: "edited.mp4")
+        try await Videos.with { pools in
+            let time = try #require(try await pools.frame(path).facts.video?.time)
+            #expect(time > 0.7, "\(time)")
         }
     }
 }
