@@ -78,7 +78,9 @@ static void read_box(struct movie *movie, AVIOContext *io, uint32_t type, int64_
         break;
     case MKBETAG('e', 'l', 's', 't'): read_list(io, end, is_long, track); break;
     case MKBETAG('c', 't', 't', 's'):
-        avio_skip(io, 8);
+        // Fragments have their own.
+        if (avio_rb32(io) == 0) break;
+        avio_skip(io, 4);
         track->first = (int32_t)avio_rb32(io);
         break;
     case MKBETAG('s', 't', 's', 'd'):

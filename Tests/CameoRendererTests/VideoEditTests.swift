@@ -160,11 +160,21 @@ struct VideoEditTests {
         }
     }
 
-    /// The list is at the beginning, and goes on to the end (segment_duration 0); what it leaves out is in a fragment.
-    @Test func fragmentsAreCutByTheListOfTheBeginning() async throws {
+    /// The list is at the beginning, and goes on to the end (segment_duration 0); what it leaves out is in a fragment. Some
+    /// have an empty table of when frames are shown at the beginning.
+    @Test(arguments: [false, true])
+    func fragmentsAreCutByTheListOfTheBeginning(hasTable: Bool) async throws {
         let whole = try await Videos.counter("\(Self.h264) -bf 2 -g 10", as: "whole.mp4", in: folder)
-        let cut = ["-ss", "2.3", "-i", whole, "-c", "copy", "-movflags", "+frag_keyframe+delay_moov"]
-        let path = try await Videos.make(cut, as: "cut.mp4", in: folder)
+        let flags = "+frag_keyframe+delay_moov+default_base_moof"
+        let cut = try await Videos.make(
+            ["-ss", "2.3", "-i", whole, "-c", "copy", "-movflags", flags],
+            as: "cut.mp4",
+            in: folder
+        )
+        let bytes = try Data(contentsOf: URL(filePath: cut))
+        let tables = ["moov", "trak", "mdia", "minf", "stbl"]
+        let tabled = Boxes.changed(bytes, tables) { $0 + Boxes.box("ctts", Data(count: 8)) }
+        let path = try folder.write(hasTable ? tabled : bytes, to: "fragments.mp4")
         try await Videos.with { pools in
             #expect(Videos.number(try await pools.frame(path, "0", accurate: true).pixels) == 23)
             #expect(Videos.number(try await pools.frame(path, "1", accurate: true).pixels) == 33)
