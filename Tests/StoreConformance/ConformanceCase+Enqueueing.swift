@@ -34,7 +34,9 @@ extension ConformanceCase {
             for (field, change) in changes {
                 // Behind one that it is like, too.
                 let error = await #expect(throws: InvalidRequest.self) {
-                    try await fixture.store.enqueue([Fixture.request(), Fixture.request(), Fixture.request(change: change)])
+                    try await fixture.store.enqueue([
+                        Fixture.request(), Fixture.request(), Fixture.request(change: change),
+                    ])
                 }
                 #expect(error?.path == field)
             }
