@@ -29,9 +29,12 @@ static void swap(int *one, int *other) {
     *other = kept;
 }
 
-// What is cut from a frame of this size: a pixel is left.
+// What is cut from a frame of this size: a pixel is left. What the decoder has cut already is not cut again.
 static struct aperture cut_of(const struct video *video, int width, int height) {
-    struct aperture cut = video->aperture;
+    const AVCodecParameters *coded = video->stream->codecpar;
+    struct aperture cut = {0};
+    if (width != coded->width || height != coded->height) return cut;
+    cut = video->aperture;
     cut.left = av_clip(cut.left, 0, width - 1);
     cut.top = av_clip(cut.top, 0, height - 1);
     cut.right = av_clip(cut.right, 0, width - 1 - cut.left);
