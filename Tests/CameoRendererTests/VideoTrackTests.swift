@@ -67,6 +67,7 @@ struct VideoTrackTests {
         let size: [Int]
         /// Of the white square at the bottom left, 40 pixels wide and high from row 80 on, the first pixel in the picture.
         let white: (x: Int, y: Int)?
+        var isForged = false
     }
 
     static let apertures = [
@@ -75,9 +76,9 @@ struct VideoTrackTests {
         Aperture(numbers: [241, 2, 60, 1, 39, 2, -30, 1], size: [120, 60], white: nil),
         Aperture(numbers: [120, 1, 60, 1, -20, 1, 30, 1], aspect: [2, 1], size: [240, 60], white: (0, 20)),
         Aperture(numbers: [120, 1, 60, 1, -20, 1, 30, 1], isTurned: true, size: [60, 120], white: (0, 0)),
-        Aperture(numbers: [400, 1, 60, 1, 0, 1, 0, 1], size: [160, 120], white: (0, 80)),
-        Aperture(numbers: [120, 1, 60, 1, 100, 1, 0, 1], size: [160, 120], white: (0, 80)),
-        Aperture(numbers: [120, 0, 60, 0, 0, 0, 0, 0], size: [160, 120], white: (0, 80)),
+        Aperture(numbers: [400, 1, 60, 1, 0, 1, 0, 1], size: [160, 120], white: (0, 80), isForged: true),
+        Aperture(numbers: [120, 1, 60, 1, 100, 1, 0, 1], size: [160, 120], white: (0, 80), isForged: true),
+        Aperture(numbers: [120, 0, 60, 0, 0, 0, 0, 0], size: [160, 120], white: (0, 80), isForged: true),
     ]
 
     @Test(arguments: apertures)
@@ -100,6 +101,9 @@ struct VideoTrackTests {
         }
         let path = try folder.write(movie, to: "aperture.mp4")
         try await Videos.with { pools in
+            let failure = await failure { try await pools.render([Videos.rendition("0")], of: path) }
+            // Newer versions of libavformat, such as FFmpeg 7.1's, read no file with such a box.
+            if aperture.isForged, failure?.code == .imageCorrupt { return }
             let (pixels, facts) = try await pools.frame(path, "0")
             #expect(facts.edges == aperture.size)
             guard let white = aperture.white, facts.edges == aperture.size else { return }
