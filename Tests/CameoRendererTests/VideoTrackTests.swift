@@ -101,13 +101,15 @@ struct VideoTrackTests {
         }
         let path = try folder.write(movie, to: "aperture.mp4")
         try await Videos.with { pools in
-            let failure = await failure { try await pools.render([Videos.rendition("0")], of: path) }
-            // Newer versions of libavformat, such as FFmpeg 7.1's, read no file with such a box.
-            if aperture.isForged, failure?.code == .imageCorrupt { return }
-            let (pixels, facts) = try await pools.frame(path, "0")
-            #expect(facts.edges == aperture.size)
-            guard let white = aperture.white, facts.edges == aperture.size else { return }
-            #expect(pixels[white.x + 4, white.y + 4].allSatisfy { $0 > 200 }, "\(pixels[white.x + 4, white.y + 4])")
+            do {
+                let (pixels, facts) = try await pools.frame(path, "0")
+                #expect(facts.edges == aperture.size)
+                guard let white = aperture.white, facts.edges == aperture.size else { return }
+                #expect(pixels[white.x + 4, white.y + 4].allSatisfy { $0 > 200 }, "\(pixels[white.x + 4, white.y + 4])")
+            } catch let failure as JobFailure where aperture.isForged {
+                // Newer versions of libavformat, such as FFmpeg 7.1's, read no file with such a box.
+                #expect(failure.code == .imageCorrupt)
+            }
         }
     }
 
