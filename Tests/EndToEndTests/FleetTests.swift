@@ -181,6 +181,10 @@ extension EndToEnd {
             let waits = "a commit waits for a synchronous standby (SyncRep):"
             let request = #"{"source":"initials:EF","renditions":[{"width":9}]}"#
             async let posted = curl("-H", "Content-Type: application/json", "-d", request, url + "jobs")
+            // Whoever asks whether the server is ready has it commit, too.
+            try await eventually("the request's commit waits") {
+                try await fleet.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") > 0
+            }
             try await waitUntilReadySays("\(waits) it stands on")
             // Its commit holds locks for which others wait.
             async let late = fleet.command("cameo-enqueue", "initials:CD")
