@@ -9,8 +9,9 @@
 
 // DESIGN: one key packet is sent and the decoder drained, so that nothing else is read or decoded. A frame between two
 // keyframes is shown only if it is asked for: then the packets from its keyframe on are decoded. Where several key frames
-// could serve, the first that shows something is taken. Where the file's index ends too early, or is missing, packets are
-// read on, but not decoded, in search of a later keyframe.
+// could serve, the first that shows something is taken; of one that may be part of a fade, what follows is read, too, and
+// decoded if it is large. Where the file's index ends too early, or is missing, packets are read on, but not decoded, in
+// search of a later keyframe.
 
 enum {
     // The packets that are read in search of a keyframe, and the keyframes that may be damaged.
@@ -237,14 +238,14 @@ static void empty(struct group *group) {
 
 // Whether packets tell when they are decoded, but not when they are shown: as libavformat does not know the reordering, it
 // takes the one for the other.
-static bool is_avi(const struct video *video) {
+static bool lacks_shown_times(const struct video *video) {
     return strcmp(video->demuxer, "avi") == 0 || strcmp(video->demuxer, "asf") == 0;
 }
 
 // When a packet is decoded, if that is known besides when it is shown. Matroska says nothing of it: libavformat makes it up
 // as above.
 static int64_t decoding_time(const struct video *video) {
-    bool is_known = strcmp(video->demuxer, "matroska") != 0 && !is_avi(video);
+    bool is_known = strcmp(video->demuxer, "matroska") != 0 && !lacks_shown_times(video);
     return is_known ? video->packet->dts : AV_NOPTS_VALUE;
 }
 
@@ -291,7 +292,7 @@ static bool is_late(const struct video *video, int64_t time) {
 static bool keep_shown(struct video *video, int64_t time, const struct group *group, int sent, AVFrame *kept) {
     while (avcodec_receive_frame(video->codec, video->frame) >= 0) {
         int place = sent++ - 1 - video->codec->has_b_frames;
-        if (is_avi(video) && place >= 0 && place < group->count)
+        if (lacks_shown_times(video) && place >= 0 && place < group->count)
             video->frame->best_effort_timestamp = group->packets[place]->dts;
         bool is_behind = is_late(video, time), is_first = !kept->buf[0];
         if (is_first || (!is_behind && !is_damaged(video->frame))) {
@@ -314,7 +315,7 @@ static int decode_group(struct video *video, int64_t time, const struct group *g
     for (int i = 0; i < group->count && !is_done; i++) {
         AVPacket *packet = group->packets[i];
         // Frames that are neither shown at the time nor needed by others.
-        bool is_early = packet->pts != AV_NOPTS_VALUE && packet->duration > 0 && !is_avi(video) &&
+        bool is_early = packet->pts != AV_NOPTS_VALUE && packet->duration > 0 && !lacks_shown_times(video) &&
                         packet->pts + 2 * packet->duration < time && i + REORDERED < group->count;
         video->codec->skip_frame = is_early ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
         int sent = avcodec_send_packet(video->codec, packet);
