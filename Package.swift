@@ -67,61 +67,68 @@ let package = Package(
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
 
         // The modules, in the order in which a request passes through them.
+        .target(name: "CameoSystem", dependencies: ["CCrypto", "CLinux"]),
         .target(
             name: "CameoModel",
-            dependencies: ["CCrypto", "CLinux"],
+            dependencies: ["CameoSystem"],
             // A link to the file of proto-json.
             resources: [.embedInCode("built-in.json")]
         ),
         .target(name: "CameoHTTPCache", dependencies: ["CameoModel"]),
-        .target(name: "CameoStore", dependencies: ["CameoModel", "CameoHTTPCache", "CLinux"]),
+        .target(name: "CameoStore", dependencies: ["CameoSystem", "CameoModel", "CameoHTTPCache", "CLinux"]),
         .target(name: "CameoQueue", dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore"]),
         .target(
             name: "CameoSQLite",
             dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CSQLiteConfig", grdb, sqlite,
+                "CameoSystem", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CSQLiteConfig",
+                grdb, sqlite,
             ]
         ),
         .target(
             name: "CameoEngine",
             dependencies: ["CameoStore", "CameoSQLite"] + (hasFleet ? engines : [])
         ),
-        .target(name: "CameoHTTPTransfer", dependencies: ["CameoModel", "CCurl"]),
+        .target(name: "CameoHTTPTransfer", dependencies: ["CameoSystem", "CameoModel", "CCurl"]),
         .target(
             name: "CameoFetch",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CLinux"]
+            dependencies: ["CameoSystem", "CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CLinux"]
         ),
         .target(
             name: "CameoImaging",
-            dependencies: ["CameoModel", "CHEIF", "CJPEG", "CJXL", "CMemory", "CVips", "CWebP", "CZlib"]
+            dependencies: ["CameoSystem", "CameoModel", "CHEIF", "CJPEG", "CJXL", "CMemory", "CVips", "CWebP", "CZlib"]
         ),
         .target(name: "CameoRenderMessages", dependencies: ["CameoModel", "CLinux"]),
         .target(
             name: "CameoChild",
-            dependencies: ["CameoModel", "CameoRenderMessages", "CLinux", "CMemory", "CSandbox"]
+            dependencies: ["CameoSystem", "CameoModel", "CameoRenderMessages", "CLinux", "CMemory", "CSandbox"]
         ),
         .target(
             name: "CameoRenderService",
-            dependencies: ["CLinux", "CameoModel", "CameoImaging", "CameoRenderMessages", "CameoChild"]
+            dependencies: ["CameoSystem", "CLinux", "CameoModel", "CameoImaging", "CameoRenderMessages", "CameoChild"]
         ),
-        .target(name: "CameoRenderer", dependencies: ["CameoModel", "CameoRenderMessages", "CLinux"]),
-        .target(name: "CameoHooks", dependencies: ["CameoModel", "CameoStore", "CameoFetch", "CLinux", logging]),
+        .target(name: "CameoRenderer", dependencies: ["CameoSystem", "CameoModel", "CameoRenderMessages", "CLinux"]),
+        .target(
+            name: "CameoHooks",
+            dependencies: ["CameoSystem", "CameoModel", "CameoStore", "CameoFetch", "CLinux", logging]
+        ),
         .target(
             name: "CameoWorker",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoHooks", "CameoRenderer", logging,
+                "CameoSystem", "CameoModel", "CameoStore", "CameoHTTPCache", "CameoFetch", "CameoHooks",
+                "CameoRenderer", logging,
                 lifecycle,
             ]
         ),
-        .target(name: "CameoReport", dependencies: ["CameoModel", "CameoStore"]),
+        .target(name: "CameoReport", dependencies: ["CameoSystem", "CameoModel", "CameoStore"]),
         .target(
             name: "Cameo",
-            dependencies: ["CameoModel", "CameoStore", "CameoEngine", "CameoHTTPCache"]
+            dependencies: ["CameoSystem", "CameoModel", "CameoStore", "CameoEngine", "CameoHTTPCache"]
         ),
         .target(
             name: "CameoWeb",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoHTTPCache", "CameoReport", hummingbird, hummingbirdCore,
+                "CameoSystem", "CameoModel", "CameoStore", "CameoHTTPCache", "CameoReport", hummingbird,
+                hummingbirdCore,
                 httpTypes, nio, nioHTTP1, nioPosix, logging, lifecycle,
             ],
             resources: [
@@ -142,19 +149,23 @@ let package = Package(
         .target(
             name: "CommandSupport",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CameoReport", "CLinux", argumentParser,
+                "CameoSystem", "CameoModel", "CameoStore", "CameoSQLite", "CameoEngine", "CameoReport", "CLinux",
+                argumentParser,
             ]
         ),
         // For the commands that run on.
-        .target(name: "CommandLogging", dependencies: ["CommandSupport", "CameoModel", argumentParser, logging]),
+        .target(
+            name: "CommandLogging",
+            dependencies: ["CameoSystem", "CommandSupport", "CameoModel", argumentParser, logging]
+        ),
         .executableTarget(
             name: "cameo-enqueue",
-            dependencies: ["CommandSupport", "CameoModel", "CameoReport", "CameoStore", argumentParser]
+            dependencies: ["CameoSystem", "CommandSupport", "CameoModel", "CameoReport", "CameoStore", argumentParser]
         ),
         .executableTarget(
             name: "cameo-status",
             dependencies: [
-                "CommandSupport", "CameoModel", "CameoStore", "CameoReport", argumentParser,
+                "CameoSystem", "CommandSupport", "CameoModel", "CameoStore", "CameoReport", argumentParser,
             ]
         ),
         .executableTarget(
@@ -166,7 +177,8 @@ let package = Package(
         .executableTarget(
             name: "cameo-worker",
             dependencies: [
-                "CommandSupport", "CommandLogging", "CameoModel", "CameoReport", "CameoStore", "CameoFetch",
+                "CameoSystem", "CommandSupport", "CommandLogging", "CameoModel", "CameoReport", "CameoStore",
+                "CameoFetch",
                 "CameoHooks",
                 "CameoRenderer", "CameoWorker",
                 argumentParser, logging, lifecycle, signals,
@@ -175,7 +187,8 @@ let package = Package(
         .executableTarget(
             name: "cameo-web",
             dependencies: [
-                "CommandSupport", "CommandLogging", "CameoModel", "CameoStore", "CameoWeb", argumentParser, logging,
+                "CameoSystem", "CommandSupport", "CommandLogging", "CameoModel", "CameoStore", "CameoWeb",
+                argumentParser, logging,
                 lifecycle, signals,
             ]
         ),
@@ -183,7 +196,7 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["CameoModel", "CLinux"],
+            dependencies: ["CameoSystem", "CameoModel", "CLinux"],
             path: "Tests/TestSupport",
             exclude: [
                 "cases.py", "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py",
@@ -192,7 +205,11 @@ let package = Package(
                 "swift_server.py",
             ]
         ),
-        .testTarget(name: "CameoModelTests", dependencies: ["CameoModel", "TestSupport"], exclude: ["validate.py"]),
+        .testTarget(
+            name: "CameoModelTests",
+            dependencies: ["CameoSystem", "CameoModel", "TestSupport"],
+            exclude: ["validate.py"]
+        ),
         // What every engine has to keep; each engine's own tests run it.
         .target(
             name: "StoreConformance",
@@ -203,7 +220,7 @@ let package = Package(
         .testTarget(
             name: "CameoSQLiteTests",
             dependencies: [
-                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoSQLite",
+                "CameoSystem", "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoSQLite",
                 "StoreConformance", "TestSupport",
             ]
         ),
@@ -228,17 +245,19 @@ let package = Package(
         .testTarget(
             name: "CameoHooksTests",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoSQLite", "CameoFetch", "CameoHooks", "TestSupport", logging,
+                "CameoSystem", "CameoModel", "CameoStore", "CameoSQLite", "CameoFetch", "CameoHooks", "TestSupport",
+                logging,
             ]
         ),
         .testTarget(
             name: "CameoFetchTests",
-            dependencies: ["CameoModel", "CameoFetch", "TestSupport"]
+            dependencies: ["CameoSystem", "CameoModel", "CameoFetch", "TestSupport"]
         ),
         .testTarget(
             name: "CameoWorkerTests",
             dependencies: [
-                "CameoModel", "CameoStore", "CameoSQLite", "CameoHTTPCache", "CameoFetch", "CameoRenderer",
+                "CameoSystem", "CameoModel", "CameoStore", "CameoSQLite", "CameoHTTPCache", "CameoFetch",
+                "CameoRenderer",
                 "CameoWorker", "CacheConformance", "StoreConformance", "TestSupport", "cameo-renderer", logging,
             ]
         ),
@@ -255,7 +274,7 @@ let package = Package(
         .testTarget(
             name: "CameoRendererTests",
             dependencies: [
-                "CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer",
+                "CameoSystem", "CameoModel", "CameoRenderMessages", "CameoRenderer", "TestSupport", "cameo-renderer",
                 "cameo-renderer-hooked",
             ]
         ),
@@ -263,7 +282,7 @@ let package = Package(
         .target(name: "CAttempt", path: "Tests/CAttempt"),
         .target(
             name: "Misbehaviour",
-            dependencies: ["CameoModel", "CameoRenderMessages", "CAttempt"],
+            dependencies: ["CameoSystem", "CameoModel", "CameoRenderMessages", "CAttempt"],
             path: "Tests/Misbehaviour"
         ),
         .executableTarget(
@@ -303,7 +322,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoReport", "CommandSupport",
+                "CameoSystem", "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CameoReport",
+                "CommandSupport",
                 "TestSupport",
             ],
             exclude: ["Harness/alerts.yml", "Harness/own_tables.py", "seccomp_run.py", "terminal.py"]
@@ -322,7 +342,7 @@ if Context.environment["CAMEO_VIDEO"] == "1" {
         ),
         .target(
             name: "CameoVideo",
-            dependencies: ["CameoModel", "CameoRenderMessages", "CameoChild", "CVideo"]
+            dependencies: ["CameoSystem", "CameoModel", "CameoRenderMessages", "CameoChild", "CVideo"]
         ),
         .executableTarget(name: "cameo-frames", dependencies: ["CameoVideo"]),
         .executableTarget(
@@ -341,11 +361,13 @@ if hasFleet {
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "CameoPostgreSQL",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CPostgreSQL"]
+            dependencies: [
+                "CameoSystem", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CPostgreSQL",
+            ]
         ),
         .target(
             name: "CameoObjectStorage",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CameoStore"]
+            dependencies: ["CameoSystem", "CameoModel", "CameoHTTPCache", "CameoHTTPTransfer", "CameoStore"]
         ),
     ]
 }
@@ -355,7 +377,7 @@ if isForFleets {
         .testTarget(
             name: "CameoPostgreSQLTests",
             dependencies: [
-                "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoPostgreSQL",
+                "CameoSystem", "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoPostgreSQL",
                 "CameoObjectStorage", "StoreConformance", "TestSupport",
             ]
         ),
@@ -368,7 +390,7 @@ if isForFleets {
         ),
         .testTarget(
             name: "CameoObjectStorageTests",
-            dependencies: ["CameoModel", "CameoStore", "CameoObjectStorage", "TestSupport"]
+            dependencies: ["CameoSystem", "CameoModel", "CameoStore", "CameoObjectStorage", "TestSupport"]
         ),
     ]
     // So that a change of the store does not break them unseen.
@@ -389,7 +411,8 @@ if Context.environment["CAMEO_WEB"] == "1" {
         .testTarget(
             name: "CameoWebTests",
             dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb", "TestSupport",
+                "CameoSystem", "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb",
+                "TestSupport",
                 "cameo-server-example", "cameo-web",
                 logging,
             ],

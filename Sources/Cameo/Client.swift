@@ -1,5 +1,6 @@
 internal import CameoEngine
 internal import CameoStore
+internal import CameoSystem
 public import Foundation
 
 /// An open store: enqueues requests, reports their status and reads thumbnails.

@@ -1,6 +1,7 @@
 internal import CLinux
-package import CameoModel
+internal import CameoModel
 package import CameoRenderMessages
+package import CameoSystem
 package import Foundation
 internal import Glibc
 

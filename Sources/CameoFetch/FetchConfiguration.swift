@@ -1,4 +1,5 @@
-package import CameoModel
+internal import CameoModel
+package import CameoSystem
 package import Foundation
 
 /// What may be fetched, and the limits.

@@ -1,4 +1,5 @@
 package import CameoModel
+package import CameoSystem
 package import Foundation
 internal import Glibc
 
@@ -56,7 +57,7 @@ package struct FetchedSource: Sendable {
             let file = try OpenFile.memory(containing: data, keeping: reservation)
             guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }
             reservation?.shrink(to: data.count)
-            let digest = digest ?? SHA256.digest(of: data)
+            let digest = digest ?? BlobDigest(of: data)
             self.init(sealed: file, bytes: data.count, digest: digest, mediaType: mediaType, kind: kind)
         } catch {
             throw .fetch(name(), lacking: error)

@@ -1,4 +1,5 @@
 package import CameoModel
+package import CameoSystem
 
 /// Fetches the bytes of a source. The entry point of this module.
 package final class Fetcher: Sendable {

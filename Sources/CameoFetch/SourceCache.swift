@@ -1,5 +1,6 @@
 package import CameoHTTPCache
 package import CameoModel
+package import CameoSystem
 package import Foundation
 internal import Glibc
 

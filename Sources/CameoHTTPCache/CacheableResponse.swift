@@ -225,7 +225,7 @@ package struct Variant: Hashable, Sendable {
             return "\(name):\(members.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ","))"
         }
         // The values may be secret, and stay out of the store.
-        let digest = SHA256.digest(of: Data(values.joined(separator: "\n").utf8))
+        let digest = BlobDigest(of: Data(values.joined(separator: "\n").utf8))
         return "\(names.joined(separator: ",")):\(digest.hex)"
     }
 }

@@ -1,5 +1,6 @@
 internal import CCurl
-package import CameoModel
+internal import CameoModel
+package import CameoSystem
 package import Foundation
 internal import Glibc
 

@@ -1,6 +1,7 @@
 package import CameoFetch
 package import CameoModel
 package import CameoStore
+package import CameoSystem
 package import Foundation
 package import Logging
 internal import Synchronization

@@ -1,3 +1,5 @@
+internal import CameoSystem
+
 /// A URI that names bytes in the store. The bytes need not exist.
 public enum CameoURI: Hashable, Codable, Sendable, RawRepresentable, LosslessStringConvertible {
     /// `cameo://thumb/<id>`: the newest blob of one thumbnail.
@@ -85,7 +87,7 @@ package struct SourceIdentity: Hashable, Sendable {
 
     package init(of source: String) throws(InvalidRequest) {
         if InlinePicture.isIn(source) {
-            text = CameoURI.blob(SHA256.digest(of: try InlinePicture(parsing: source).bytes)).text
+            text = CameoURI.blob(BlobDigest(of: try InlinePicture(parsing: source).bytes)).text
         } else {
             text = source
         }

@@ -1,3 +1,4 @@
+package import CameoSystem
 package import Foundation
 
 /// One receiver of hook deliveries, as an operator configures it. It alone knows the address or command; requests know

@@ -32,7 +32,7 @@ package struct Initials: Hashable, Sendable {
 
     /// The background for a name, stable across processes and machines and independent of case.
     static func background(for name: String) -> Color {
-        let number = SHA256.digest(of: Array(name.lowercased().utf8)).hex.prefix(8)
+        let number = BlobDigest(of: Array(name.lowercased().utf8)).hex.prefix(8)
         return palette[Int(number, radix: 16).map { $0 % palette.count } ?? 0]
     }
 }

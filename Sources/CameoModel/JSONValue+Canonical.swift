@@ -1,3 +1,5 @@
+internal import CameoSystem
+
 extension JSONValue {
     /// The text in RFC 8785 form (JSON Canonicalization Scheme): keys in UTF-16 order, no whitespace, numbers as
     /// ECMAScript prints them. Whole numbers beyond ±2^53 are printed exactly, whereas RFC 8785 would round them.

@@ -1,3 +1,5 @@
+internal import CameoSystem
+
 /// Percent-encoding of URIs (RFC 3986, section 2.1), on bytes: the decoded bytes need not be text.
 package enum PercentEncoding {
     /// Returns nil if a `%` is not followed by two hexadecimal digits.

@@ -1,3 +1,5 @@
+package import CameoSystem
+
 /// The format of a source, recognised by its magic bytes, or drawn by the renderer.
 package enum PictureFormat: String, CaseIterable, Sendable {
     case jpeg, png, gif, webp, tiff, heif, avif, svg

@@ -1,3 +1,4 @@
+internal import CameoSystem
 package import Foundation
 
 /// The name of a source in messages: recognizable, readable, short, on one line, and without credentials.

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Text compared by its bytes. Swift's own comparison treats "é" and "e" plus a combining accent as equal, and would
 /// merge two queues, files or URLs whose names differ only in that.
 package struct ExactText: Hashable, Sendable {
@@ -100,22 +98,6 @@ extension StringProtocol {
 extension CaseIterable where Self: RawRepresentable<String> {
     /// The words of all cases, for a message: `jpeg, png`.
     package static var allWords: String { allCases.map(\.rawValue).joined(separator: ", ") }
-}
-
-/// NULL-terminated arrays of C strings, as exec takes them.
-package enum CStrings {
-    package static func withPointers<Result>(
-        to strings: [String],
-        _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-    ) -> Result {
-        var pointers = strings.map { strdup($0) }
-        pointers.append(nil)
-        defer { for pointer in pointers { free(pointer) } }
-        return pointers.withUnsafeBufferPointer { buffer in
-            guard let start = buffer.baseAddress else { preconditionFailure("the list contains at least NULL") }
-            return body(start)
-        }
-    }
 }
 
 extension String {

@@ -1,3 +1,5 @@
+package import CameoSystem
+
 /// What is known of a video beyond the size of its frames.
 ///
 /// JSON form: `proto-json/job.schema.json#/$defs/video`.

@@ -65,23 +65,3 @@ package final class WorkClock: Sendable {
         }
     }
 }
-
-/// A value that all who hold it share, and that can be replaced at any time.
-package final class Live<Value: Sendable>: Sendable {
-    private let current: Mutex<Value>
-
-    package init(_ value: Value) { current = Mutex(value) }
-
-    package var value: Value {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
-    }
-}
-
-/// How an operator stops a worker.
-public enum WorkerStop: String, Codable, CaseIterable, Sendable {
-    /// The worker claims nothing more and finishes its running jobs, however long that takes.
-    case drain
-    /// The worker releases its running jobs; their attempts are not counted.
-    case now
-}

@@ -2,6 +2,7 @@ internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import Glibc
 internal import Synchronization
@@ -204,7 +205,7 @@ struct BucketRequest: Sendable {
     /// Whether an answer of 200 may contain an error, because the server began it before it was done.
     var mayFailLate = false
 
-    static let emptyDigest = SHA256.digest(of: Data())
+    static let emptyDigest = BlobDigest(of: Data())
 
     static let checksumHeader = "x-amz-checksum-"
 

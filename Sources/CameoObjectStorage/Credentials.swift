@@ -1,5 +1,6 @@
 internal import CameoHTTPTransfer
 internal import CameoModel
+internal import CameoSystem
 internal import Foundation
 
 /// The right to use a bucket. Its text and its mirror show no secret, so that none gets into a log or a failed test.

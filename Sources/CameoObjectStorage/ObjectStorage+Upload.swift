@@ -93,7 +93,7 @@ extension ObjectStorage {
             query: [("partNumber", String(number)), ("uploadId", id)],
             headers: [("content-type", "application/octet-stream")],
             body: part,
-            digest: SHA256.digest(of: part)
+            digest: BlobDigest(of: part)
         )
         do throws(StoreError) {
             let headers = try await client.send(request).headers
@@ -126,7 +126,7 @@ extension ObjectStorage {
             query: [("uploadId", id)],
             headers: [("content-type", "application/xml")],
             body: body,
-            digest: SHA256.digest(of: body),
+            digest: BlobDigest(of: body),
             accepted: [404],
             // Servers may take minutes to put parts together.
             silence: .seconds(300),

@@ -1,5 +1,6 @@
 package import CameoModel
 package import CameoStore
+internal import CameoSystem
 package import Foundation
 
 // DESIGN. An object's name is its digest, under the prefix and split as in a store's folder, and its bytes never change.
@@ -67,7 +68,7 @@ package final class ObjectStorage: ByteStorage {
             key: ownerKey,
             headers: [("content-type", "text/plain")],
             body: body,
-            digest: SHA256.digest(of: body)
+            digest: BlobDigest(of: body)
         )
         if existing == .kept { request.keepExisting() }
         // A server that does not know conditions: nobody else's mark was there a moment ago.
@@ -222,7 +223,7 @@ package final class ObjectStorage: ByteStorage {
 
     package func data(of digest: BlobDigest, size: Int) async throws(StoreError) -> Data {
         let answer = try await get(digest, into: BodyDestination(limit: size), size: size)
-        guard SHA256.digest(of: answer.body) == digest else { throw .damagedBlob(digest: digest.description) }
+        guard BlobDigest(of: answer.body) == digest else { throw .damagedBlob(digest: digest.description) }
         return answer.body
     }
 
@@ -240,7 +241,7 @@ package final class ObjectStorage: ByteStorage {
             let destination = BodyDestination(limit: part.count, needsNewConnection: true)
             data += try await get(digest, into: destination, size: size, range: part).body
         }
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        guard BlobDigest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
         return data
     }
 

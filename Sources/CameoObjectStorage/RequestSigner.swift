@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 internal import Foundation
 
 // DESIGN. Requests are signed here and not by libcurl, because URLs have to be signed here anyway, and so that a worker
@@ -92,7 +93,7 @@ struct CanonicalRequest {
     var digest: BlobDigest {
         let lines = headers.sorted { $0.name < $1.name }.map { "\($0.name):\($0.value)\n" }.joined()
         let text = [method.rawValue, path, queryText, lines, signedHeaders, payload].joined(separator: "\n")
-        return SHA256.digest(of: Data(text.utf8))
+        return BlobDigest(of: Data(text.utf8))
     }
 }
 

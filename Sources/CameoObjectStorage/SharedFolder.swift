@@ -1,5 +1,6 @@
 package import CameoModel
 package import CameoStore
+internal import CameoSystem
 package import Foundation
 internal import Glibc
 
@@ -72,7 +73,7 @@ package final class SharedFolder: ByteStorage {
         let data = try await perform { files in
             try Self.read(try Self.open(digest, size, files), 0..<size, of: digest)
         }
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        guard BlobDigest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
         return data
     }
 

@@ -244,7 +244,7 @@ extension QueueStore {
             var prepared: [PreparedThumbnail] = []
             for thumbnail in thumbnails {
                 let (bytes, type) = (thumbnail.encoded.bytes, thumbnail.encoded.format.mediaType)
-                let blob = try await prepare(bytes, digest: SHA256.digest(of: bytes), mediaType: type)
+                let blob = try await prepare(bytes, digest: BlobDigest(of: bytes), mediaType: type)
                 prepared.append((thumbnail, blob))
             }
             try await complete(claim, storing: prepared, from: provenance) {
@@ -305,7 +305,7 @@ extension QueueStore {
             try db.value("SELECT data FROM upload WHERE job_id = ?1 AND data IS NOT NULL", [claim.jobID])
         }
         guard let data = stored else { throw StoreError.notFound(uri: "the upload of job \(claim.jobID)") }
-        let digest = SHA256.digest(of: data)
+        let digest = BlobDigest(of: data)
         var request = try job.parsedRequest()
         request.source = CameoURI.blob(digest).text
         let new = try NewJob(request)
@@ -399,7 +399,7 @@ extension QueueStore {
     }
 
     package func store(_ data: Data, mediaType: String?) async throws(StoreError) -> BlobDigest {
-        let digest = SHA256.digest(of: data)
+        let digest = BlobDigest(of: data)
         guard !isReadOnly else { throw .readOnly(path: location) }
         let blob = try await prepare(data, digest: digest, mediaType: mediaType)
         try await commit(.new) { db in
@@ -466,7 +466,7 @@ extension QueueStore {
             }
             return (try row[0], try row[1])
         }
-        if let data = row.data, SHA256.digest(of: data) != digest {
+        if let data = row.data, BlobDigest(of: data) != digest {
             throw .damagedBlob(digest: digest.description)
         }
         return row
@@ -515,7 +515,7 @@ package struct UploadedPicture: Sendable {
                 let reason = "an uploaded picture must have 1 to \(StoreLimits.uploadBytes) bytes, not \(data.count)"
                 throw InvalidRequest(path: "data", reason: reason)
             }
-            let digest = SHA256.digest(of: data)
+            let digest = BlobDigest(of: data)
             request.source = cacheKey?.uri ?? CameoURI.blob(digest).text
             self.digest = digest
         } else {

@@ -253,7 +253,7 @@ package struct FirstReceipt: Sendable {
     /// `data` are the bytes of the picture, if the request has one.
     package init(_ key: IdempotencyKey, of request: CheckedRequest, data: BlobDigest?) {
         (self.key, asked, bytes) = (key, request, data?.hex ?? "")
-        self.request = SHA256.digest(of: Array("\(request.text)\n\(bytes)".utf8)).hex
+        self.request = BlobDigest(of: Array("\(request.text)\n\(bytes)".utf8)).hex
     }
 
     /// What the key already stands for: a receipt, or an objection if it was for another request; nil if it is new.

@@ -1,8 +1,9 @@
 internal import CLinux
 internal import CameoChild
 internal import CameoImaging
-package import CameoModel
+internal import CameoModel
 package import CameoRenderMessages
+package import CameoSystem
 
 /// Serves one job after another until the worker hangs up.
 package enum RenderService {

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 internal import Foundation
 
 /// The facts of an encoded picture, read from its first byte to its last.

@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoRenderMessages
+internal import CameoSystem
 internal import Glibc
 
 /// Failures for which no attempt is to blame.

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import CameoModel
 internal import CameoRenderMessages
+internal import CameoSystem
 internal import Glibc
 
 /// One `cameo-renderer` process. It belongs to the thread that spawned it, and is killed and reaped at the latest when

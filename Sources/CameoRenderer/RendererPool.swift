@@ -1,5 +1,6 @@
 package import CameoModel
 package import CameoRenderMessages
+package import CameoSystem
 internal import Foundation
 internal import Glibc
 

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import CameoModel
 internal import CameoRenderMessages
+internal import CameoSystem
 internal import Foundation
 internal import Glibc
 

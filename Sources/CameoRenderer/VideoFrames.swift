@@ -1,5 +1,6 @@
 package import CameoModel
 internal import CameoRenderMessages
+package import CameoSystem
 internal import Glibc
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 package import CameoModel
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 /// Writes thumbnails into a folder, under names that are safe whatever the sources are called: they contain no separators,

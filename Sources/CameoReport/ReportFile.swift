@@ -1,5 +1,6 @@
 internal import CameoModel
 package import CameoStore
+internal import CameoSystem
 package import Foundation
 
 /// Writes a report to a new file, or over an earlier one.

@@ -1,7 +1,8 @@
 internal import CVideo
 internal import CameoChild
-package import CameoModel
+internal import CameoModel
 package import CameoRenderMessages
+package import CameoSystem
 
 /// Serves frames of videos, one after another, until the worker hangs up. It says what a renderer says, and answers a job
 /// with one rendition: the frame as an uncompressed PNG, or those of a storyboard one below the other.

@@ -1,6 +1,7 @@
 internal import CVideo
 internal import CameoModel
 internal import CameoRenderMessages
+internal import CameoSystem
 internal import Foundation
 
 /// One decoded frame, or the reason why there is none.

@@ -1,5 +1,6 @@
 package import CameoModel
 internal import CameoStore
+package import CameoSystem
 internal import Hummingbird
 
 /// The settings of a server.

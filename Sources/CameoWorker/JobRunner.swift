@@ -2,6 +2,7 @@ internal import CameoFetch
 internal import CameoModel
 internal import CameoRenderer
 internal import CameoStore
+internal import CameoSystem
 internal import Logging
 
 // DESIGN. One attempt, from claim to settlement: fetch → render → complete, as one structured task. `SettlementRules` turns

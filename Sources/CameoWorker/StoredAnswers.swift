@@ -3,6 +3,7 @@ package import CameoHTTPCache
 package import CameoModel
 internal import CameoRenderer
 package import CameoStore
+package import CameoSystem
 package import Foundation
 package import Logging
 

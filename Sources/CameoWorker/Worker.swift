@@ -3,6 +3,7 @@ package import CameoHooks
 internal import CameoModel
 package import CameoRenderer
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 package import Logging
 internal import ServiceLifecycle

@@ -1,5 +1,6 @@
 public import ArgumentParser
-package import CameoModel
+internal import CameoModel
+package import CameoSystem
 internal import CommandSupport
 internal import Foundation
 public import Logging

@@ -1,7 +1,8 @@
 package import ArgumentParser
 internal import CLinux
-package import CameoModel
+internal import CameoModel
 internal import CameoStore
+package import CameoSystem
 internal import Foundation
 internal import Glibc
 internal import Synchronization

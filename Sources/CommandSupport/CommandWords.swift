@@ -1,6 +1,7 @@
 package import ArgumentParser
 internal import CameoModel
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 /// A command whose positional arguments are sources: paths, patterns, URIs.

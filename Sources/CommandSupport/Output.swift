@@ -1,5 +1,6 @@
 internal import CameoModel
 package import CameoReport
+internal import CameoSystem
 package import Foundation
 internal import Glibc
 internal import Synchronization

@@ -1,4 +1,5 @@
-package import CameoModel
+internal import CameoModel
+package import CameoSystem
 package import Foundation
 
 /// A picture as typed on the command line, resolved to its source. An existing path is a path; otherwise a URI or a

@@ -3,6 +3,7 @@ internal import CameoModel
 internal import CameoReport
 internal import CameoSQLite
 internal import CameoStore
+internal import CameoSystem
 internal import CommandSupport
 internal import Foundation
 

@@ -145,7 +145,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         try await store.finishing {
             let jobs: [Int64]
             if let bytes {
-                let receipt = try await naming(key?.uri ?? CameoURI.blob(SHA256.digest(of: bytes)).text) {
+                let receipt = try await naming(key?.uri ?? CameoURI.blob(BlobDigest(of: bytes)).text) {
                     try await store.enqueue(requests.made(0..<1)[0], data: bytes, cacheKey: key, once: nil)
                 }
                 jobs = [receipt].compactMap(\.id)

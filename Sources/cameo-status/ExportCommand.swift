@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CameoModel
 internal import CameoReport
 internal import CameoStore
+internal import CameoSystem
 internal import CommandSupport
 internal import Foundation
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import CameoWeb
 internal import CommandLogging
 internal import CommandSupport

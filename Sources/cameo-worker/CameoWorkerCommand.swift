@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CameoHooks
 internal import CameoModel
+internal import CameoSystem
 internal import CameoWorker
 internal import CommandLogging
 internal import CommandSupport

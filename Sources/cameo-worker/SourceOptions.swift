@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CameoFetch
 internal import CameoModel
+internal import CameoSystem
 internal import CameoWorker
 internal import CommandSupport
 internal import Foundation

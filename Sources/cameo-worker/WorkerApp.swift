@@ -5,6 +5,7 @@ internal import CameoModel
 internal import CameoRenderer
 internal import CameoReport
 internal import CameoStore
+internal import CameoSystem
 internal import CameoWorker
 internal import CommandLogging
 internal import CommandSupport

@@ -58,7 +58,7 @@ struct Furnishing {
         }
         let provenance = Provenance(
             source: try SourceIdentity(of: request.source),
-            sourceDigest: SHA256.digest(of: Data(request.source.utf8)),
+            sourceDigest: BlobDigest(of: Data(request.source.utf8)),
             sourceSeen: try await store.beginFetch(job.claim, of: request).sourceSeen,
             rendererVersion: "test-1",
             picture: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
@@ -171,7 +171,7 @@ struct Furnishing {
                 mediaType: "image/png",
                 textEncoding: nil,
                 freshUntil: clock.now + 60,
-                blob: SHA256.digest(of: bytes),
+                blob: BlobDigest(of: bytes),
                 bytes: bytes.count,
                 sourceSeen: try await store.nextSourceSeen(),
                 peers: peers

@@ -27,7 +27,7 @@ struct ImportedStoreTests {
         var upload = Furnishing.request("cameo://unused")
         upload.batch = "uploads"
         let once = try IdempotencyKey("once", of: "me")
-        let first = try await old.data(of: .blob(SHA256.digest(of: Data("an upload".utf8))))
+        let first = try await old.data(of: .blob(BlobDigest(of: Data("an upload".utf8))))
         let repeated = try await store.enqueue(upload, data: first, cacheKey: nil, once: once)
         #expect(repeated.outcome == .accepted)
         let joined = try await store.enqueue([Furnishing.request("file:///pictures/urgent.jpg")])
@@ -68,7 +68,7 @@ struct ImportedStoreTests {
         }
         let upload = try #require(jobs.first { $0.request.contains("upload:") })
         let request = try await store.absorbUpload(upload)
-        #expect(request.source == CameoURI.blob(SHA256.digest(of: Data([1, 2]))).text)
+        #expect(request.source == CameoURI.blob(BlobDigest(of: Data([1, 2]))).text)
         let product = try Fixture.product(of: job, bytes: "made", seen: try await store.nextSourceSeen())
         try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         #expect(try await store.job(urgent).state == .completed)

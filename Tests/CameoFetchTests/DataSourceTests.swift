@@ -1,5 +1,6 @@
 import CameoFetch
 import CameoModel
+import CameoSystem
 import Foundation
 import Testing
 
@@ -19,7 +20,7 @@ struct DataSourceTests {
         #expect(try source.contents() == Data("picture".utf8))
         #expect(source.bytes == 7)
         #expect(source.mediaType == "text/plain")
-        #expect(source.digest == SHA256.digest(of: Data("picture".utf8)))
+        #expect(source.digest == BlobDigest(of: Data("picture".utf8)))
         #expect(source.offset == 0)
         #expect(write(source.file.descriptor, "x", 1) == -1)
         #expect(ftruncate(source.file.descriptor, 0) == -1)
@@ -36,7 +37,7 @@ struct DataSourceTests {
             let fetched = try await fetcher.fetch(source)
             #expect(try fetched.contents() == bytes)
             #expect(fetched.mediaType == nil)
-            #expect(fetched.digest == SHA256.digest(of: bytes))
+            #expect(fetched.digest == BlobDigest(of: bytes))
             #expect(write(fetched.file.descriptor, "x", 1) == -1)
         }
         let broken = try await failure(of: text + "*", with: fetcher)

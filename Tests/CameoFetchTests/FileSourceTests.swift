@@ -1,5 +1,6 @@
 import CameoFetch
 import CameoModel
+import CameoSystem
 import Foundation
 import Synchronization
 import Testing
@@ -23,7 +24,7 @@ struct FileSourceTests {
             let source = try await fetcher.fetch(prefix + encoded)
             #expect(try source.contents() == bytes)
             #expect(source.bytes == bytes.count)
-            #expect(source.digest == SHA256.digest(of: bytes))
+            #expect(source.digest == BlobDigest(of: bytes))
             #expect(source.mediaType == nil)
             #expect(source.offset == 0)
             #expect(source.changeSinceOpened() == nil)

@@ -1,5 +1,6 @@
 import CameoFetch
 import CameoModel
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing
@@ -20,7 +21,7 @@ struct HTTPSourceTests {
         let bytes = Data(repeating: UInt8(ascii: "x"), count: count)
         #expect(try source.contents() == bytes)
         #expect(source.bytes == count)
-        #expect(source.digest == SHA256.digest(of: bytes))
+        #expect(source.digest == BlobDigest(of: bytes))
         #expect(source.mediaType == "image/png")
         #expect(source.offset == 0)
         #expect(source.changeSinceOpened() == nil)

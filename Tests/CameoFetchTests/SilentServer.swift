@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSystem
 import Glibc
 
 /// A port on 127.0.0.1 that accepts connections, in the kernel, and never says anything.

@@ -81,7 +81,7 @@ private actor ModelCache: CacheSubject {
             responseTime: time
         )
         let body = answer.body
-        let digest = SHA256.digest(of: Data(body.utf8))
+        let digest = BlobDigest(of: Data(body.utf8))
         bodies[digest] = body
         return conversation.answered(head, from: [], at: time) { (digest, body.utf8.count) }
     }

@@ -9,7 +9,7 @@ struct ConversationTests {
 
     private let target: URL
     private let key: SourceKey
-    private let digest = SHA256.digest(of: Data("picture".utf8))
+    private let digest = BlobDigest(of: Data("picture".utf8))
 
     init() throws {
         target = try #require(URL(string: "http://example.com/picture"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("RFC 9110, section 14: downloads that are resumed", .timeLimit(.minutes(10)))
 struct PartialResponseTests {
-    private static let digest = SHA256.digest(of: Data())
+    private static let digest = BlobDigest(of: Data())
     private static let whole = ["ETag: \"a\"", "Content-Length: 200000"]
     /// A minute before noon, and a second later.
     private static let strong = "Last-Modified: \(HTTPDate.text(of: noon - 60))"

@@ -15,7 +15,7 @@ struct VariantTests {
         return variant.matches(fields(second))
     }
 
-    private func digest(_ text: String) -> String { SHA256.digest(of: Data(text.utf8)).hex }
+    private func digest(_ text: String) -> String { BlobDigest(of: Data(text.utf8)).hex }
 
     private static let pairs: [([String], [String], [String], Bool)] = [
         // Vary, the request that was answered, another one, whether that matches

@@ -3,6 +3,7 @@ import CameoHooks
 import CameoModel
 import CameoSQLite
 import CameoStore
+import CameoSystem
 import Foundation
 import Logging
 import Synchronization

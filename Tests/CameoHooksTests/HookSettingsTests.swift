@@ -1,6 +1,7 @@
 import CameoFetch
 import CameoHooks
 import CameoModel
+import CameoSystem
 import Foundation
 import Testing
 

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import CameoModel
+@testable import CameoSystem
 
 @Suite(.timeLimit(.minutes(5)))
 struct BlockingThreadsTests {

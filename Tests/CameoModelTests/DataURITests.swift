@@ -44,7 +44,7 @@ struct DataURITests {
     }
 
     @Test func identityOfADataURIIsTheBlobOfItsBytes() throws {
-        let blob = CameoURI.blob(SHA256.digest(of: Data([65, 66, 67]))).text
+        let blob = CameoURI.blob(BlobDigest(of: Data([65, 66, 67]))).text
         for uri in ["data:,ABC", "data:image/png;base64,QUJD", "DATA:;BASE64,Q%55JD", blob] {
             #expect(try SourceIdentity(of: uri).text == blob)
         }

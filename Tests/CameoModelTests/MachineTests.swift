@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing

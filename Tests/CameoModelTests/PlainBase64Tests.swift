@@ -34,7 +34,7 @@ struct PlainBase64Tests {
     func everySpellingIsTheSamePicture(name: String, source: String) throws {
         #expect(PlainBase64.matches(source))
         #expect(try PlainBase64.decoded(source) == Self.bytes)
-        let uri = CameoURI.blob(SHA256.digest(of: Self.bytes)).text
+        let uri = CameoURI.blob(BlobDigest(of: Self.bytes)).text
         #expect(try SourceIdentity(of: source).text == uri)
         #expect(try SourceIdentity(of: "data:image/gif;base64,\(source)").text == uri)
         try ThumbnailRequest(source: source, renditions: [Rendition(width: 8)]).validate()

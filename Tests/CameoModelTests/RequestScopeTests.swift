@@ -7,7 +7,7 @@ struct RequestScopeTests {
 
     @Test func scopeIsTheDigestOfTheCanonicalHeaders() throws {
         let scope = try #require(RequestScope(headers: ["B-Name": "2", "a-name": "1"]))
-        let digest = SHA256.digest(of: Array(#"{"a-name":"1","b-name":"2"}"#.utf8))
+        let digest = BlobDigest(of: Array(#"{"a-name":"1","b-name":"2"}"#.utf8))
         #expect(scope.text == digest.hex.prefix(32))
     }
 

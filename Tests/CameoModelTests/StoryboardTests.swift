@@ -31,7 +31,7 @@ struct StoryboardTests {
     }
 
     private static func thumbnail(_ storyboard: Rendition.Storyboard?, duration: Double?) throws -> Thumbnail {
-        let digest = SHA256.digest(of: Data())
+        let digest = BlobDigest(of: Data())
         let video = VideoFacts(duration: duration, time: nil, codec: .h264, rotation: 0, hasAudio: false)
         return Thumbnail(
             id: try #require(ThumbnailID(String(repeating: "a", count: 32))),

@@ -39,7 +39,7 @@ struct ThumbnailIDTests {
     func canonicalTextOfTheVectorHasItsDigest(vector: Vector) throws {
         #expect(vector.canonical.count == vector.uris.count)
         for (text, uri) in zip(vector.canonical, vector.uris) {
-            #expect("cameo://thumb/\(SHA256.digest(of: Data(text.utf8)).hex.prefix(32))" == uri)
+            #expect("cameo://thumb/\(BlobDigest(of: Data(text.utf8)).hex.prefix(32))" == uri)
             #expect(try JSONValue(parsing: text).canonicalText == text)
         }
     }

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoObjectStorage
 import CameoStore
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ struct ByteStorageTests {
     func bytesAreReadAsTheyWereStored(kind: StorageKind, size: Int) async throws {
         let (storage, place) = try kind.make()
         let data = try bytes(size)
-        let digest = SHA256.digest(of: data)
+        let digest = BlobDigest(of: data)
         #expect(try await storage.put(data) == .stored)
         #expect(try await storage.data(of: digest, size: size) == data)
         for range in [0..<size, 0..<min(size, 1), size / 2..<size, size..<size] {
@@ -26,7 +27,7 @@ struct ByteStorageTests {
         let (storage, place) = try kind.make()
         let data = try bytes(3_000_000)
         _ = try await storage.put(data)
-        guard case .file(let file, data.count) = try await storage.bytes(of: SHA256.digest(of: data), size: data.count)
+        guard case .file(let file, data.count) = try await storage.bytes(of: BlobDigest(of: data), size: data.count)
         else {
             Issue.record("not a file")
             return
@@ -55,7 +56,7 @@ struct ByteStorageTests {
     @Test(arguments: StorageKind.allCases)
     func whatIsNotThereIsNotFoundAndItsRemovalDoesNothing(kind: StorageKind) async throws {
         let (storage, place) = try kind.make()
-        let digest = SHA256.digest(of: Data("nothing".utf8))
+        let digest = BlobDigest(of: Data("nothing".utf8))
         let error = StoreError.notFound(uri: "cameo://blob/\(digest)")
         await #expect(throws: error) { try await storage.data(of: digest, size: 7) }
         await #expect(throws: error) { try await storage.data(of: digest, range: 0..<1, size: 7) }
@@ -69,7 +70,7 @@ struct ByteStorageTests {
     func removedBytesAreGoneAndCanBeStoredAgain(kind: StorageKind) async throws {
         let (storage, place) = try kind.make()
         let data = try bytes(1_000)
-        let digest = SHA256.digest(of: data)
+        let digest = BlobDigest(of: data)
         _ = try await storage.put(data)
         try await storage.remove(digest)
         await #expect(throws: StoreError.notFound(uri: "cameo://blob/\(digest)")) {
@@ -85,7 +86,7 @@ struct ByteStorageTests {
     func bytesOfAnotherSizeAreDamaged(kind: StorageKind, difference: Int) async throws {
         let (storage, place) = try kind.make()
         let data = try bytes(2_000)
-        let digest = SHA256.digest(of: data)
+        let digest = BlobDigest(of: data)
         _ = try await storage.put(data)
         let error = StoreError.damagedBlob(digest: digest.description)
         await #expect(throws: error) { try await storage.data(of: digest, size: 2_000 + difference) }
@@ -105,8 +106,8 @@ struct ByteStorageTests {
         // How many have written does not matter: Swift judges a condition when a request begins, JuiceFS never.
         #expect(results.contains(.stored))
         let page = try await storage.list(after: nil, limit: 10)
-        #expect(page.objects.map(\.digest) == [SHA256.digest(of: data)])
-        #expect(try await storage.data(of: SHA256.digest(of: data), size: data.count) == data)
+        #expect(page.objects.map(\.digest) == [BlobDigest(of: data)])
+        #expect(try await storage.data(of: BlobDigest(of: data), size: data.count) == data)
         withExtendedLifetime(place) {}
     }
 
@@ -118,7 +119,7 @@ struct ByteStorageTests {
         let again = try await storage.put(data)
         #expect(again == (kind == .juicefs ? .stored : .existed))
         #expect(try await storage.put(data, existing: .replaced) == .stored)
-        #expect(try await storage.data(of: SHA256.digest(of: data), size: 1_000) == data)
+        #expect(try await storage.data(of: BlobDigest(of: data), size: 1_000) == data)
         withExtendedLifetime(place) {}
     }
 
@@ -135,8 +136,8 @@ struct ByteStorageTests {
             #expect(page.foreign.isEmpty)
             (listed, cursor, pages) = (listed + page.objects, page.next, pages + 1)
         } while cursor != nil && pages < 10
-        #expect(listed.map(\.digest.hex) == all.map { SHA256.digest(of: $0).hex }.sorted())
-        let sizes = Dictionary(uniqueKeysWithValues: all.map { (SHA256.digest(of: $0), $0.count) })
+        #expect(listed.map(\.digest.hex) == all.map { BlobDigest(of: $0).hex }.sorted())
+        let sizes = Dictionary(uniqueKeysWithValues: all.map { (BlobDigest(of: $0), $0.count) })
         for object in listed {
             #expect(object.size == sizes[object.digest])
             // Times of S3 have a second's precision at least.

@@ -100,7 +100,7 @@ struct CredentialTests {
         }
         #expect(try await service.given() == 1)
         let url = try #require(
-            try await storage.temporaryURL(of: SHA256.digest(of: Data()), on: .init(lifetime: .seconds(86_400)))
+            try await storage.temporaryURL(of: BlobDigest(of: Data()), on: .init(lifetime: .seconds(86_400)))
         )
         // It ends with the credentials.
         #expect((3_500...3_600).contains(url.remaining.seconds))

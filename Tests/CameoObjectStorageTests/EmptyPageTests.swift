@@ -28,7 +28,7 @@ struct EmptyPageTests {
     @Test func aPageWithoutKeysThatGoesOnIsFollowedByItsToken() async throws {
         let storage = try server.storage(through: proxy)
         let root = storage.root
-        let found = SHA256.digest(of: Data("one".utf8))
+        let found = BlobDigest(of: Data("one".utf8))
         for page in [page([], token: "t+1/="), page([], token: "t2"), page([root + found.path], token: "t3")] {
             try await proxy.add(page)
         }

@@ -1,5 +1,6 @@
 import CameoModel
 import CameoStore
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ struct FaultTests {
     private let server: ObjectServer
     private let proxy: FaultyProxy
     private let data: Data
-    private var digest: BlobDigest { SHA256.digest(of: data) }
+    private var digest: BlobDigest { BlobDigest(of: data) }
 
     init() async throws {
         data = try bytes(20_000)

@@ -19,7 +19,7 @@ struct ObjectStorageTests {
             key: storage.key(of: digest),
             headers: [("content-type", "image/webp")],
             body: other,
-            digest: SHA256.digest(of: other)
+            digest: BlobDigest(of: other)
         )
         _ = try await storage.client.send(request)
     }
@@ -28,7 +28,7 @@ struct ObjectStorageTests {
     func damagedBytesAreNeverReturnedAndCanBeReplaced(kind: ObjectServer.Kind) async throws {
         let storage = try server(kind).storage()
         let (data, other) = (try bytes(2_000), try bytes(2_000))
-        let digest = SHA256.digest(of: data)
+        let digest = BlobDigest(of: data)
         _ = try await storage.put(data)
         try await damage(digest, with: other, in: storage)
         await #expect(throws: StoreError.damagedBlob(digest: digest.description)) {
@@ -42,7 +42,7 @@ struct ObjectStorageTests {
     @Test(arguments: ObjectServer.Kind.allCases)
     func bytesThatWereChangedOnTheWayAreRefused(kind: ObjectServer.Kind) async throws {
         let storage = try server(kind).storage()
-        let digest = SHA256.digest(of: Data("other".utf8))
+        let digest = BlobDigest(of: Data("other".utf8))
         let error = await #expect(throws: StoreError.self) {
             try await storage.put(Data("bytes".utf8), as: digest, mediaType: nil, existing: .kept)
         }
@@ -90,7 +90,7 @@ struct ObjectStorageTests {
         let text = server.name("x").replacing("s3://cameo/", with: "s3://nowhere/")
         let name = try BucketName(text, environment: server.environment)
         let storage = try ObjectStorage(name, configuration: .init(environment: server.environment))
-        let digest = SHA256.digest(of: Data())
+        let digest = BlobDigest(of: Data())
         for call in [{ try await storage.put(Data()) as Any }, { try await storage.data(of: digest, size: 0) as Any }] {
             let error = await #expect(throws: StoreError.self) { try await call() }
             #expect(error?.description.contains("NoSuchBucket") == true)
@@ -115,7 +115,7 @@ struct ObjectStorageTests {
         let prefix = "test-\(UUID().uuidString)"
         let (one, two) = (try server.storage(prefix), try server.storage("\(prefix)/inner"))
         for storage in [one, two, try server.storage("\(prefix)0")] { _ = try await storage.put(Data("same".utf8)) }
-        let digest = SHA256.digest(of: Data("same".utf8))
+        let digest = BlobDigest(of: Data("same".utf8))
         for name in ["notes & <more>.txt", "ab/short", "ab/\(digest.hex)"] {
             let encoded = PercentEncoding.encoded(name.utf8, keeping: [0x2F])
             let request = BucketRequest(
@@ -154,7 +154,7 @@ struct ObjectStorageTests {
             let page = try await storage.list(after: cursor, limit: count / 3 + 1)
             (listed, cursor, pages) = (listed + page.objects.map(\.digest.hex), page.next, pages + 1)
         } while cursor != nil && pages < 10
-        #expect(listed == all.map { SHA256.digest(of: $0).hex }.sorted())
+        #expect(listed == all.map { BlobDigest(of: $0).hex }.sorted())
         #expect(pages == 3)
     }
 
@@ -168,7 +168,7 @@ struct ObjectStorageTests {
         #expect(try await proxy.requests().count == 4)
         // The answer to a HEAD has no code that tells why.
         let fresh = try server.storage(through: proxy) { $0.now = { Date() + error } }
-        #expect(try await fresh.size(of: SHA256.digest(of: Data())) == nil)
+        #expect(try await fresh.size(of: BlobDigest(of: Data())) == nil)
     }
 
     @Test func aConnectionIsUsedAgain() async throws {
@@ -178,7 +178,7 @@ struct ObjectStorageTests {
         for index in 0..<10 {
             let data = Data("\(index)".utf8)
             _ = try await storage.put(data)
-            _ = try await storage.data(of: SHA256.digest(of: data), size: data.count)
+            _ = try await storage.data(of: BlobDigest(of: data), size: data.count)
         }
         #expect(try await proxy.connections() == 1)
     }
@@ -197,7 +197,7 @@ struct ObjectStorageTests {
 
     @Test func theMediaTypeIsThatOfTheBytes() async throws {
         let storage = try server().storage()
-        let digest = SHA256.digest(of: Data("x".utf8))
+        let digest = BlobDigest(of: Data("x".utf8))
         for (given, kept) in [
             ("image/webp", "image/webp"), (nil, "application/octet-stream"), ("a\r\nb: c", "application/octet-stream"),
         ] {

@@ -1,5 +1,6 @@
 import CameoModel
 import CameoStore
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ struct ReplacedBytesTests {
     private let proxy: FaultyProxy
     private let storage: ObjectStorage
     private let data: Data
-    private var digest: BlobDigest { SHA256.digest(of: data) }
+    private var digest: BlobDigest { BlobDigest(of: data) }
 
     init() async throws {
         data = try bytes(20_000)
@@ -78,7 +79,7 @@ struct ReplacedBytesTests {
     @Test func decodedBytesCountAgainstTheLimit() async throws {
         let zeros = Data(repeating: 0, count: 10_000_000)
         _ = try await storage.put(zeros)
-        let digest = SHA256.digest(of: zeros)
+        let digest = BlobDigest(of: zeros)
         try await proxy.add(.coded("gzip").times(1, "GET"))
         await #expect(throws: StoreError.damagedBlob(digest: digest.description)) {
             try await storage.data(of: digest, size: 20_000)
@@ -94,7 +95,7 @@ struct ReplacedBytesTests {
 
     @Test func ignoredRangesAreNamed() async throws {
         let text = String(repeating: "as it is ", count: 1_000)
-        let (data, digest) = (Data(text.utf8), SHA256.digest(of: Data(text.utf8)))
+        let (data, digest) = (Data(text.utf8), BlobDigest(of: Data(text.utf8)))
         _ = try await storage.put(data)
         for range in [5..<90, 0..<8_999] {
             try await proxy.add(.body(text).times(1, "GET"))
@@ -140,7 +141,7 @@ struct ReplacedBytesTests {
             key: storage.key(of: digest),
             headers: [("content-type", "text/html")],
             body: Data("<html>".utf8),
-            digest: SHA256.digest(of: Data("<html>".utf8))
+            digest: BlobDigest(of: Data("<html>".utf8))
         )
         _ = try await storage.client.send(request)
         let damaged = StoreError.damagedBlob(digest: digest.description)
@@ -158,7 +159,7 @@ struct ReplacedBytesTests {
         for count in [0, 1, 2] {
             let data = try bytes(count)
             _ = try await storage.put(data)
-            #expect(try await storage.dataInParts(of: SHA256.digest(of: data), size: count) == data)
+            #expect(try await storage.dataInParts(of: BlobDigest(of: data), size: count) == data)
         }
     }
 

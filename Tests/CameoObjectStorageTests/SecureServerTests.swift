@@ -20,7 +20,7 @@ struct SecureServerTests {
             environment: server.environment.merging([variable: authorities]) { $1 }
         )
         #expect(try await storage.put(Self.data) == .stored)
-        #expect(try await storage.data(of: SHA256.digest(of: Self.data), size: Self.data.count) == Self.data)
+        #expect(try await storage.data(of: BlobDigest(of: Self.data), size: Self.data.count) == Self.data)
     }
 
     /// Nothing is repeated: neither another attempt nor another hour changes a certificate.
@@ -46,7 +46,7 @@ struct SecureServerTests {
         )
         #expect(try await storage.put(Self.data) == .stored)
         #expect(try await storage.list(after: nil, limit: 10).objects.map(\.size) == [Self.data.count])
-        let digest = SHA256.digest(of: Self.data)
+        let digest = BlobDigest(of: Self.data)
         let terms = TemporaryURLTerms(lifetime: .seconds(60))
         let url = try #require(try await storage.temporaryURL(of: digest, on: terms)).text
         #expect(storage.temporaryURLOrigin(at: nil) == "https://cameo.localhost:\(server.port)")

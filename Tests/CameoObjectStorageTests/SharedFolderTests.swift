@@ -31,7 +31,7 @@ struct SharedFolderTests {
         let storage = try SharedFolder(at: folder.path, creating: true)
         _ = try await storage.put(Data("x".utf8))
         let terms = TemporaryURLTerms(lifetime: .seconds(60), endpoint: Endpoint("https://pictures.example"))
-        #expect(try await storage.temporaryURL(of: SHA256.digest(of: Data("x".utf8)), on: terms) == nil)
+        #expect(try await storage.temporaryURL(of: BlobDigest(of: Data("x".utf8)), on: terms) == nil)
         #expect(storage.temporaryURLOrigin(at: terms.endpoint) == nil)
     }
 
@@ -54,9 +54,9 @@ struct SharedFolderTests {
         try FileManager.default.moveItem(at: folder.url, to: away)
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: false)
         let calls: [() async throws -> Any] = [
-            { try await storage.put(Data("y".utf8)) }, { try await storage.data(of: SHA256.digest(of: data), size: 1) },
+            { try await storage.put(Data("y".utf8)) }, { try await storage.data(of: BlobDigest(of: data), size: 1) },
             { try await storage.list(after: nil, limit: 1) }, { try await storage.removeUnfinished(before: .now) },
-            { try await storage.remove(SHA256.digest(of: data)) },
+            { try await storage.remove(BlobDigest(of: data)) },
         ]
         for call in calls {
             let error = await #expect(throws: StoreError.self) { try await call() }
@@ -69,13 +69,13 @@ struct SharedFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         try FileManager.default.removeItem(at: folder.url)
         try FileManager.default.moveItem(at: away, to: folder.url)
-        #expect(try await storage.data(of: SHA256.digest(of: data), size: 1) == data)
+        #expect(try await storage.data(of: BlobDigest(of: data), size: 1) == data)
     }
 
     @Test func bytesAreFilesByTheirDigestAndNothingElseIsLeft() async throws {
         let storage = try SharedFolder(at: folder.path, creating: true)
         let data = try bytes(10_000)
-        let digest = SHA256.digest(of: data)
+        let digest = BlobDigest(of: data)
         _ = try await storage.put(data)
         #expect(try Data(contentsOf: URL(filePath: path(of: digest))) == data)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("tmp")).isEmpty)
@@ -85,7 +85,7 @@ struct SharedFolderTests {
     func damagedBytesAreNeverReturnedAndCanBeReplaced(damage: String) async throws {
         let storage = try SharedFolder(at: folder.path, creating: true)
         let data = try bytes(10_000)
-        let digest = SHA256.digest(of: data)
+        let digest = BlobDigest(of: data)
         _ = try await storage.put(data)
         let file = URL(filePath: path(of: digest))
         switch damage {
@@ -118,7 +118,7 @@ struct SharedFolderTests {
         let data = Data("x".utf8)
         _ = try await storage.put(data)
         let old = Date(timeIntervalSince1970: 1_000_000_000)
-        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path(of: SHA256.digest(of: data)))
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path(of: BlobDigest(of: data)))
         #expect(try await storage.put(data) == .existed)
         #expect(try await storage.list(after: nil, limit: 1).objects.map(\.storedAt) == [old])
         #expect(try await storage.put(data, existing: .replaced) == .stored)
@@ -141,7 +141,7 @@ struct SharedFolderTests {
     @Test func otherEntriesAreForeignAndNeverEntered() async throws {
         let storage = try SharedFolder(at: folder.path, creating: true)
         _ = try await storage.put(Data("x".utf8))
-        let inner = String(SHA256.digest(of: Data("x".utf8)).hex.prefix(2))
+        let inner = String(BlobDigest(of: Data("x".utf8)).hex.prefix(2))
         try FileManager.default.createDirectory(atPath: folder.path("photos"), withIntermediateDirectories: false)
         try FileManager.default.createSymbolicLink(atPath: folder.path("00"), withDestinationPath: "/")
         for name in ["photos/a", "\(inner)/b", "ff"] { try folder.write(Data(), to: name) }
@@ -156,7 +156,7 @@ struct SharedFolderTests {
         let storage = try SharedFolder(at: folder.path, creating: true)
         let data = Data("x".utf8)
         _ = try await storage.put(data)
-        let file = path(of: SHA256.digest(of: data))
+        let file = path(of: BlobDigest(of: data))
         let mode = { (path: String) in
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         }

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSystem
 import Foundation
 import Testing
 
@@ -61,7 +62,7 @@ struct SigningTests {
             path: example.path,
             query: example.query,
             headers: [Self.host] + example.headers,
-            payload: SHA256.digest(of: Data(example.body.utf8)).hex
+            payload: BlobDigest(of: Data(example.body.utf8)).hex
         )
         let headers = RequestSigner(region: "us-east-1").headers(
             signing: request,

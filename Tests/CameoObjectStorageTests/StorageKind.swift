@@ -46,7 +46,7 @@ extension ObjectServer {
 extension ByteStorage {
     /// Stores bytes under their digest.
     func put(_ data: Data, existing: ExistingBytes = .kept) async throws(StoreError) -> PutResult {
-        try await put(data, as: SHA256.digest(of: data), mediaType: "image/webp", existing: existing)
+        try await put(data, as: BlobDigest(of: data), mediaType: "image/webp", existing: existing)
     }
 }
 

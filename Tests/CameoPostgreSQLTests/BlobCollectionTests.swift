@@ -118,7 +118,7 @@ struct BlobCollectionTests {
             #expect(receipt.outcome == (letter == "a" ? .accepted : .joined))
         }
         #expect(try await collect().count == 1)
-        #expect(try await store.data(of: SHA256.digest(of: StoreFixture.bytes("a"))) == StoreFixture.bytes("a"))
+        #expect(try await store.data(of: BlobDigest(of: StoreFixture.bytes("a"))) == StoreFixture.bytes("a"))
     }
 
     /// A blob may have lost a reference before and gained one since.
@@ -133,7 +133,7 @@ struct BlobCollectionTests {
         let job = try #require(try await store.claim(limit: 1, for: "w1").first)
         let product = JobProduct.rendered(try StoreFixture.rendered(job, bytes: bytes), try StoreFixture.provenance())
         try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
-        let (hex, next) = (SHA256.digest(of: bytes).hex, try await store.store(other, mediaType: nil).hex)
+        let (hex, next) = (BlobDigest(of: bytes).hex, try await store.store(other, mediaType: nil).hex)
         try await sql(
             """
             INSERT INTO orphan VALUES ('\(hex)', 1) ON CONFLICT (digest) DO UPDATE SET since = 1;
@@ -146,7 +146,7 @@ struct BlobCollectionTests {
     private func age(_ bytes: Data, rows tables: String...) async throws {
         for table in tables {
             let column = table == "blob" ? "created_at" : "since"
-            try await sql("UPDATE \(table) SET \(column) = 1 WHERE digest = '\(SHA256.digest(of: bytes).hex)'")
+            try await sql("UPDATE \(table) SET \(column) = 1 WHERE digest = '\(BlobDigest(of: bytes).hex)'")
         }
     }
 
@@ -163,7 +163,7 @@ struct BlobCollectionTests {
     func jobKeepsItsBlobHoweverItWasEnqueued(way: String) async throws {
         let bytes = StoreFixture.bytes("a")
         try await keep(bytes)
-        let uri = CameoURI.blob(SHA256.digest(of: bytes)).text
+        let uri = CameoURI.blob(BlobDigest(of: bytes)).text
         switch way {
         case "program": _ = try await store.enqueue([StoreFixture.request(uri)])
         case "SQL":
@@ -209,7 +209,7 @@ struct BlobCollectionTests {
     func writerThatRacesACollectionNeverLosesItsBytes(count: Int) async throws {
         let bytes = StoreFixture.bytes("a", count)
         let other = try PostgreSQLStore(store.url)
-        let hex = SHA256.digest(of: bytes).hex
+        let hex = BlobDigest(of: bytes).hex
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for seen in 1...TestLength.rounds(40, full: 150) {

@@ -44,7 +44,7 @@ struct CheckTests {
         let rendered = try StoreFixture.rendered(job, bytes: bytes)
         let product = JobProduct.rendered(rendered, try StoreFixture.provenance(of: source))
         try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
-        return (try receipt.jobID, SHA256.digest(of: bytes))
+        return (try receipt.jobID, BlobDigest(of: bytes))
     }
 
     private func file(of digest: BlobDigest) throws -> URL {
@@ -150,7 +150,7 @@ struct CheckTests {
 
     @Test func bytesThatNoRowNamesAreRemovedWhenTheyAreOld() async throws {
         let bytes = Data(repeating: 1, count: 1_000)
-        let digest = SHA256.digest(of: bytes)
+        let digest = BlobDigest(of: bytes)
         _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)
         // The storage's clock is real, the store's stands in the year 2030.
         #expect(try await problems()["files"]?.contains(digest.description) == true)
@@ -169,7 +169,7 @@ struct CheckTests {
             bytes: BytesPlace(chosen: folder.path) { _ in storage }
         )
         let bytes = Data(repeating: 1, count: 1_000)
-        _ = try await storage.put(bytes, as: SHA256.digest(of: bytes), mediaType: nil, existing: .replaced)
+        _ = try await storage.put(bytes, as: BlobDigest(of: bytes), mediaType: nil, existing: .replaced)
         #expect(try await store.repair(in: try await store.freeTurn()).isEmpty)
         #expect(try await store.check().filter { $0.severity == .warning }.map(\.subject) == ["files"])
     }

@@ -1,5 +1,6 @@
 import CameoHTTPCache
 import CameoModel
+import CameoSystem
 import Foundation
 import StoreConformance
 import TestSupport
@@ -19,7 +20,7 @@ struct PartialTests {
             HTTPFields.Line(name: $0.0, value: $0.1)
         }
         let head = CacheableResponse(status: 200, fields: HTTPFields(fields), requestTime: now, responseTime: now)
-        let digest = SHA256.digest(of: bytes)
+        let digest = BlobDigest(of: bytes)
         return try #require(
             PartialResponse(
                 head,

@@ -213,7 +213,7 @@ struct ProtectionTests {
         let storage = try storage(in: folder)
         let store = try open(fixture.store.url, storage)
         let bytes = Data(repeating: 1, count: 200_000)
-        _ = try await storage.put(bytes, as: SHA256.digest(of: bytes), mediaType: nil, existing: .kept)
+        _ = try await storage.put(bytes, as: BlobDigest(of: bytes), mediaType: nil, existing: .kept)
         fixture.clock.advance(seconds: 99_999)
         try await fixture.sql("UPDATE epoch SET since = \(Date.now.milliseconds + 9_999)")
         _ = try await store.repair(in: try await store.freeTurn())

@@ -39,7 +39,7 @@ struct ReplacedBytesTests {
             let rendered = try StoreFixture.rendered(job, bytes: bytes)
             let product = JobProduct.rendered(rendered, try StoreFixture.provenance(of: source))
             try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
-            digests.append(SHA256.digest(of: bytes))
+            digests.append(BlobDigest(of: bytes))
         }
         self.digests = digests
     }

@@ -34,7 +34,7 @@ struct RoleTests {
             cacheKey: nil,
             once: nil
         )
-        #expect(upload.source == CameoURI.blob(SHA256.digest(of: Data("picture".utf8))).text)
+        #expect(upload.source == CameoURI.blob(BlobDigest(of: Data("picture".utf8))).text)
         await producer.finish()
 
         try await worker.register(Self.worker)
@@ -306,7 +306,7 @@ struct RoleTests {
         let mine = "(SELECT max(id) FROM job)"
         for forged in [
             keep("\(theirs)", of: asked), made + keep("\(theirs)", of: asked), made + keep(mine, of: asked),
-            uploaded + keep(mine, of: asked, bytes: SHA256.digest(of: Data("p".utf8)).hex),
+            uploaded + keep(mine, of: asked, bytes: BlobDigest(of: Data("p".utf8)).hex),
             "\(made) COMMIT; BEGIN; \(keep(mine, of: other))", made + keep("NULL", of: other),
         ] {
             let error = await #expect(throws: PostgreSQLServer.Failure.self) {
@@ -317,7 +317,7 @@ struct RoleTests {
         // One that was forged before is worthless.
         _ = try await roles.server.sql(
             """
-            INSERT INTO first_receipt VALUES ('\(key.text)', '\(SHA256.digest(of: Data((asked + "\n").utf8)).hex)', '{"id":7}',
+            INSERT INTO first_receipt VALUES ('\(key.text)', '\(BlobDigest(of: Data((asked + "\n").utf8)).hex)', '{"id":7}',
               now_ms())
             """,
             schema: roles.schema

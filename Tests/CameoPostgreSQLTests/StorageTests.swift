@@ -259,7 +259,7 @@ struct StorageTests {
         }
         let digest = try await store.store(large, mediaType: nil)
         #expect(try await store.temporaryURL(of: digest, on: terms) == nil)
-        let none = SHA256.digest(of: Data("none".utf8))
+        let none = BlobDigest(of: Data("none".utf8))
         await #expect(throws: StoreError.notFound(uri: CameoURI.blob(none).text)) {
             try await store.temporaryURL(of: none, on: terms)
         }

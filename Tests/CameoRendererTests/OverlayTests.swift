@@ -1,5 +1,6 @@
 import CameoModel
 import CameoRenderer
+import CameoSystem
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import CameoModel
 import CameoRenderer
+import CameoSystem
 import Foundation
 import Glibc
 import Synchronization

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoRenderMessages
 import CameoRenderer
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing

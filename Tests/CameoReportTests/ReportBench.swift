@@ -104,7 +104,7 @@ extension RequestedThumbnail {
             source: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
             isTruncated: isTruncated
         )
-        let digest = SHA256.digest(of: Data())
+        let digest = BlobDigest(of: Data())
         let thumbnail = Thumbnail(
             id: id,
             blob: digest,

@@ -19,7 +19,7 @@ struct BackfillTests {
         try await fixture.make([StoreFixture.shopSource(0)])
         let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         try await fixture.make([StoreFixture.shopSource(1), StoreFixture.shopSource(2)], bytes: large)
-        let file = fixture.store.directory.blobFile(SHA256.digest(of: large))
+        let file = fixture.store.directory.blobFile(BlobDigest(of: large))
         #expect(try await fixture.backfill().survey().damaged == 0)
         var broken = large
         broken[0] = ~broken[0]

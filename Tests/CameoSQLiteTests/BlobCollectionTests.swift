@@ -26,7 +26,7 @@ struct BlobCollectionTests {
         try await (other ?? store).keep(StoreFixture.original(bytes, seen: seen), data: bytes, budget: nil)
     }
 
-    private func file(of bytes: Data) -> String { store.directory.blobFile(SHA256.digest(of: bytes)) }
+    private func file(of bytes: Data) -> String { store.directory.blobFile(BlobDigest(of: bytes)) }
 
     private func collect(_ time: Date = .now + 1, atMost limit: Int = 100) async throws -> CollectedBlobs {
         try await store.collectBlobs(unreferencedSince: time, atMost: limit)
@@ -97,7 +97,7 @@ struct BlobCollectionTests {
             try await fixture.keep(letter, count: Self.large)
             _ = try await fixture.store.forgetSource("https://example.com/\(letter)", .originals)
         }
-        let stuck = SHA256.digest(of: StoreFixture.bytes("a", Self.large))
+        let stuck = BlobDigest(of: StoreFixture.bytes("a", Self.large))
         let (folder, aside) = ("\(fixture.path)/blobs/\(stuck.hex.prefix(2))", fixture.folder.path("aside"))
         try FileManager.default.moveItem(atPath: folder, toPath: aside)
         try Data().write(to: URL(filePath: folder))
@@ -154,7 +154,7 @@ struct BlobCollectionTests {
             #expect(receipt.outcome == (letter == "a" ? .accepted : .joined))
         }
         #expect(try await collect().count == 1)
-        #expect(try await store.data(of: SHA256.digest(of: StoreFixture.bytes("a"))) == StoreFixture.bytes("a"))
+        #expect(try await store.data(of: BlobDigest(of: StoreFixture.bytes("a"))) == StoreFixture.bytes("a"))
     }
 
     /// A blob may have lost a reference before and gained one since.
@@ -170,7 +170,7 @@ struct BlobCollectionTests {
         let thumbnails = try StoreFixture.rendered(job, bytes: bytes)
         let provenance = try StoreFixture.provenance()
         try await store.complete(job.claim, storing: thumbnails, from: provenance, timings: AttemptTimings())
-        let (hex, next) = (SHA256.digest(of: bytes).hex, try await store.store(other, mediaType: nil).hex)
+        let (hex, next) = (BlobDigest(of: bytes).hex, try await store.store(other, mediaType: nil).hex)
         try await store.commit { db in
             try db.execute(sql: "INSERT INTO orphan VALUES (?, 1)", arguments: [hex])
             try db.execute(sql: statement, arguments: statement.contains("?") ? [next] : [])
@@ -184,7 +184,7 @@ struct BlobCollectionTests {
     }
 
     private func age(_ bytes: Data, rows tables: String...) async throws {
-        let digest = SHA256.digest(of: bytes).hex
+        let digest = BlobDigest(of: bytes).hex
         try await store.commit { db in
             for table in tables {
                 let column = table == "blob" ? "created_at" : "since"
@@ -206,7 +206,7 @@ struct BlobCollectionTests {
     func jobKeepsItsBlobHoweverItWasEnqueued(way: String) async throws {
         let bytes = StoreFixture.bytes("a")
         try await keep(bytes)
-        let uri = CameoURI.blob(SHA256.digest(of: bytes)).text
+        let uri = CameoURI.blob(BlobDigest(of: bytes)).text
         switch way {
         case "program": _ = try await store.enqueue([StoreFixture.request(uri)])
         case "SQL":

@@ -15,7 +15,7 @@ import Testing
 struct BlobRemovalTests {
     /// Too large for a row.
     private static let bytes = StoreFixture.bytes("a", 150_000)
-    private static let digest = SHA256.digest(of: bytes)
+    private static let digest = BlobDigest(of: bytes)
 
     /// Real times, because files have them too.
     private let folder: TemporaryFolder
@@ -65,14 +65,14 @@ struct BlobRemovalTests {
         let other = StoreFixture.bytes("b", 150_000)
         try await leave()
         try await leave(other)
-        let hex = SHA256.digest(of: other).hex
+        let hex = BlobDigest(of: other).hex
         try await sql(
             "CREATE TRIGGER torn BEFORE DELETE ON blob WHEN OLD.digest = '\(hex)' BEGIN SELECT RAISE(ABORT, 'torn'); END"
         )
         try await sql("UPDATE orphan SET since = since + 1 WHERE digest = '\(hex)'")
         await #expect(throws: StoreError.self) { try await collect() }
         #expect(try await store.data(of: Self.digest) == Self.bytes)
-        #expect(try await store.data(of: SHA256.digest(of: other)) == other)
+        #expect(try await store.data(of: BlobDigest(of: other)) == other)
         #expect(try leftAside == [])
     }
 

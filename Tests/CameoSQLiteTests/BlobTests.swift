@@ -19,8 +19,8 @@ struct BlobTests {
         let fixture = try StoreFixture()
         let small = Data(repeating: 7, count: 102_400)
         for data in [small, Self.large] { _ = try await fixture.store.enqueue(StoreFixture.request(), data: data) }
-        #expect(!FileManager.default.fileExists(atPath: file(of: SHA256.digest(of: small), in: fixture)))
-        let path = file(of: SHA256.digest(of: Self.large), in: fixture)
+        #expect(!FileManager.default.fileExists(atPath: file(of: BlobDigest(of: small), in: fixture)))
+        let path = file(of: BlobDigest(of: Self.large), in: fixture)
         #expect(try Data(contentsOf: URL(filePath: path)) == Self.large)
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(fixture.path)/blobs/tmp").isEmpty)
     }
@@ -30,7 +30,7 @@ struct BlobTests {
         let fixture = try StoreFixture()
         let receipt = try await fixture.store.enqueue(StoreFixture.request(), data: Self.large)
         let uri = try #require(CameoURI(receipt.source))
-        let digest = SHA256.digest(of: Self.large)
+        let digest = BlobDigest(of: Self.large)
         let path = file(of: digest, in: fixture)
         switch damage {
         case "changed": try Data(repeating: 8, count: 150_000).write(to: URL(filePath: path))
@@ -49,7 +49,7 @@ struct BlobTests {
 
     @Test func unknownNamesAreNotFound() async throws {
         let fixture = try StoreFixture()
-        let uri = CameoURI.blob(SHA256.digest(of: Data("nobody".utf8)))
+        let uri = CameoURI.blob(BlobDigest(of: Data("nobody".utf8)))
         await #expect(throws: StoreError.notFound(uri: uri.text)) { try await fixture.store.data(of: uri) }
         let thumbnail = try #require(CameoURI("cameo://thumb/00000000000000000000000000000000"))
         await #expect(throws: StoreError.notFound(uri: thumbnail.text)) { try await fixture.store.data(of: thumbnail) }
@@ -74,7 +74,7 @@ struct BlobTests {
                 from: try StoreFixture.provenance(seen: Int64(round)),
                 timings: AttemptTimings()
             )
-            let digest = SHA256.digest(of: bytes)
+            let digest = BlobDigest(of: bytes)
             #expect(try await fixture.store.data(of: digest) == bytes)
             guard round == 1 else { continue }
             if isLarge {

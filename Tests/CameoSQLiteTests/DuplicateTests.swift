@@ -53,7 +53,7 @@ struct DuplicateTests {
     @Test func anUploadJoinsTheJobThatSQLInserted() async throws {
         let fixture = try StoreFixture()
         let data = Data("picture".utf8)
-        let uri = CameoURI.blob(SHA256.digest(of: data)).text
+        let uri = CameoURI.blob(BlobDigest(of: data)).text
         try await insert(fixture, StoreFixture.request(uri))
         let receipt = try await fixture.store.enqueue(StoreFixture.request(), data: data)
         #expect((receipt.outcome, receipt.id) == (.joined, 1))

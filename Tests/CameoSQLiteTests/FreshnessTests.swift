@@ -111,7 +111,7 @@ struct FreshnessTests {
             finalURL: uri,
             head: CacheableResponse(status: 200, requestTime: now, responseTime: now),
             freshUntil: now.addingTimeInterval(state == "stale" || state == "pinned" ? 0 : 60),
-            blob: SHA256.digest(of: bytes),
+            blob: BlobDigest(of: bytes),
             bytes: bytes.count,
             sourceSeen: 9,
             peers: [Peer(origin: uri, .program)],

@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct HeldBlobTests {
     private static let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-    private static let digest = SHA256.digest(of: bytes)
+    private static let digest = BlobDigest(of: bytes)
     private static let name = CameoURI.blob(digest)
     private let fixture: StoreFixture
 

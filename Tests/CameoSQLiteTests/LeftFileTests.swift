@@ -47,7 +47,7 @@ struct LeftFileTests {
                 try await complete(second, "b", from: StoreFixture.provenance(seen: 3, source: "other"), fixture)
             }
         }
-        let file = fixture.store.directory.blobFile(SHA256.digest(of: Self.bytes("b")))
+        let file = fixture.store.directory.blobFile(BlobDigest(of: Self.bytes("b")))
         #expect(FileManager.default.fileExists(atPath: file))
         #expect(try await fixture.prune(.forever).blobs == 0, "another process may be about to reference it")
         fixture.clock.advance(seconds: 3_700)

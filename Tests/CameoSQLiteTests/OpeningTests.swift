@@ -1,6 +1,7 @@
 import CameoModel
 import CameoQueue
 import CameoStore
+import CameoSystem
 import Foundation
 import GRDB
 import StoreConformance

@@ -1,5 +1,6 @@
 import CameoHTTPCache
 import CameoModel
+import CameoSystem
 import Foundation
 import StoreConformance
 import TestSupport
@@ -17,7 +18,7 @@ struct PartialTests {
         let now = Date(timeIntervalSince1970: 1_900_000_000)
         let fields = [("ETag", "\"a\""), ("Content-Length", "1000000")].map { HTTPFields.Line(name: $0.0, value: $0.1) }
         let head = CacheableResponse(status: 200, fields: HTTPFields(fields), requestTime: now, responseTime: now)
-        let digest = SHA256.digest(of: bytes)
+        let digest = BlobDigest(of: bytes)
         return try #require(
             PartialResponse(
                 head,

@@ -254,7 +254,7 @@ struct RepairTests {
     func damagedBytesOfAProgramStayAFinding(way: String) async throws {
         let (fixture, _) = try await fixture()
         let bytes = Data(Self.large.reversed())
-        let digest = SHA256.digest(of: bytes)
+        let digest = BlobDigest(of: bytes)
         switch way {
         case "stored": _ = try await fixture.store.store(bytes, mediaType: nil)
         case "of a job": _ = try await fixture.store.enqueue(StoreFixture.request(), data: bytes)
@@ -271,7 +271,7 @@ struct RepairTests {
 
     @Test func anOrphanedFileIsRemovedAfterAnHour() async throws {
         let (fixture, thumbnail) = try await fixture()
-        let stray = SHA256.digest(of: Data("stray".utf8))
+        let stray = BlobDigest(of: Data("stray".utf8))
         let file = fixture.store.directory.blobFile(stray)
         try write("stray", to: file, aged: 3_500, fixture)
         let found = try await check(fixture, "files")

@@ -97,7 +97,7 @@ struct SQLContractTests {
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
         #expect(job.uploadedBytes != nil)
         let request = try await fixture.store.absorbUpload(job)
-        let digest = SHA256.digest(of: Data("picture".utf8))
+        let digest = BlobDigest(of: Data("picture".utf8))
         #expect(request.source == "cameo://blob/\(digest)")
         #expect(try await fixture.store.data(of: digest) == Data("picture".utf8))
         _ = try await fixture.store.beginFetch(job.claim, of: request)

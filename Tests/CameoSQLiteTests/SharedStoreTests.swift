@@ -97,7 +97,7 @@ struct SharedStoreTests {
         let path = try folder(mode: 0o2770, in: temporary)
         let store = try SQLiteStore(at: path)
         try await fill(store)
-        let digest = SHA256.digest(of: Self.large)
+        let digest = BlobDigest(of: Self.large)
         let blob = store.directory.blobFile(digest)
         for (closed, mode) in [(blob, 0o640), (path + "/cameo.sqlite", 0o640), (path + "/workers", 0o2750)] {
             let usual = try #require(

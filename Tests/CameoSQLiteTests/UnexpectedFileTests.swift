@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct UnexpectedFileTests {
     private static let bytes = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
-    private static let digest = SHA256.digest(of: bytes)
+    private static let digest = BlobDigest(of: bytes)
     private let fixture: StoreFixture
 
     /// Creates a store with one blob in a file.
@@ -172,7 +172,7 @@ struct UnexpectedFileTests {
             from: StoreFixture.provenance(),
             timings: AttemptTimings()
         )
-        let file = store.directory.blobFile(SHA256.digest(of: Data(Self.bytes.reversed())))
+        let file = store.directory.blobFile(BlobDigest(of: Data(Self.bytes.reversed())))
         try FileManager.default.removeItem(atPath: file)
         try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
         let found = try await check("blobs")

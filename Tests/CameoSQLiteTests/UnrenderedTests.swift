@@ -10,7 +10,7 @@ import Testing
 /// Thumbnails that a job keeps instead of making them again.
 @Suite(.timeLimit(.minutes(10)))
 struct UnrenderedTests {
-    private func digest(_ text: String) -> BlobDigest { SHA256.digest(of: Data(text.utf8)) }
+    private func digest(_ text: String) -> BlobDigest { BlobDigest(of: Data(text.utf8)) }
 
     private func seen(_ number: Int64, otherThan change: String = "", overlay: String? = nil) -> Revalidation {
         Revalidation(

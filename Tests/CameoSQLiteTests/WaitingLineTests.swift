@@ -1,6 +1,7 @@
 import CLinux
 import CameoModel
 import CameoStore
+import CameoSystem
 import Foundation
 import GRDB
 import StoreConformance

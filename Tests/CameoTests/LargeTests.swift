@@ -36,7 +36,7 @@ struct LargeTests {
 
     @Test func aVideoThatIsTooLargeForMemoryIsRefused() async throws {
         let count = Client.maximumDataBytes + 1
-        let uri = try await keepZeros(count, as: SHA256.digest(of: Data("any".utf8)))
+        let uri = try await keepZeros(count, as: BlobDigest(of: Data("any".utf8)))
         let refusal = CameoURLError.tooLarge(uri.url.absoluteString, bytes: count)
         await #expect(throws: refusal) { try await URLSession.cameo(client).data(from: uri.url) }
         await #expect(throws: refusal) { try await client.load(Resource(uri) { $0.count }) }
@@ -48,7 +48,7 @@ struct LargeTests {
 
     @Test func aLargeOneIsWrittenToAFilePieceByPiece() async throws {
         let zeros = Data(repeating: 0, count: 5_000_000)
-        let uri = try await keepZeros(zeros.count, as: SHA256.digest(of: zeros))
+        let uri = try await keepZeros(zeros.count, as: BlobDigest(of: zeros))
         let file = bench.folder.url.appending(path: "video.mp4")
         for old in [nil, Data("old".utf8)] {
             try old?.write(to: file)
@@ -62,7 +62,7 @@ struct LargeTests {
     }
 
     @Test func whatIsDamagedOrGoneOrCannotBeWrittenLeavesNothing() async throws {
-        let uri = try await keepZeros(5_000_000, as: SHA256.digest(of: Data("other".utf8)))
+        let uri = try await keepZeros(5_000_000, as: BlobDigest(of: Data("other".utf8)))
         let file = bench.folder.url.appending(path: "video.mp4")
         await #expect(throws: CameoURLError.damagedData(uri.description)) { try await client.write(uri, to: file) }
         let missing = CameoURI.source("https://example.com/b.mp4")

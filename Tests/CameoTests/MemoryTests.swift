@@ -120,7 +120,7 @@ struct MemoryTests {
     @Test func theLeastRecentlyReadGivesWay() {
         let memory = BlobMemory(capacity: 160_000)
         let blobs = (0..<40).map { Workbench.picture($0) }
-        let digests = blobs.map { SHA256.digest(of: $0) }
+        let digests = blobs.map { BlobDigest(of: $0) }
         for (blob, digest) in zip(blobs, digests) {
             memory.hold(blob, as: digest)
             #expect(memory.bytes(of: digests[0]) == blobs[0])
@@ -131,8 +131,8 @@ struct MemoryTests {
         for index in (40 - held)..<40 { #expect(memory.bytes(of: digests[index]) == blobs[index]) }
         // One that would displace many others is not held.
         let large = Workbench.picture(99, bytes: 10_001)
-        memory.hold(large, as: SHA256.digest(of: large))
-        #expect(memory.bytes(of: SHA256.digest(of: large)) == nil && memory.use.blobs == held + 1)
+        memory.hold(large, as: BlobDigest(of: large))
+        #expect(memory.bytes(of: BlobDigest(of: large)) == nil && memory.use.blobs == held + 1)
         // Held twice is held once.
         memory.hold(blobs[39], as: digests[39])
         #expect(memory.use.blobs == held + 1)

@@ -21,7 +21,7 @@ struct Workbench {
 
     /// Where a blob of more than 100 KiB lies.
     func blobFile(of data: Data) throws -> URL {
-        let hex = SHA256.digest(of: data).hex
+        let hex = BlobDigest(of: data).hex
         return URL(filePath: "\(path)/blobs/\(hex.prefix(2))/\(hex.dropFirst(2))")
     }
 
@@ -31,7 +31,7 @@ struct Workbench {
         guard !FileManager.default.fileExists(atPath: file.path) else {
             return try Data("damaged".utf8).write(to: file)
         }
-        try await sql("UPDATE blob SET data = zeroblob(size) WHERE digest = '\(SHA256.digest(of: data).hex)';")
+        try await sql("UPDATE blob SET data = zeroblob(size) WHERE digest = '\(BlobDigest(of: data).hex)';")
     }
 
     /// Runs statements as another program does, and returns what they print.
@@ -129,7 +129,7 @@ struct Workbench {
             mediaType: mediaType,
             textEncoding: textEncoding,
             freshUntil: Date(timeIntervalSinceNow: seconds),
-            blob: SHA256.digest(of: data),
+            blob: BlobDigest(of: data),
             bytes: data.count,
             sourceSeen: try await store.nextSourceSeen(),
             peers: [Peer(origin: "https://example.com:443", .address("8.8.8.8"))]
@@ -146,7 +146,7 @@ struct Workbench {
     ) async throws {
         let provenance = Provenance(
             source: try SourceIdentity(of: request.source),
-            sourceDigest: SHA256.digest(of: Data(request.source.utf8)),
+            sourceDigest: BlobDigest(of: Data(request.source.utf8)),
             sourceSeen: sourceSeen,
             rendererVersion: "test",
             picture: PictureFacts(format: .png, width: 640, height: 480, pages: 1, hasAlpha: false),

@@ -27,7 +27,7 @@ struct JobTests {
 
                     operator read,operate  operator-0123456789abcdef
                     stopper  operate       stopper-0123456789abcdef
-                    hashed   enqueue       \(SHA256.digest(of: Array("hashed-0123456789abcdef".utf8)))
+                    hashed   enqueue       \(BlobDigest(of: Array("hashed-0123456789abcdef".utf8)))
                     """
             )
         }
@@ -71,7 +71,7 @@ struct JobTests {
         let answer = try await bench.send("POST", target, headers, body: picture)
         #expect(answer.status == 201, "\(answer.text)")
         #expect(try answer.json["batch"] == "b")
-        #expect(try answer.json["source"] == .string(CameoURI.blob(SHA256.digest(of: picture)).text))
+        #expect(try answer.json["source"] == .string(CameoURI.blob(BlobDigest(of: picture)).text))
         let worker = try await bench.register()
         async let ended = bench.wait("/jobs/1?wait=30s", bearer("viewer")) {
             try [JSONValue.string("available"), .string("running")].contains($0.json["state"])
@@ -223,7 +223,7 @@ struct JobTests {
             let answer = try await post(field)
             #expect(answer.status == 201, "\(field): \(answer.text)")
         }
-        #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
+        #expect(try await bench.store.data(of: .blob(BlobDigest(of: picture))) == picture)
         #expect(try await post("name=picture", "Content-Transfer-Encoding: binary\r\n").status == 201)
         for coding in ["Content-Transfer-Encoding: base64", "content-encoding: gzip"] {
             #expect(try await post("name=picture", coding + "\r\n").status == 415)

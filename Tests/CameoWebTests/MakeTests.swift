@@ -1,6 +1,7 @@
 import CameoModel
 import CameoSQLite
 import CameoStore
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing
@@ -70,7 +71,7 @@ struct MakeTests {
         #expect(try await second.body == picture)
         let third = try await bench.get(url)
         #expect(third.status == 200)
-        #expect(third["ETag"] == "\"\(SHA256.digest(of: picture))\"")
+        #expect(third["ETag"] == "\"\(BlobDigest(of: picture))\"")
         #expect(try await bench.get(url, ["If-None-Match": third["ETag"] ?? ""]).status == 304)
         #expect(try await bench.send("HEAD", url).body.isEmpty)
         await #expect(throws: StoreError.noSuchJob(2)) { try await bench.store.job(2) }
@@ -111,7 +112,7 @@ struct MakeTests {
                     #expect(pending["Cache-Control"] == "no-store")
                     try await bench.work(try await bench.register(), with: picture)
                 }
-                let tag = ["If-None-Match": "\"\(SHA256.digest(of: picture))\""]
+                let tag = ["If-None-Match": "\"\(BlobDigest(of: picture))\""]
                 for (method, headers, status) in [
                     ("GET", [:], 200), ("GET", [:], 200), ("HEAD", [:], 200), ("GET", tag, 304), ("HEAD", tag, 304),
                     ("GET", ["Range": "bytes=0-9"], 206),

@@ -27,7 +27,7 @@ struct UploadTests {
     @Test func aLargePictureArrivesWhole() async throws {
         let answer = try await upload(picture, as: "image/png", to: "/jobs?hook=done&name=a%20b.png")
         #expect(answer.status == 201, "\(answer.text)")
-        #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
+        #expect(try await bench.store.data(of: .blob(BlobDigest(of: picture))) == picture)
         #expect(try await bench.store.job(1).request["hook"] == "done")
         #expect(try await bench.store.job(1).request["metadata"] == ["name": "a b.png"])
     }
@@ -70,6 +70,6 @@ struct UploadTests {
         #expect(answer.status == 201, "\(answer.text)")
         #expect(try answer.json["batch"] == "b")
         #expect(try await bench.store.job(1).request["metadata"] == ["name": "Käse \"1\".png"])
-        #expect(try await bench.store.data(of: .blob(SHA256.digest(of: picture))) == picture)
+        #expect(try await bench.store.data(of: .blob(BlobDigest(of: picture))) == picture)
     }
 }

@@ -134,7 +134,7 @@ final class WebBench: Sendable {
             let begun = try await store.beginFetch(job.claim, of: request)
             let provenance = Provenance(
                 source: try SourceIdentity(of: request.source),
-                sourceDigest: SHA256.digest(of: bytes),
+                sourceDigest: BlobDigest(of: bytes),
                 sourceSeen: begun.sourceSeen,
                 rendererVersion: "test",
                 picture: PictureFacts(format: .png, width: 640, height: 480, pages: 1, hasAlpha: false),
@@ -173,7 +173,7 @@ final class WebBench: Sendable {
             finalURL: uri,
             head: CacheableResponse(status: 200, requestTime: Date(), responseTime: Date()),
             freshUntil: Date(timeIntervalSinceNow: seconds),
-            blob: SHA256.digest(of: data),
+            blob: BlobDigest(of: data),
             bytes: data.count,
             sourceSeen: try await store.nextSourceSeen(),
             peers: [Peer(origin: "https://example.com:443", .address("8.8.8.8"))]

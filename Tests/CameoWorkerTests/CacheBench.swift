@@ -3,6 +3,7 @@ import CameoFetch
 import CameoModel
 import CameoSQLite
 import CameoStore
+import CameoSystem
 import CameoWorker
 import Foundation
 import Logging

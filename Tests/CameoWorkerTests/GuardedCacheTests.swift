@@ -120,7 +120,7 @@ struct GuardedCacheTests {
             finalURL: uri,
             head: CacheableResponse(status: 200, fields: fields, requestTime: now, responseTime: now),
             freshUntil: now + 60,
-            blob: SHA256.digest(of: data),
+            blob: BlobDigest(of: data),
             bytes: data.count,
             sourceSeen: try await bench.store.nextSourceSeen(),
             peers: [peer]

@@ -3,6 +3,7 @@ import CameoModel
 import CameoRenderer
 import CameoSQLite
 import CameoStore
+import CameoSystem
 import Synchronization
 import TestSupport
 import Testing

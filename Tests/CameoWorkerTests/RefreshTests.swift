@@ -48,7 +48,7 @@ struct RefreshTests {
         #expect(try await bench.outcome(uri) == "cached first")
         #expect(try await origin.requests(of: path).count == 2)
         try await origin.release()
-        let second = SHA256.digest(of: Data("second".utf8))
+        let second = BlobDigest(of: Data("second".utf8))
         let kept = try await StoreChanges(store: bench.store).first(within: .seconds(300)) {
             let source = try await bench.store.cachedSource(uri)
             return source.blob == second ? source : nil

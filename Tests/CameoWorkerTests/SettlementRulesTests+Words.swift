@@ -56,7 +56,7 @@ extension JobProduct {
         do {
             let provenance = Provenance(
                 source: try SourceIdentity(of: "file:///a.jpg"),
-                sourceDigest: SHA256.digest(of: Data()),
+                sourceDigest: BlobDigest(of: Data()),
                 sourceSeen: 1,
                 rendererVersion: "test-1",
                 picture: PictureFacts(format: .jpeg, width: 1, height: 1, pages: 1, hasAlpha: false),

@@ -1,5 +1,6 @@
 import CameoModel
 import CameoStore
+import CameoSystem
 import Foundation
 import Testing
 

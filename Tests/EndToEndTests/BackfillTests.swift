@@ -151,7 +151,7 @@ extension EndToEnd {
                         }
                         let provenance = Provenance(
                             source: try SourceIdentity(of: request.source),
-                            sourceDigest: SHA256.digest(of: Data(request.source.utf8)),
+                            sourceDigest: BlobDigest(of: Data(request.source.utf8)),
                             sourceSeen: 1,
                             rendererVersion: "test-1",
                             picture: PictureFacts(format: .initials, width: 64, height: 64, pages: 1, hasAlpha: false),

@@ -113,7 +113,7 @@ extension EndToEnd {
                 finalURL: uri,
                 head: CacheableResponse(status: 200, requestTime: .now, responseTime: .now),
                 freshUntil: .now,
-                blob: SHA256.digest(of: bytes),
+                blob: BlobDigest(of: bytes),
                 bytes: bytes.count,
                 sourceSeen: 1,
                 peers: [Peer(origin: uri, .program)]

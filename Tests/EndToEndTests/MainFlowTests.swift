@@ -99,7 +99,7 @@ extension EndToEnd {
             let uploaded = try await deployment.job(receipt.jobID + 1)
             #expect(uploaded.state == .completed)
             #expect(uploaded.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri))
-            #expect(uploaded.source == "cameo://blob/\(SHA256.digest(of: data))")
+            #expect(uploaded.source == "cameo://blob/\(BlobDigest(of: data))")
         }
 
         @Test func aThumbnailCanBeTheSourceOfAnother() async throws {

@@ -26,7 +26,7 @@ extension EndToEnd {
             let request = #"{"source":"\#(text)","renditions":[{"width":32,"height":32}]}"#
             let path = try deployment.folder.write(Data(request.utf8), to: "request.json")
             let bytes = try #require(Data(base64Encoded: text))
-            let blob = CameoURI.blob(SHA256.digest(of: bytes)).text
+            let blob = CameoURI.blob(BlobDigest(of: bytes)).text
 
             var uris: [CameoURI] = []
             for arguments in [

@@ -58,7 +58,7 @@ func complete(_ job: ClaimedJob, in store: any Store) async throws {
         .map { RenderedThumbnail(id: $0, rendition: $1, encoded: encoded) }
     let provenance = Provenance(
         source: try SourceIdentity(of: request.source),
-        sourceDigest: SHA256.digest(of: Data(request.source.utf8)),
+        sourceDigest: BlobDigest(of: Data(request.source.utf8)),
         sourceSeen: job.begun.sourceSeen,
         rendererVersion: "bench",
         picture: PictureFacts(format: .jpeg, width: 4_000, height: 3_000, pages: 1, hasAlpha: false),

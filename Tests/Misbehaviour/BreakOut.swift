@@ -1,5 +1,6 @@
 internal import CAttempt
 internal import CameoModel
+internal import CameoSystem
 internal import Glibc
 
 /// What a test makes a child process try from inside its walls, as code that a picture smuggled in would.

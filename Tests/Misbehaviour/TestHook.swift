@@ -1,5 +1,6 @@
-package import CameoModel
+internal import CameoModel
 package import CameoRenderMessages
+package import CameoSystem
 internal import Glibc
 
 /// Lets tests make a renderer or `cameo-frames` die on purpose, or try to break out, by a source that begins with one of

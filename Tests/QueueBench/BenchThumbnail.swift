@@ -29,7 +29,7 @@ struct BenchThumbnail: Sendable {
             .map { RenderedThumbnail(id: $0, rendition: $1, encoded: encoded) }
         let provenance = Provenance(
             source: try SourceIdentity(of: request.source),
-            sourceDigest: SHA256.digest(of: Data(request.source.utf8)),
+            sourceDigest: BlobDigest(of: Data(request.source.utf8)),
             sourceSeen: job.begun.sourceSeen,
             rendererVersion: "bench",
             picture: PictureFacts(format: .jpeg, width: 4_000, height: 3_000, pages: 1, hasAlpha: false),

@@ -2,6 +2,7 @@ import CMemory
 import CameoImaging
 import CameoModel
 import CameoRenderMessages
+import CameoSystem
 import Foundation
 
 // Renders pictures in this process, without worker or sandbox, so that callgrind can count the instructions of a picture:
@@ -49,7 +50,7 @@ print(
     "user \(perPicture(end.user - start.user)) ms, system \(perPicture(end.system - start.system)) ms,",
     "\(perPicture(end.faults - start.faults)) page faults, \(bytes / pictures) bytes a picture"
 )
-print(SHA256.digest(of: answers).hex)
+print(BlobDigest(of: answers).hex)
 
 /// What a renderer does for a job: from the bytes of its message to those of the answer.
 func render(_ path: String) throws -> [Data] {

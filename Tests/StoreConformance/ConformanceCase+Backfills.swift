@@ -90,7 +90,7 @@ extension ConformanceCase {
         },
         ConformanceCase("sources that cannot be read again are left alone") { fixture in
             try await fixture.make([source(0)], version: "test-0", headers: ["Authorization": "Bearer secret"])
-            let gone = CameoURI.blob(SHA256.digest(of: Data("collected".utf8))).text
+            let gone = CameoURI.blob(BlobDigest(of: Data("collected".utf8))).text
             try await fixture.make([gone], version: "test-0")
             let counts = try await fixture.backfill().run()
             #expect((counts.sources, counts.privateSources, counts.goneSources, counts.jobs) == (2, 1, 1, 0))

@@ -62,7 +62,7 @@ extension ConformanceCase {
             let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             let receipt = try await fixture.store.enqueue(Fixture.request(), data: data)
             let uri = try #require(CameoURI(receipt.source))
-            #expect(uri == .blob(SHA256.digest(of: data)))
+            #expect(uri == .blob(BlobDigest(of: data)))
             #expect(try await fixture.store.data(of: uri) == data)
         }
     }

@@ -21,7 +21,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.cachedSources(Self.key) == [])
             try await fixture.keep("b", uri: Fixture.uri, scope: bob)
             let found = try await fixture.store.cachedSources(SourceKey(uri: Fixture.uri, scope: ann))
-            #expect(found.map(\.blob) == [SHA256.digest(of: Fixture.bytes("a"))])
+            #expect(found.map(\.blob) == [BlobDigest(of: Fixture.bytes("a"))])
         },
         ConformanceCase("a private original has no public name") { fixture in
             try await fixture.keep("a", uri: Fixture.uri, scope: Fixture.scope("ann"))
@@ -196,7 +196,7 @@ extension ConformanceCase {
                 try await fixture.store.remember(Self.failure, of: key, until: until, seen: 9, peers: [])
                 #expect(
                     try await fixture.store.cachedSources(key).map(\.blob) == [
-                        SHA256.digest(of: Fixture.bytes(letter))
+                        BlobDigest(of: Fixture.bytes(letter))
                     ]
                 )
                 #expect(try await fixture.store.rememberedFailure(of: key)?.failure == Self.failure)

@@ -154,7 +154,7 @@ extension ConformanceCase {
         },
         ConformanceCase("a row whose bytes are on their way is no damage") { fixture in
             let id = try await fixture.makeThumbnail()
-            let digest = SHA256.digest(of: Data("on its way".utf8)).hex
+            let digest = BlobDigest(of: Data("on its way".utf8)).hex
             let now = fixture.clock.now.milliseconds
             try await fixture.sql("INSERT INTO blob(digest, size, created_at) VALUES ('\(digest)', 10, \(now))")
             #expect(try await fixture.trouble() == nil)

@@ -1,6 +1,7 @@
 import CameoHTTPCache
 import CameoModel
 import CameoStore
+import CameoSystem
 import Foundation
 import Synchronization
 import TestSupport
@@ -104,7 +105,7 @@ extension ConformanceCase {
             for size in [1, 102_400, 102_401, 1_000_000] {
                 let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
                 let digest = try await fixture.store.store(data, mediaType: "image/png")
-                #expect(digest == SHA256.digest(of: data))
+                #expect(digest == BlobDigest(of: data))
                 #expect(try await fixture.another().data(of: digest) == data)
                 #expect(try await fixture.store.data(of: CameoURI.blob(digest)) == data)
                 switch try await fixture.another().bytes(of: digest) {
@@ -120,7 +121,7 @@ extension ConformanceCase {
                 let terms = TemporaryURLTerms(lifetime: .seconds(60))
                 #expect(try await fixture.store.temporaryURL(of: digest, on: terms) == nil, "it is in the store itself")
             }
-            let unknown = SHA256.digest(of: Data("nobody's".utf8))
+            let unknown = BlobDigest(of: Data("nobody's".utf8))
             await #expect(throws: StoreError.notFound(uri: CameoURI.blob(unknown).text)) {
                 _ = try await fixture.store.data(of: unknown)
             }
@@ -128,7 +129,7 @@ extension ConformanceCase {
         ConformanceCase("an uploaded picture is the job's source") { fixture in
             let data = Data("picture".utf8)
             let receipt = try await fixture.store.enqueue(Fixture.request(0), data: data)
-            #expect(receipt.source == CameoURI.blob(SHA256.digest(of: data)).text)
+            #expect(receipt.source == CameoURI.blob(BlobDigest(of: data)).text)
             let job = try #require(try await fixture.claim().first)
             let uri = try #require(CameoURI(try job.parsedRequest().source))
             #expect(try await fixture.store.data(of: uri) == data)
@@ -187,7 +188,7 @@ extension ConformanceCase {
             #expect(try await fixture.store.keep(late, data: Data("late".utf8), budget: nil) == .superseded)
             #expect(try await fixture.store.cachedSources(key).map(\.sourceSeen) == [3])
             #expect(try await fixture.store.cachedSources(tenant).isEmpty)
-            #expect(try await fixture.store.cachedSource(key.uri).blob == SHA256.digest(of: Data("new".utf8)))
+            #expect(try await fixture.store.cachedSource(key.uri).blob == BlobDigest(of: Data("new".utf8)))
             #expect(try await fixture.store.keep(late, data: Data("late".utf8), budget: 1) == .tooLarge)
             let forgotten = try await fixture.store.forgetSource(key.uri, .originals)
             #expect((forgotten.originals, forgotten.bytes) == (1, 3))
@@ -271,7 +272,7 @@ extension ConformanceCase {
             head: CacheableResponse(status: 200, requestTime: time, responseTime: time),
             mediaType: "image/png",
             freshUntil: time + 60,
-            blob: SHA256.digest(of: Data(bytes.utf8)),
+            blob: BlobDigest(of: Data(bytes.utf8)),
             bytes: bytes.utf8.count,
             sourceSeen: seen,
             peers: [peer]

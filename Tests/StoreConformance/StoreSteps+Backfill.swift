@@ -26,7 +26,7 @@ extension StoreSteps {
             let source = try SourceIdentity(of: try job.parsedRequest().source)
             let provenance = Provenance(
                 source: source,
-                sourceDigest: SHA256.digest(of: Data("picture".utf8)),
+                sourceDigest: BlobDigest(of: Data("picture".utf8)),
                 sourceSeen: 1,
                 rendererVersion: version,
                 picture: PictureFacts(format: .jpeg, width: 640, height: 480, pages: 1, hasAlpha: false, video: video),

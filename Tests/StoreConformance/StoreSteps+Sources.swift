@@ -41,7 +41,7 @@ extension StoreSteps {
             mediaType: "image/png",
             textEncoding: "utf-8",
             freshUntil: time + 60,
-            blob: SHA256.digest(of: bytes),
+            blob: BlobDigest(of: bytes),
             bytes: bytes.count,
             sourceSeen: seen,
             peers: isPinned ? [] : peers,

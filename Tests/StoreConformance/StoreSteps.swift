@@ -80,7 +80,7 @@ extension StoreSteps {
                 id: id,
                 rendition: rendition,
                 encoded: .made(of: bytes, hasAlpha: true),
-                overlayDigest: overlay.map { SHA256.digest(of: Data($0.utf8)) }
+                overlayDigest: overlay.map { BlobDigest(of: Data($0.utf8)) }
             )
         }
     }
@@ -94,7 +94,7 @@ extension StoreSteps {
     ) throws -> Provenance {
         Provenance(
             source: try SourceIdentity(of: name),
-            sourceDigest: SHA256.digest(of: Data(source.utf8)),
+            sourceDigest: BlobDigest(of: Data(source.utf8)),
             sourceSeen: seen,
             rendererVersion: version,
             picture: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),

@@ -1,4 +1,5 @@
-package import CameoModel
+internal import CameoModel
+package import CameoSystem
 package import Foundation
 internal import Glibc
 internal import Synchronization

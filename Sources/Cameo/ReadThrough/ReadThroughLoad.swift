@@ -121,7 +121,7 @@ struct ReadThroughLoad {
             self.exchange = exchange
             let peer = Peer(origin: exchange.url.origin, .program)
             return conversation.answered(exchange.head, from: [peer], at: loader.now()) {
-                (SHA256.digest(of: exchange.body), exchange.body.count)
+                (BlobDigest(of: exchange.body), exchange.body.count)
             }
         } catch let error as URLError where error.isDisconnection {
             (self.error, exchange) = (error, nil)

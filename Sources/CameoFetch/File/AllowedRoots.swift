@@ -1,5 +1,6 @@
 internal import CLinux
 internal import CameoModel
+internal import CameoSystem
 internal import Glibc
 
 /// The folders below which files may be read.

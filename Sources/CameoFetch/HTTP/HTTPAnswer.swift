@@ -1,6 +1,7 @@
 internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
+internal import CameoSystem
 
 /// The response to one request.
 struct HTTPAnswer: Sendable {

@@ -1,5 +1,6 @@
 internal import CameoHTTPCache
 internal import CameoModel
+internal import CameoSystem
 internal import Glibc
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 internal import CameoHTTPCache
 internal import CameoModel
+internal import CameoSystem
 internal import Foundation
 internal import Glibc
 internal import Synchronization
@@ -64,7 +65,7 @@ final class PartialVideo: VideoParts {
     /// - Throws: as ``HTTPTransport/part(_:of:at:_:within:_:)``.
     func loadFirst(_ clock: WorkClock) async throws -> BlobDigest {
         let first = try await load(0, clock)
-        return SHA256.digest(of: Data("\(response.version) \(first.hex)".utf8))
+        return BlobDigest(of: Data("\(response.version) \(first.hex)".utf8))
     }
 
     func load(_ offsets: Set<Int>, _ clock: WorkClock) async throws -> Bool {

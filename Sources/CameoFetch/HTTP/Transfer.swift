@@ -1,6 +1,7 @@
 internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
+internal import CameoSystem
 internal import Foundation
 
 /// A transfer in progress. It belongs to the transfer thread.

@@ -1,5 +1,6 @@
 internal import CameoHTTPTransfer
 internal import CameoModel
+internal import CameoSystem
 internal import Glibc
 internal import Synchronization
 

@@ -1,6 +1,7 @@
 internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
+internal import CameoSystem
 internal import Foundation
 
 /// A GET of one URL, or a POST to it, carried out by a ``TransferThread``.

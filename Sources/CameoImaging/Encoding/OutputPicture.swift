@@ -1,5 +1,6 @@
 internal import CVips
 internal import CameoModel
+internal import CameoSystem
 internal import Foundation
 
 /// The pixels as an encoder needs them, with the metadata that goes into the file. It can be encoded many times.

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 
 /// What a PNG says of its colours besides a profile, which libvips 8.14 ignores, and of its orientation behind the pixels.
 enum PNGColor {

@@ -2,6 +2,7 @@ internal import CJXL
 internal import CMemory
 internal import CZlib
 package import CameoModel
+internal import CameoSystem
 internal import Foundation
 internal import Glibc
 

@@ -1,3 +1,5 @@
+internal import CameoSystem
+
 extension Rendition {
     /// Effects applied after resizing.
     public struct Look: Hashable, Sendable {

@@ -68,7 +68,7 @@ package struct BytesPlace {
     /// Puts, reads and removes bytes. Blocks.
     fileprivate static func probe(_ storage: any ByteStorage, of url: DatabaseURL) throws {
         let bytes = Data(UUID().uuidString.utf8)
-        let digest = SHA256.digest(of: bytes)
+        let digest = BlobDigest(of: bytes)
         do {
             try blocking {
                 _ = try await storage.put(bytes, as: digest, mediaType: nil, existing: .replaced)

@@ -2,6 +2,7 @@ internal import CPostgreSQL
 internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 /// libpq's handle; closed with its owner.

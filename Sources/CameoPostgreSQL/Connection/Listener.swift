@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Synchronization
 
 // DESIGN. A commit that gives workers something to do says so by NOTIFY, once a group: it takes a lock of the whole

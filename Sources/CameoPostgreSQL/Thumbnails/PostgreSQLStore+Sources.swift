@@ -2,6 +2,7 @@ package import CameoHTTPCache
 package import CameoModel
 internal import CameoQueue
 package import CameoStore
+package import CameoSystem
 package import Foundation
 
 // DESIGN. The beginnings of broken downloads are in tables without a write-ahead log: they may be lost at any time, as after
@@ -71,7 +72,7 @@ extension PostgreSQLStore {
     }
 
     /// A URI's name in the tables: it may be too long for an index.
-    static func partialName(of uri: String) -> String { SHA256.digest(of: Data(uri.utf8)).hex }
+    static func partialName(of uri: String) -> String { BlobDigest(of: Data(uri.utf8)).hex }
 
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
         try await commit { db in

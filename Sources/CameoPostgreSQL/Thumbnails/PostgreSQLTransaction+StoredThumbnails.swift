@@ -89,7 +89,7 @@ extension PostgreSQLTransaction {
             let (name, hex): (String, String) = (try row[0], try row[1])
             guard let id = ThumbnailID(name), let digest = BlobDigest(hex: hex) else { continue }
             let data: Data? = try row[2]
-            switch data.map({ SHA256.digest(of: $0) == digest }) ?? checked[digest] {
+            switch data.map({ BlobDigest(of: $0) == digest }) ?? checked[digest] {
             case true?: sound.insert(id)
             case false?: break
             case nil: unknown.append(digest)

@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import Synchronization
 
@@ -58,7 +59,7 @@ extension BlobFiles {
     private func holds(_ path: String, _ digest: BlobDigest) -> Bool {
         let file = "\(directory.path)/\(path)"
         guard file != directory.blobFile(digest), let data = try? Self.contents(of: file) else { return false }
-        return SHA256.digest(of: data) == digest
+        return BlobDigest(of: data) == digest
     }
 
     /// Moves a synced file to the blob's proper place. Blocks.

@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import GRDB
 internal import Synchronization
@@ -62,7 +63,7 @@ final class BlobFiles: Sendable {
     /// Whether a blob can be read and matches its digest. Blocks; for the rare transactions that must know.
     func isSound(_ digest: BlobDigest, inline: Data?) -> Bool {
         let data = inline ?? (try? Self.contents(of: directory.blobFile(digest)))
-        return data.map { SHA256.digest(of: $0) == digest } ?? false
+        return data.map { BlobDigest(of: $0) == digest } ?? false
     }
 
     /// The contents of a file; nil if it does not exist.

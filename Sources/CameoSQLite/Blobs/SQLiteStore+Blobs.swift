@@ -2,6 +2,7 @@ internal import CameoHTTPCache
 package import CameoModel
 package import CameoQueue
 package import CameoStore
+internal import CameoSystem
 package import Foundation
 
 extension SQLiteStore {
@@ -15,7 +16,7 @@ extension SQLiteStore {
 
     package func outsideData(of digest: BlobDigest, size: Int, inParts: Bool) async throws(StoreError) -> Data {
         let data = try await files.read(digest)
-        guard SHA256.digest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
+        guard BlobDigest(of: data) == digest else { throw .damagedBlob(digest: digest.description) }
         return data
     }
 

@@ -1,6 +1,7 @@
 internal import CSQLiteConfig
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import GRDB
 

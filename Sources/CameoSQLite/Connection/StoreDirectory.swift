@@ -1,6 +1,7 @@
 internal import CLinux
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 package struct StoreDirectory: Hashable, Sendable {

@@ -83,7 +83,7 @@ extension SQLiteStore: ExportableStore {
                     guard let data = try inline ?? BlobFiles.contents(of: directory.blobFile(digest)) else {
                         throw StoreError.damagedBlob(digest: digest.description, isMissing: true)
                     }
-                    guard SHA256.digest(of: data) == digest else {
+                    guard BlobDigest(of: data) == digest else {
                         throw StoreError.damagedBlob(digest: digest.description)
                     }
                     return StoreRecord(values: blob.values, bytes: data)

@@ -2,6 +2,7 @@ internal import CLinux
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 // DESIGN. A claim goes to the queue of lowest rank and its lane of lowest rank, and takes jobs from there up to the

@@ -2,6 +2,7 @@ package import CameoHTTPCache
 package import CameoModel
 internal import CameoQueue
 package import CameoStore
+package import CameoSystem
 package import Foundation
 
 // DESIGN. The beginnings of broken downloads are files in `blobs/tmp`, with no row: they may be lost at any time, and cost a
@@ -103,5 +104,5 @@ extension StoreDirectory {
     /// The start of the names of all files of a URI.
     static func partialName(of uri: String) -> String { "\(partial)\(shortDigest(uri))-" }
 
-    private static func shortDigest(_ text: String) -> Substring { SHA256.digest(of: Data(text.utf8)).hex.prefix(32) }
+    private static func shortDigest(_ text: String) -> Substring { BlobDigest(of: Data(text.utf8)).hex.prefix(32) }
 }

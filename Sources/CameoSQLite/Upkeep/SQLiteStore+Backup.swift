@@ -2,6 +2,7 @@ internal import CLinux
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import GRDB
 

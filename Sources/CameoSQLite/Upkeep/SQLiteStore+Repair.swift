@@ -1,6 +1,7 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 extension SQLiteStore {

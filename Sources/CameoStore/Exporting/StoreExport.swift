@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 package import Foundation
 internal import Synchronization
 

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 package import Foundation
 internal import Synchronization
 
@@ -107,7 +108,7 @@ package struct StoreImport: ~Copyable {
             let read = try reader.value(value)
             guard index < fields.count else {
                 guard case .bytes(let data) = read else { throw reader.malformed("a blob has no bytes") }
-                guard SHA256.digest(of: data) == (try record.digest) else {
+                guard BlobDigest(of: data) == (try record.digest) else {
                     throw reader.malformed("the bytes are not those of the digest")
                 }
                 record.bytes = data

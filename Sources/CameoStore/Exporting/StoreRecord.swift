@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoSystem
 package import Foundation
 
 /// One thing that a store keeps, in a form that all engines share.

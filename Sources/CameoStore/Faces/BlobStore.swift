@@ -1,5 +1,6 @@
 package import CameoHTTPCache
 package import CameoModel
+package import CameoSystem
 package import Foundation
 
 /// Access to immutable bytes by their digest (invariant I6).

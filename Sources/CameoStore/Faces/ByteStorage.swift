@@ -1,4 +1,5 @@
 package import CameoModel
+package import CameoSystem
 package import Foundation
 
 // DESIGN. An engine for fleets keeps large bytes beside its database, in a place that all hosts reach. Such a place has no

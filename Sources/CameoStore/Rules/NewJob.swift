@@ -1,4 +1,5 @@
 package import CameoModel
+internal import CameoSystem
 internal import Foundation
 
 /// A validated request with the values its rows need, computed before the write lock is taken.

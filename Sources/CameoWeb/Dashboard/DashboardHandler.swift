@@ -21,7 +21,7 @@ extension WebExchange {
 
         init(_ mediaType: String, _ bytes: [UInt8]) {
             (self.mediaType, self.bytes) = (mediaType, bytes)
-            tag = "\"\(SHA256.digest(of: bytes))\""
+            tag = "\"\(BlobDigest(of: bytes))\""
         }
     }
 

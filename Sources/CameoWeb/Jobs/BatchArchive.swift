@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 package import Foundation
 internal import Hummingbird
 internal import NIOCore

@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird

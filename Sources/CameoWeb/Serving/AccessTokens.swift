@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -59,7 +60,7 @@ package struct AccessTokens: Sendable {
         guard word.utf8.count >= minimumBytes else {
             throw SecretFile.Malformed(line: line, "a token must have at least \(minimumBytes) bytes")
         }
-        return SHA256.digest(of: Array(word.utf8))
+        return BlobDigest(of: Array(word.utf8))
     }
 
     package var isEmpty: Bool { tokens.isEmpty }
@@ -124,7 +125,7 @@ package struct AccessTokens: Sendable {
     /// Compares all tokens in full, so that the time reveals nothing. It compares digests, which cannot be guessed byte
     /// by byte.
     private func token(_ text: Substring) -> Token? {
-        let digest = SHA256.digest(of: Array(text.utf8)).hex.utf8
+        let digest = BlobDigest(of: Array(text.utf8)).hex.utf8
         return tokens.filter { HMACKey.areSame($0.digest.hex.utf8, digest) }.last
     }
 

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 internal import Foundation
 internal import Glibc
 internal import HTTPTypes

@@ -1,5 +1,6 @@
 package import CameoModel
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import Hummingbird
 internal import HummingbirdCore

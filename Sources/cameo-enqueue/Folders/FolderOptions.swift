@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CameoModel
 internal import CameoReport
+internal import CameoSystem
 internal import CommandSupport
 internal import Foundation
 

@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 internal import CommandSupport
 internal import Foundation
 

@@ -59,7 +59,7 @@ struct RefreshTests {
         #expect(try await origin.requests(of: path)[1]["if-none-match"] == "\"one\"")
         #expect(try await origin.requests(of: path)[1]["range"] == nil)
         try await origin.release()
-        try await awaitKept { $0.bytes == 3 && $0.blob == SHA256.digest(of: Data("new".utf8)) }
+        try await awaitKept { $0.bytes == 3 && $0.blob == BlobDigest(of: Data("new".utf8)) }
         #expect(try await reader.get(path).text == "new")
         #expect(try await reader.count(path) == 2)
     }

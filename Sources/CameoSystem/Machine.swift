@@ -24,7 +24,7 @@ package struct ControlGroups {
     /// The memberships are the lines of `/proc/self/cgroup`: `0::/system.slice/a.service`, or one for each hierarchy of version
     /// 1. In a container they may name folders that only its host sees; the container's own is then at the root of the mount.
     package init(_ memberships: String, under mount: String) {
-        groups = memberships.lines.compactMap { line in
+        groups = memberships.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3 else { return nil }
             let names = fields[2].split(separator: "/")
@@ -58,20 +58,5 @@ package struct ControlGroups {
                     return words.contains(nil) ? [] : words.compactMap(\.self)
                 }
             }
-    }
-}
-
-/// The limits of a concurrency key and the number of its running jobs.
-package struct ConcurrencyLimit: Hashable, Codable, Sendable {
-    package let key: String
-    package let maxRunning: Int
-    package let running: Int
-    /// Whether an operator has set the limit; requests then cannot change it.
-    package let isFixed: Bool
-    /// How many jobs may start per period, e.g. `10/s`; nil if unlimited.
-    package let rate: String?
-
-    package init(key: String, maxRunning: Int, running: Int, isFixed: Bool, rate: String? = nil) {
-        (self.key, self.maxRunning, self.running, self.isFixed, self.rate) = (key, maxRunning, running, isFixed, rate)
     }
 }
