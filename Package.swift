@@ -213,7 +213,7 @@ let package = Package(
         // What every engine has to keep; each engine's own tests run it.
         .target(
             name: "StoreConformance",
-            dependencies: ["CameoModel", "CameoHTTPCache", "CameoStore", "TestSupport"],
+            dependencies: ["CameoSystem", "CameoModel", "CameoHTTPCache", "CameoStore", "TestSupport"],
             path: "Tests/StoreConformance",
             exclude: ["Stores"]
         ),
@@ -245,8 +245,8 @@ let package = Package(
         .testTarget(
             name: "CameoHooksTests",
             dependencies: [
-                "CameoSystem", "CameoModel", "CameoStore", "CameoSQLite", "CameoFetch", "CameoHooks", "TestSupport",
-                logging,
+                "CameoSystem", "CameoModel", "CameoStore", "CameoSQLite", "CameoFetch", "CameoHooks",
+                "StoreConformance", "TestSupport", logging,
             ]
         ),
         .testTarget(

@@ -28,7 +28,7 @@ package final class HookDeliverer: Sendable {
     /// The pause before the store is asked again to record an end.
     private static let pause = Duration.seconds(1)
 
-    private let store: any HookStore
+    private let store: any WorkerStore
     private let client: PostClient
     private let logger: Logger
     private let random: @Sendable () -> Double
@@ -39,7 +39,7 @@ package final class HookDeliverer: Sendable {
     /// `random` gives numbers in 0…1, for the jitter of retries.
     package init(
         _ settings: HookSettings,
-        store: any HookStore,
+        store: any WorkerStore,
         client: PostClient,
         logger: Logger,
         random: @escaping @Sendable () -> Double = { .random(in: 0...1) }

@@ -9,9 +9,9 @@ package struct ContactSheet {
     private var cards: [String] = []
     private var thumbnails = 0
     private var bytes = 0
-    private let store: any ReaderStore & BlobStore
+    private let store: any ReaderStore
 
-    package init(store: any ReaderStore & BlobStore) {
+    package init(store: any ReaderStore) {
         self.store = store
     }
 

@@ -17,13 +17,13 @@ package struct Export {
 
     private let directory: OpenFile
     private var manifest: ExportManifest
-    private let store: any ReaderStore & BlobStore
+    private let store: any ReaderStore
 
     /// Opens the folder, and creates it if it is missing.
     ///
     /// - Throws: ``ExportError`` if the folder cannot be created or belongs to the store, or if its `manifest.json` is not one
     ///   of an export.
-    package init(to path: String, from store: any ReaderStore & BlobStore) throws {
+    package init(to path: String, from store: any ReaderStore) throws {
         self.store = store
         if let folder = store.folder, (FilePaths.absolute(path) + "/").hasPrefix(folder + "/") {
             throw ExportError(path: path, reason: "it belongs to the store")
@@ -181,7 +181,7 @@ package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
     }
 }
 
-extension BlobStore {
+extension ReaderStore {
     /// The bytes of a job's thumbnail; nil if it does not exist yet.
     func data(of thumbnail: RequestedThumbnail, for job: Job) async throws(UnreadableThumbnail) -> Data? {
         guard thumbnail.blob != nil else { return nil }

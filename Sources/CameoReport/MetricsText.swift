@@ -151,7 +151,7 @@ package struct MetricsText: Sendable {
     }
 
     /// The metrics of a store, as `program`, the name of a command, reports them.
-    package init(of store: any ReaderStore & MetricsStore, by program: String) async throws(StoreError) {
+    package init(of store: any ReaderStore, by program: String) async throws(StoreError) {
         self.init()
         let build = Sample(1, ["program": program, "version": CameoVersion.current])
         add("cameo_build", .info, "The version of the program that reports.", [build])

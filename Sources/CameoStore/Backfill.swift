@@ -15,7 +15,7 @@ package struct Backfill: Sendable {
     /// The most thumbnails removed in a transaction.
     private static let removals = 100
 
-    package typealias BackfillStore = ReaderStore & ProducerStore & SourceStore & OperatorStore
+    package typealias BackfillStore = ReaderStore & ProducerStore & OperatorStore
 
     private let store: any BackfillStore
     private let selection: KnownSourceSelection

@@ -119,7 +119,7 @@ final class Readiness: Sendable {
         return checks
     }
 
-    private static func isWritable(_ store: any SourceStore) async -> Check {
+    private static func isWritable(_ store: any WorkerStore) async -> Check {
         guard store.isInPlace else { return Check(name: "store", reason: "the store was removed or replaced") }
         // The cheapest write: it advances a counter, and the number is not used.
         return await check("store") { _ = try await store.nextSourceSeen() }

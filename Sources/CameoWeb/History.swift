@@ -49,11 +49,11 @@ final class History: Sendable {
     private static let hour = 3_600.0
     private static let looksPerMinute = 12
 
-    private let store: any ReaderStore & MetricsStore
+    private let store: any ReaderStore
     private let pace: Duration
     private let state = Mutex(State())
 
-    init(store: any ReaderStore & MetricsStore, pace: Duration) {
+    init(store: any ReaderStore, pace: Duration) {
         self.store = store
         self.pace = pace
     }

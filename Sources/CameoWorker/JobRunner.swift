@@ -11,7 +11,7 @@ internal import Logging
 
 /// Runs one attempt of a job, and records how it ended.
 struct JobRunner: Sendable {
-    let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
+    let store: any WorkerStore & ReaderStore
     /// The fetcher for jobs that begin from now on. A running job keeps the fetcher that it began with.
     let fetcher: Live<Fetcher>
     let renderer: RendererPool

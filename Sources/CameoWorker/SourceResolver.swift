@@ -6,7 +6,7 @@ internal import Foundation
 /// Opens every source that a request names: `cameo:` sources from the store, all others with the fetcher. `initials:`
 /// sources have no bytes to fetch.
 struct SourceResolver: Sendable {
-    let store: any WorkerStore & SourceStore & BlobStore & ReaderStore
+    let store: any WorkerStore & ReaderStore
     /// Its address guard decides whether this worker may use what others have fetched.
     let fetcher: Fetcher
     /// The limit of concurrent reads that do not cross the network.

@@ -9,12 +9,12 @@ package import Logging
 
 /// The source cache in the store. All workers of the store share it, and it outlives them.
 package struct StoredAnswers: SourceCache {
-    private let store: any SourceStore & BlobStore
+    private let store: any WorkerStore & ReaderStore
     /// The maximum size in bytes of all cached answers together.
     private let budget: Int
     private let logger: Logger
 
-    package init(store: any SourceStore & BlobStore, budget: Int, logger: Logger) {
+    package init(store: any WorkerStore & ReaderStore, budget: Int, logger: Logger) {
         (self.store, self.budget, self.logger) = (store, budget, logger)
     }
 

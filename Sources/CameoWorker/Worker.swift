@@ -18,7 +18,7 @@ internal import Synchronization
 package final class Worker: Service {
     package let id: String
     let configuration: WorkerConfiguration
-    let store: any WorkerStore & OperatorStore & SourceStore
+    let store: any WorkerStore & OperatorStore
     private let runner: JobRunner
     let renderer: RendererPool
     let hooks: HookDeliverer?

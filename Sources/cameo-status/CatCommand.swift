@@ -55,7 +55,7 @@ struct CatCommand: AsyncParsableCommand {
         }
     }
 
-    private func data(in store: any ReaderStore & BlobStore) async throws -> Data {
+    private func data(in store: any ReaderStore) async throws -> Data {
         guard let vtt else { return try await store.data(of: uri) }
         guard let text = try await store.webVTT(of: uri, sheet: vtt) else {
             throw CommandFailure("\(uri) is no storyboard of a video", .failed)

@@ -144,7 +144,7 @@ struct WorkerApp {
         }
     }
 
-    private func makeFetcher(_ store: any SourceStore & BlobStore, _ logger: Logger) throws -> Fetcher {
+    private func makeFetcher(_ store: any WorkerStore & ReaderStore, _ logger: Logger) throws -> Fetcher {
         do {
             var configuration = try command.sources.configuration(deniedFolder: store.folder, budget: budget)
             try command.http.configure(&configuration)

@@ -3,6 +3,7 @@ import CameoModel
 import CameoSQLite
 import CameoStore
 import Foundation
+import StoreConformance
 import Synchronization
 import TestSupport
 import Testing

@@ -72,6 +72,33 @@ package protocol OperatorStore: AnyStore {
         in turn: MaintenanceTurn,
         report: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(StoreError) -> BackupReport
+    /// Sets the hook that is told of the end of each job that the queue accepts from now on; nil for none.
+    func setHook(_ hook: String?, ofQueue queue: String, unknown: UnknownQueue) async throws(StoreError)
+    /// Makes deliveries that were given up wait again, and those that wait due at once; their age counts from now.
+    /// Returns their number.
+    func retryDeliveries(_ choice: DeliveryChoice) async throws(StoreError) -> Int
+    /// Removes everything cached for a source, for all credentials, and its remembered failures.
+    func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource
+    /// Removes thumbnails, whose URIs resolve to nothing until they are made again. Those that an unfinished job needs
+    /// are kept. Returns the number of those removed.
+    func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int
+
+    // MARK: - Checks: the store's rows compared with one another and with its bytes
+
+    /// Checks the store's consistency, and reads every blob. Returns all findings, including those without problems.
+    /// `report` is called with progress, from any thread.
+    func check(report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding]
+    /// Fixes what the rows and bytes themselves prove to be wrong, and returns it. The turn prevents copying and pruning
+    /// meanwhile. If more than `most` thumbnails would be removed, or cached originals, nothing is removed, and an error is
+    /// returned; nil is 20 of each, or a hundredth of what there is.
+    func repair(
+        in turn: MaintenanceTurn,
+        removingUpTo most: Int?,
+        report: @Sendable (ByteProgress) -> Void
+    ) async throws(StoreError) -> [CheckFinding]
+    /// Brings back the thumbnails and cached originals that repairs have removed in the last seven days, unless they were made
+    /// again.
+    func undoRepairs(in turn: MaintenanceTurn) async throws(StoreError) -> [CheckFinding]
 }
 
 /// The content of a backup.
@@ -130,66 +157,4 @@ extension OperatorStore {
             try await Task.sleep(for: .milliseconds(20))
         }
     }
-}
-
-/// A comparison of the store's rows with one another and with its bytes, for operators.
-package protocol CheckedStore: AnyStore {
-    /// Checks the store's consistency, and reads every blob. Returns all findings, including those without problems.
-    /// `report` is called with progress, from any thread.
-    func check(report: @Sendable (ByteProgress) -> Void) async throws(StoreError) -> [CheckFinding]
-    /// Fixes what the rows and bytes themselves prove to be wrong, and returns it. The turn prevents copying and pruning
-    /// meanwhile. If more than `most` thumbnails would be removed, or cached originals, nothing is removed, and an error is
-    /// returned; nil is 20 of each, or a hundredth of what there is.
-    func repair(
-        in turn: MaintenanceTurn,
-        removingUpTo most: Int?,
-        report: @Sendable (ByteProgress) -> Void
-    ) async throws(StoreError) -> [CheckFinding]
-    /// Brings back the thumbnails and cached originals that repairs have removed in the last seven days, unless they were made
-    /// again.
-    func undoRepairs(in turn: MaintenanceTurn) async throws(StoreError) -> [CheckFinding]
-}
-
-/// The result of one check.
-public struct CheckFinding: Hashable, Codable, Sendable {
-    /// The severity of a finding.
-    public enum Severity: String, Codable, Sendable {
-        case ok, warning, error
-        /// A problem that a repair has just fixed.
-        case mended
-    }
-
-    /// What was checked, e.g. `blobs`.
-    public let subject: String
-    /// How severe the finding is.
-    public let severity: Severity
-    /// What was found and, for a problem, how to fix it.
-    public let message: String
-
-    package init(_ subject: String, _ severity: Severity, _ message: String) {
-        (self.subject, self.severity, self.message) = (subject, severity, message)
-    }
-
-    /// Names the first problems and counts the rest, or reports that there are none.
-    package init(
-        _ subject: String,
-        _ problems: [String],
-        naming named: Int = 1,
-        ok: String,
-        advice: String,
-        severity: Severity = .error
-    ) {
-        guard !problems.isEmpty else {
-            self.init(subject, .ok, ok)
-            return
-        }
-        let more = problems.count > named ? " (and \(problems.count - named) more)" : ""
-        self.init(subject, severity, "\(problems.prefix(named).joined(separator: "; "))\(more). \(advice)")
-    }
-}
-
-/// Numbers over the whole life of a store, for monitoring.
-package protocol MetricsStore: AnyStore {
-    /// The counters and sizes now. The cost does not depend on the number of jobs.
-    func metrics() async throws(StoreError) -> StoreMetrics
 }

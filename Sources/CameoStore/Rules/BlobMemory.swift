@@ -30,7 +30,7 @@ package final class BlobMemory: Sendable {
     package func empty() { state.withLock { state in while let digest = state.oldest { state.remove(digest) } } }
 }
 
-extension BlobStore {
+extension ReaderStore {
     /// A blob's bytes from memory, else from the store, which verifies them. Look up first whether a name still refers to
     /// the blob.
     ///

@@ -50,7 +50,7 @@ extension StoredContent {
     }
 }
 
-extension ReaderStore where Self: BlobStore & SourceStore {
+extension ReaderStore {
     /// Looks up what a name refers to, and records a read even if the reader already has the bytes.
     ///
     /// - Throws: ``StoreError/notFound(uri:)``

@@ -10,7 +10,7 @@ internal import NIOCore
 
 /// The thumbnails of a batch as a ZIP file, the newest job first.
 struct BatchArchive: Sendable {
-    let store: any ReaderStore & BlobStore
+    let store: any ReaderStore
     let batch: String
     let channel: any Channel
 

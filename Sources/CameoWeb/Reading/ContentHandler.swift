@@ -238,7 +238,7 @@ package struct BlobRedirects: Sendable {
     let endpoint: Endpoint?
 
     /// Returns nil if the store keeps no blobs where clients could read them.
-    package init?(of store: some BlobStore, at endpoint: Endpoint?) {
+    package init?(of store: some ReaderStore, at endpoint: Endpoint?) {
         guard let origin = store.temporaryURLOrigin(at: endpoint) else { return nil }
         (self.origin, self.endpoint) = (origin, endpoint)
     }

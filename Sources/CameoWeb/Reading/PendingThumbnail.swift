@@ -151,7 +151,7 @@ extension PlaceholderPicture {
     }
 }
 
-extension ReaderStore where Self: BlobStore & SourceStore {
+extension ReaderStore {
     /// The bytes of a thumbnail; nil if there is none, or none yet.
     func made(_ id: ThumbnailID) async throws(StoreError) -> StoredContent? {
         do throws(StoreError) {
