@@ -1,4 +1,4 @@
-package import CameoModel
+package import CameoSystem
 internal import Synchronization
 
 // DESIGN. Sources wait for their renderer in memory, so the sources in flight are limited by bytes, not only by number. Four

@@ -95,7 +95,7 @@ package struct FetchedSource: Sendable {
     func begun(with ticket: FetchTicket) -> FetchedSource {
         var copy = self
         copy.ticket = ticket
-        copy.sourceSeen = sourceSeen ?? ticket.number
+        copy.sourceSeen = sourceSeen ?? ticket.sourceSeen
         return copy
     }
 

@@ -1,6 +1,7 @@
 internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 package import CameoModel
+internal import CameoSystem
 package import Foundation
 internal import Synchronization
 

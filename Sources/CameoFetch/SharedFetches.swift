@@ -1,4 +1,5 @@
 internal import CameoModel
+internal import CameoSystem
 internal import Synchronization
 
 /// Shares one download among concurrent fetches of the same source.
@@ -63,35 +64,6 @@ final class SharedFetches: Sendable {
 
     private static func result(of body: Body, _ clock: WorkClock) async -> Result<FetchedSource, any Error> {
         do { return .success(try await body(clock)) } catch { return .failure(error) }
-    }
-}
-
-/// The start of a job's fetch in the store's order of events, which is independent of clocks.
-///
-/// DESIGN: concurrent jobs for one source share one download (``SharedFetches``). But a job's fetch must begin after the job
-/// was accepted (invariant I5), and after the last request that joined it, so the job may join only a download that began
-/// later. Neither clock times nor the numbers of jobs can decide that: a clock may be set, and a producer's transaction may
-/// stay open for long after it got its job's number. So a job that is accepted or joined notes the last fetch's number.
-package struct FetchTicket: Hashable, Sendable {
-    /// `sourceSeen`: later fetches have larger numbers (invariant I4). All thumbnails of a download carry the number of the
-    /// job that began it, so that a joined download never counts as newer than it is.
-    package let number: Int64
-    /// The number of the last fetch that had begun when the job was requested.
-    package let after: Int64
-    /// Whether this is the job's first attempt. A later one, or an operator's retry, requests the source anew.
-    package let isFirstAttempt: Bool
-    /// Whether the server must be asked even if the cached response is fresh.
-    package let asksServer: Bool
-
-    package init(number: Int64, after: Int64, isFirstAttempt: Bool, asksServer: Bool = false) {
-        (self.number, self.after, self.isFirstAttempt, self.asksServer) = (number, after, isFirstAttempt, asksServer)
-    }
-
-    /// Whether the other fetch, which is under way, began after this ticket's job was accepted, and asks the server if this
-    /// one must.
-    package func mayJoin(_ other: FetchTicket) -> Bool {
-        guard other.asksServer || !asksServer else { return false }
-        return other.number > number || (isFirstAttempt && other.number > after)
     }
 }
 

@@ -8,7 +8,7 @@ internal import Synchronization
 /// result by the method that the action names, until the action is ``Action/end(_:_:)``. A fresh response is served without
 /// the network. Otherwise the server is asked, with the stored response's validators if it has any, and its response is
 /// stored, freshens the stored one, or drops it. If the server cannot be asked, a stale response is served where that is
-/// allowed. ``CachePolicy`` decides what a single response allows, ``Route`` where redirects lead and which fields go
+/// allowed. ``CachePolicy`` decides what a single response allows, ``RedirectRoute`` where redirects lead and which fields go
 /// there.
 ///
 ///     begin ── read ─────────────────────────────────────────► end: serve (fresh, or stale and being refreshed)
@@ -37,7 +37,7 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
 
     /// A request to one URL.
     package struct Query: Sendable {
-        package let route: Route<Place>
+        package let route: RedirectRoute<Place>
         /// `If-None-Match` and `If-Modified-Since`, if the stored body came from this URL: for any other URL they would refer
         /// to other bytes. Empty for an unconditional request.
         package let validators: HTTPFields
@@ -75,7 +75,7 @@ package struct CacheConversation<Place: HTTPPlace>: Sendable {
     private var isValidating = false
     private var number: Int64?
     private var invalidated: [CacheChange] = []
-    package private(set) var route: Route<Place>
+    package private(set) var route: RedirectRoute<Place>
     /// The servers that the requests along the route reached.
     package private(set) var peers: [Peer] = []
 

@@ -12,7 +12,7 @@ package struct CacheRequest<Place: HTTPPlace>: Sendable {
     package let fields: HTTPFields
     package let maximumRedirects: Int
     /// The fields that are sent to a stop of the route: the request's own and those that are added there.
-    package let sent: @Sendable (Route<Place>.Stop) -> SentFields
+    package let sent: @Sendable (RedirectRoute<Place>.Stop) -> SentFields
 
     package init(
         _ method: String = "GET",
@@ -22,7 +22,7 @@ package struct CacheRequest<Place: HTTPPlace>: Sendable {
         target: Place,
         fields: HTTPFields,
         maximumRedirects: Int,
-        sent: @escaping @Sendable (Route<Place>.Stop) -> SentFields
+        sent: @escaping @Sendable (RedirectRoute<Place>.Stop) -> SentFields
     ) {
         (self.method, self.key, self.policy, self.use, self.target) = (method, key, policy, use, target)
         (self.fields, self.maximumRedirects, self.sent) = (fields, maximumRedirects, sent)
@@ -40,13 +40,14 @@ package struct CacheRequest<Place: HTTPPlace>: Sendable {
 
     /// The route, which begins at the target. The requester's own validators are not sent: they are evaluated against the
     /// whole response.
-    var route: Route<Place> {
-        Route(method, to: target, isPassedOn ? fields : fields.withoutValidators, maximumRedirects: maximumRedirects)
+    var route: RedirectRoute<Place> {
+        let fields = isPassedOn ? fields : fields.withoutValidators
+        return RedirectRoute(method, to: target, fields, maximumRedirects: maximumRedirects)
     }
 
     /// All fields that are sent along the route: those on which any of its responses varies, and credentials that went to
     /// any of its stops.
-    func sent(along route: Route<Place>) -> SentFields {
+    func sent(along route: RedirectRoute<Place>) -> SentFields {
         let sent = route.stops.map(self.sent)
         var seen: Set<HTTPFields.Line> = []
         return SentFields(
@@ -162,7 +163,7 @@ extension URLComponents {
 /// DESIGN: this is the only rule for redirects and credentials. Every field may be a credential unless it is known to be
 /// none. If a redirect changes the scheme, host or port, the fields that may be credentials are removed, and a later
 /// redirect back to the first origin does not restore them (RFC 9110, section 15.4).
-package struct Route<Place: HTTPPlace>: Sendable {
+package struct RedirectRoute<Place: HTTPPlace>: Sendable {
     package struct Stop: Sendable {
         package let place: Place
         /// The request's own fields, as far as they may be sent here.

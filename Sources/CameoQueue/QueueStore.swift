@@ -284,14 +284,14 @@ extension QueueStore {
         }
     }
 
-    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
+    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> FetchTicket {
         let ingredients = ([request.source] + request.overlaySources).compactMap { text -> ThumbnailID? in
             if case .thumbnail(let id) = CameoURI(text) { id } else { nil }
         }
         return try await commit(.holding(claim)) { db in
             let task = try db.task(of: claim)
             try db.noteUse(of: ingredients)
-            return BegunFetch(
+            return FetchTicket(
                 sourceSeen: try db.nextSourceSeen(),
                 after: task.fetchAfter,
                 isFirstAttempt: task.tries == 1

@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoRenderMessages
+internal import CameoSystem
 internal import Synchronization
 
 /// The exchange where tasks submit tickets and slots fetch them. All state is under one lock; doorbells are rung and

@@ -1,6 +1,7 @@
 package import CameoFetch
 package import CameoModel
 package import CameoStore
+internal import CameoSystem
 internal import Synchronization
 
 /// Stops a running job: anybody may ask, and the task that runs the job is cancelled.

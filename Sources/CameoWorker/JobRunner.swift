@@ -17,7 +17,7 @@ struct JobRunner: Sendable {
     let renderer: RendererPool
     /// Nil if videos are not pictures to this worker.
     var frames: VideoFrames?
-    let fetchLimiter: Limiter
+    let fetchLimiter: ByteBudget
     let configuration: WorkerConfiguration
     let logger: Logger
     /// Delays a settlement so that it shares a commit with those of other jobs, if there are any.
@@ -85,13 +85,9 @@ struct JobRunner: Sendable {
         let identity = try SourceIdentity(of: request.source)
         let ids = try request.thumbnailIDs()
         try checkHost(request)
-        let begun = try await begin(job, claimedAt, request)
-        let ticket = FetchTicket(
-            number: begun.sourceSeen,
-            after: begun.after,
-            isFirstAttempt: begun.isFirstAttempt,
-            asksServer: request.refresh == .always
-        )
+        var begun = try await begin(job, claimedAt, request)
+        begun.asksServer = request.refresh == .always
+        let ticket = begun
         if request.refresh == .never, try await store.have(ids, as: nil) { return .kept(ids, nil) }
         let fetched = try await progress.timed(\.fetchMilliseconds) {
             let resolver = SourceResolver(
@@ -167,7 +163,7 @@ struct JobRunner: Sendable {
         _ job: ClaimedJob,
         _ claimedAt: ContinuousClock.Instant,
         _ request: ThumbnailRequest
-    ) async throws -> BegunFetch {
+    ) async throws -> FetchTicket {
         let names = ([request.source] + request.overlaySources).compactMap { CameoURI($0) }
         guard names.isEmpty, claimedAt.duration(to: configuration.time.now()) < Self.promptness else {
             return try await store.beginFetch(job.claim, of: request)

@@ -1,6 +1,7 @@
 internal import CameoFetch
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Synchronization
 
 /// The jobs that a worker holds claims of, by claim token.
@@ -29,7 +30,10 @@ final class RunningJobs: Sendable {
     var transfers: [RunningTransfer] {
         let controls = jobs.withLock { Array($0.values) }
         return controls.compactMap { control in
-            control.progress.clock.transfer.map { RunningTransfer(token: control.job.claim.token, transfer: $0) }
+            control.progress.clock.transfer.map { bytes in
+                let transfer = JobAttempt.Transfer(receivedBytes: bytes.received, totalBytes: bytes.total)
+                return RunningTransfer(token: control.job.claim.token, transfer: transfer)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 internal import CameoFetch
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 /// Opens every source that a request names: `cameo:` sources from the store, all others with the fetcher. `initials:`
@@ -9,8 +10,8 @@ struct SourceResolver: Sendable {
     let store: any WorkerStore & ReaderStore
     /// Its address guard decides whether this worker may use what others have fetched.
     let fetcher: Fetcher
-    /// The limit of concurrent reads that do not cross the network.
-    let limiter: Limiter
+    /// The limit of concurrent reads that do not cross the network, of which each takes one.
+    let limiter: ByteBudget
     let configuration: WorkerConfiguration
 
     /// Fetches the source, then each overlay once. They are fetched one after the other, because the limits count one
@@ -74,6 +75,3 @@ extension FetchedSource {
         return try FetchedSource(copying: Data(initials.canonicalText.utf8), named: uri, kind: .initials)
     }
 }
-
-/// Limits how many operations run at once: a budget of which each takes one. They begin in the order in which they came.
-typealias Limiter = ByteBudget

@@ -55,7 +55,7 @@ package final class Worker: Service {
             fetcher: Live(fetcher),
             renderer: renderer,
             frames: frames,
-            fetchLimiter: Limiter(limit: configuration.fetchConcurrency),
+            fetchLimiter: ByteBudget(limit: configuration.fetchConcurrency),
             configuration: configuration,
             logger: logger,
             meetOthers: { if running.count > 1 { await cadence.beat() } },

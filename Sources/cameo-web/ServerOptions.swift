@@ -1,7 +1,6 @@
 internal import ArgumentParser
-package import CameoModel
 package import CameoStore
-internal import CameoWeb
+package import CameoWeb
 internal import CommandSupport
 
 /// The options for listening and responding.

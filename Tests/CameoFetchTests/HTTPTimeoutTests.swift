@@ -1,5 +1,6 @@
 import CameoFetch
 import CameoModel
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing

@@ -36,7 +36,7 @@ struct PartialVideoTests {
     private func fetch(
         _ query: String,
         _ configuration: FetchConfiguration = .forTests.with(\.loadsVideosInParts, true),
-        ticket: FetchTicket? = FetchTicket(number: 5, after: 4, isFirstAttempt: true)
+        ticket: FetchTicket? = FetchTicket(sourceSeen: 5, after: 4, isFirstAttempt: true)
     ) async throws -> FetchedSource {
         // The source keeps the fetcher as long as it needs it.
         try await Fetcher(configuration).fetch(origin.url("/parts?file=\(query)"), ticket: ticket)

@@ -15,7 +15,7 @@ struct SharedFetchTests {
         fetcher = try Fetcher(.forTests)
     }
 
-    private static let first = FetchTicket(number: 5, after: 4, isFirstAttempt: true)
+    private static let first = FetchTicket(sourceSeen: 5, after: 4, isFirstAttempt: true)
 
     private func begin(
         _ ticket: FetchTicket,
@@ -31,7 +31,7 @@ struct SharedFetchTests {
         let first = begin(Self.first)
         try await origin.awaitArrivals(of: "/held")
         let others = (2...10).map { job in
-            begin(FetchTicket(number: Int64(job) + 4, after: 4, isFirstAttempt: true))
+            begin(FetchTicket(sourceSeen: Int64(job) + 4, after: 4, isFirstAttempt: true))
         }
         try await origin.release()
         let source = try await first.value
@@ -60,13 +60,13 @@ struct SharedFetchTests {
     }
 
     @Test(arguments: [
-        (FetchTicket(number: 6, after: 4, isFirstAttempt: true), true),
+        (FetchTicket(sourceSeen: 6, after: 4, isFirstAttempt: true), true),
         // Accepted after the download began.
-        (FetchTicket(number: 6, after: 5, isFirstAttempt: true), false),
+        (FetchTicket(sourceSeen: 6, after: 5, isFirstAttempt: true), false),
         // An operator asked for it anew, perhaps after the download began.
-        (FetchTicket(number: 6, after: 4, isFirstAttempt: false), false),
+        (FetchTicket(sourceSeen: 6, after: 4, isFirstAttempt: false), false),
         // Began before the download did, and so was accepted before.
-        (FetchTicket(number: 4, after: 3, isFirstAttempt: false), true),
+        (FetchTicket(sourceSeen: 4, after: 3, isFirstAttempt: false), true),
     ])
     func onlyADownloadThatBeganAfterTheJobWasAcceptedIsJoined(ticket: FetchTicket, joins: Bool) async throws {
         #expect(ticket.mayJoin(Self.first) == joins)
@@ -86,10 +86,10 @@ struct SharedFetchTests {
     func aDownloadThatCouldNotBeJoinedIsTheNextOnesToJoin() async throws {
         let first = begin(Self.first)
         try await origin.awaitArrivals(of: "/held")
-        let later = FetchTicket(number: 6, after: 5, isFirstAttempt: true)
+        let later = FetchTicket(sourceSeen: 6, after: 5, isFirstAttempt: true)
         let second = begin(later)
         try await origin.awaitArrivals(of: "/held", count: 2)
-        let third = begin(FetchTicket(number: 7, after: 5, isFirstAttempt: true))
+        let third = begin(FetchTicket(sourceSeen: 7, after: 5, isFirstAttempt: true))
         try await origin.release()
         #expect(try await third.value.ticket == later)
         _ = try await (first.value, second.value)
@@ -98,7 +98,7 @@ struct SharedFetchTests {
 
     @Test
     func requestsWithOtherHeadersOrWithoutATicketShareNothing() async throws {
-        let second = FetchTicket(number: 6, after: 4, isFirstAttempt: true)
+        let second = FetchTicket(sourceSeen: 6, after: 4, isFirstAttempt: true)
         let tasks = [
             begin(Self.first), begin(second, headers: ["Authorization": "Bearer a"]),
             begin(second, headers: ["Authorization": "Bearer b"]),
@@ -113,8 +113,8 @@ struct SharedFetchTests {
     func whoIsCancelledLeavesTheOthersTheirDownload() async throws {
         let first = begin(Self.first)
         try await origin.awaitArrivals(of: "/held")
-        let second = begin(FetchTicket(number: 6, after: 4, isFirstAttempt: true))
-        let third = begin(FetchTicket(number: 7, after: 4, isFirstAttempt: true))
+        let second = begin(FetchTicket(sourceSeen: 6, after: 4, isFirstAttempt: true))
+        let third = begin(FetchTicket(sourceSeen: 7, after: 4, isFirstAttempt: true))
         for task in [first, third] {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -130,7 +130,7 @@ struct SharedFetchTests {
     func aDownloadThatNobodyWaitsForAnyMoreHangsUp() async throws {
         let first = begin(Self.first, "/never")
         try await origin.awaitArrivals(of: "/never")
-        let ticket = FetchTicket(number: 6, after: 4, isFirstAttempt: true)
+        let ticket = FetchTicket(sourceSeen: 6, after: 4, isFirstAttempt: true)
         let second = begin(ticket, "/never")
         first.cancel()
         second.cancel()
@@ -148,7 +148,7 @@ struct SharedFetchTests {
         let first = begin(Self.first, "/held?status=503")
         try await origin.awaitArrivals(of: "/held")
         let second = begin(
-            FetchTicket(number: 6, after: 4, isFirstAttempt: true),
+            FetchTicket(sourceSeen: 6, after: 4, isFirstAttempt: true),
             "/held?status=503"
         )
         try await origin.release()
@@ -171,7 +171,7 @@ struct SharedFetchTests {
     @Test
     func whatIsOverIsFetchedAnew() async throws {
         for job in 1...3 as ClosedRange<Int64> {
-            let ticket = FetchTicket(number: job, after: 0, isFirstAttempt: true)
+            let ticket = FetchTicket(sourceSeen: job, after: 0, isFirstAttempt: true)
             _ = try await fetcher.fetch(origin.url("/bytes"), ticket: ticket)
         }
         #expect(try await origin.counts().requests["/bytes"] == 3)

@@ -6,10 +6,10 @@ import Testing
 struct RouteTests {
     private static let secret = ["Authorization: Bearer 1", "Cookie: a=1", "X-Api-Key: 1", "Unknown: 1"]
 
-    private func route(_ method: String = "GET", atMost maximum: Int = 20) throws -> Route<URL> {
+    private func route(_ method: String = "GET", atMost maximum: Int = 20) throws -> RedirectRoute<URL> {
         let url = try #require(URL(string: "https://example.com/a/b"))
         let own = fields(Self.secret + ["Accept: image/webp", "Content-Type: text/plain"])
-        return Route(method, to: url, own, maximumRedirects: maximum)
+        return RedirectRoute(method, to: url, own, maximumRedirects: maximum)
     }
 
     private func redirect(_ location: String, status: Int = 302) -> CacheableResponse {

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSystem
 import Testing
 
 /// Lower bounds only: a busy machine may take longer for anything.

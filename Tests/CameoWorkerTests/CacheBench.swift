@@ -73,7 +73,7 @@ final class CacheBench: Sendable {
     ) async throws -> FetchedSource {
         let number = try await store.nextSourceSeen()
         // No fetch is shared: every job is newer than the fetches before it.
-        let ticket = FetchTicket(number: number, after: number, isFirstAttempt: isFirstAttempt)
+        let ticket = FetchTicket(sourceSeen: number, after: number, isFirstAttempt: isFirstAttempt)
         return try await (fetcher ?? self.fetcher).fetch(uri, headers: headers, ticket: ticket)
     }
 

@@ -18,7 +18,7 @@ extension ClaimedJob {
             uploadedBlob: nil,
             createdAt: Date(timeIntervalSince1970: 0),
             availableAt: Date(timeIntervalSince1970: 0),
-            begun: BegunFetch(sourceSeen: 1, after: 0, isFirstAttempt: true)
+            begun: FetchTicket(sourceSeen: 1, after: 0, isFirstAttempt: true)
         )
     }
 }

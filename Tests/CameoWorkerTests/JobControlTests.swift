@@ -1,4 +1,5 @@
 import CameoModel
+import CameoSystem
 import Testing
 
 @testable import CameoWorker

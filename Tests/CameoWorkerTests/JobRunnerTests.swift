@@ -33,7 +33,7 @@ struct JobRunnerTests {
             store: bench.store,
             fetcher: Live(bench.fetcher),
             renderer: renderer,
-            fetchLimiter: Limiter(limit: 1),
+            fetchLimiter: ByteBudget(limit: 1),
             configuration: configuration,
             logger: bench.log.logger,
             meetOthers: meetOthers,

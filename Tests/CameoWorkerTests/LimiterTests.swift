@@ -1,5 +1,6 @@
 import CameoFetch
 import CameoModel
+import CameoSystem
 import Synchronization
 import Testing
 
@@ -32,7 +33,7 @@ struct LimiterTests {
 
     private let begun = AsyncStream<Int>.makeStream()
 
-    private func start(_ number: Int, _ limiter: Limiter, _ gate: Gate) -> Task<Void, any Error> {
+    private func start(_ number: Int, _ limiter: ByteBudget, _ gate: Gate) -> Task<Void, any Error> {
         Task.immediate { [begun] in
             try await limiter.run(WorkClock()) {
                 begun.continuation.yield(number)
@@ -42,7 +43,7 @@ struct LimiterTests {
     }
 
     @Test func operationsBeyondTheLimitBeginInTheOrderOfTheirArrival() async throws {
-        let limiter = Limiter(limit: 2)
+        let limiter = ByteBudget(limit: 2)
         let gates = (0..<5).map { _ in Gate() }
         let tasks = gates.indices.map { start($0, limiter, gates[$0]) }
         var starts = begun.stream.makeAsyncIterator()
@@ -59,7 +60,7 @@ struct LimiterTests {
     }
 
     @Test func neverMoreThanTheLimitRunAtOnce() async throws {
-        let limiter = Limiter(limit: 3)
+        let limiter = ByteBudget(limit: 3)
         let running = Running()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
@@ -77,7 +78,7 @@ struct LimiterTests {
     }
 
     @Test func anOperationThatIsCancelledWhileItWaitsNeverBegins() async throws {
-        let limiter = Limiter(limit: 1)
+        let limiter = ByteBudget(limit: 1)
         let gates = (0..<3).map { _ in Gate() }
         let tasks = gates.indices.map { start($0, limiter, gates[$0]) }
         tasks[1].cancel()
@@ -92,7 +93,7 @@ struct LimiterTests {
     }
 
     @Test func anOperationThatWasCancelledBeforeNeverBegins() async throws {
-        let limiter = Limiter(limit: 1)
+        let limiter = ByteBudget(limit: 1)
         let task = Task.immediate {
             withUnsafeCurrentTask { $0?.cancel() }
             try await limiter.run(WorkClock()) { _ = Issue.record("it began") }
@@ -102,7 +103,7 @@ struct LimiterTests {
     }
 
     @Test func anOperationThatFailsMakesRoom() async throws {
-        let limiter = Limiter(limit: 1)
+        let limiter = ByteBudget(limit: 1)
         await #expect(throws: Failure.self) {
             _ = try await limiter.run(WorkClock()) { () throws -> Int in throw Failure() }
         }
@@ -110,7 +111,7 @@ struct LimiterTests {
     }
 
     @Test func anOperationThatIsCancelledMakesRoom() async throws {
-        let limiter = Limiter(limit: 1)
+        let limiter = ByteBudget(limit: 1)
         let task = start(0, limiter, Gate())
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }

@@ -76,7 +76,7 @@ struct RefreshTests {
         #expect(try await bench.outcome(uri) == "fetched first")
         bench.clock.advance(100)
         let number = try await bench.store.nextSourceSeen()
-        let ticket = FetchTicket(number: number, after: number, isFirstAttempt: true, asksServer: true)
+        let ticket = FetchTicket(sourceSeen: number, after: number, isFirstAttempt: true, asksServer: true)
         #expect(try await bench.fetcher.fetch(uri, ticket: ticket).text() == "second")
     }
 }

@@ -45,7 +45,7 @@ struct SharedStoreTests {
         )
         func outcome() async throws -> String {
             let number = try await bench.store.nextSourceSeen()
-            let ticket = FetchTicket(number: number, after: number, isFirstAttempt: true, asksServer: true)
+            let ticket = FetchTicket(sourceSeen: number, after: number, isFirstAttempt: true, asksServer: true)
             do {
                 let source = try await bench.fetcher.fetch(uri, ticket: ticket)
                 return "\(source.arrival.name) \(try source.text())"
@@ -117,7 +117,7 @@ struct SharedStoreTests {
         try await origin.script("/scripted/a", held("one"), ScriptedAnswer(200, body: "two"))
         let numbers = try await [bench.store.nextSourceSeen(), bench.store.nextSourceSeen()]
         let fetches = numbers.map { number in
-            let ticket = FetchTicket(number: number, after: 0, isFirstAttempt: true)
+            let ticket = FetchTicket(sourceSeen: number, after: 0, isFirstAttempt: true)
             return Task.immediate { try await bench.fetcher.fetch(origin.url("/scripted/a"), ticket: ticket) }
         }
         try await origin.awaitArrivals(of: "/scripted/a")

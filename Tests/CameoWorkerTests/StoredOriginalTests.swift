@@ -3,6 +3,7 @@ import CameoFetch
 import CameoModel
 import CameoSQLite
 import CameoStore
+import CameoSystem
 import Foundation
 import StoreConformance
 import TestSupport
@@ -39,11 +40,11 @@ struct StoredOriginalTests {
         let resolver = SourceResolver(
             store: bench.store,
             fetcher: bench.fetcher,
-            limiter: Limiter(limit: 1),
+            limiter: ByteBudget(limit: 1),
             configuration: Self.configuration
         )
         let number = try await bench.store.nextSourceSeen()
-        let ticket = FetchTicket(number: number, after: number, isFirstAttempt: true)
+        let ticket = FetchTicket(sourceSeen: number, after: number, isFirstAttempt: true)
         let pictures = try await resolver.fetch(request, ticket, WorkClock())
         #expect(pictures.sourceSeen(ticket) <= number)
         return (pictures, pictures.sourceSeen(ticket))
@@ -57,11 +58,11 @@ struct StoredOriginalTests {
         let guarded = SourceResolver(
             store: bench.store,
             fetcher: try bench.anotherFetcher(change: { $0.allowedNetworks = [] }),
-            limiter: Limiter(limit: 1),
+            limiter: ByteBudget(limit: 1),
             configuration: Self.configuration
         )
         let request = ThumbnailRequest(source: CameoURI.source(uri).text, renditions: [Rendition(width: 64)])
-        let ticket = FetchTicket(number: 9, after: 9, isFirstAttempt: true)
+        let ticket = FetchTicket(sourceSeen: 9, after: 9, isFirstAttempt: true)
         let failure = try #require(
             await #expect(throws: JobFailure.self) { _ = try await guarded.fetch(request, ticket, WorkClock()) }
         )

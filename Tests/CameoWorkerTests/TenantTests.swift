@@ -74,7 +74,7 @@ struct TenantTests {
         try await origin.script(path, held)
         let number = try await bench.store.nextSourceSeen()
         let fetches = ["a", "b", "a"].enumerated().map { index, tenant in
-            let ticket = FetchTicket(number: number + Int64(index), after: 0, isFirstAttempt: true)
+            let ticket = FetchTicket(sourceSeen: number + Int64(index), after: 0, isFirstAttempt: true)
             return Task.immediate {
                 try await bench.fetcher.fetch(origin.url(path), headers: ["X-Tenant": tenant], ticket: ticket)
             }

@@ -102,7 +102,7 @@ package final class RefusingStore: WorkerStore {
     package func rescueExpired(except own: String?) async throws(StoreError) -> RescueReport {
         try await store.rescueExpired(except: own)
     }
-    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch {
+    package func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> FetchTicket {
         try await store.beginFetch(claim, of: request)
     }
     package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest { try await store.absorbUpload(job) }

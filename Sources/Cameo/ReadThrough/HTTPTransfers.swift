@@ -14,7 +14,7 @@ struct HTTPExchange: Sendable {
 
 /// The session that carries out the transfers.
 ///
-/// DESIGN. The delegate follows no redirects: the ``Route`` decides what may be sent to another host, and the cache judges
+/// DESIGN. The delegate follows no redirects: the ``RedirectRoute`` decides what may be sent to another host, and the cache judges
 /// each response on the way. Bodies are collected whole, because they are delivered (see ``URLLoad``) and stored whole.
 final class HTTPTransfers: NSObject, URLSessionDataDelegate, Sendable {
     private struct Transfer {

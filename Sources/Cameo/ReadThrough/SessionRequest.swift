@@ -43,7 +43,7 @@ struct SessionRequest: Sendable {
 
     /// The fields on which responses may vary. Bodies are stored decoded, so a request that names no coding accepts every
     /// response. Workers add the same field, and so find the responses that a program has stored.
-    private static func sent(at stop: Route<URL>.Stop) -> SentFields {
+    private static func sent(at stop: RedirectRoute<URL>.Stop) -> SentFields {
         var fields = stop.fields
         if fields["Accept-Encoding"] == nil { fields.set("Accept-Encoding", "*") }
         return SentFields(fields)

@@ -76,7 +76,7 @@ struct HTTPFetch {
         guard let ticket, ticket.isFirstAttempt, !ticket.asksServer, caching.failureMemory > .zero,
             let remembered = await cache?.rememberedFailure(of: key),
             source.transport.refusal(of: remembered.peers) == nil
-        else { return conversation.goOnline(as: ticket?.number) }
+        else { return conversation.goOnline(as: ticket?.sourceSeen) }
         let failure = remembered.repeated(at: now)
         guard failure.isDisconnection else { throw failure }
         self.failure = failure
@@ -255,7 +255,7 @@ struct HTTPFetch {
     private func remember(_ failure: JobFailure, answeredBy response: CacheableResponse?, from peers: [Peer]) async {
         guard let cache, let ticket, let duration = memory(of: failure, answeredBy: response) else { return }
         let until = now.addingTimeInterval(duration.seconds)
-        await cache.remember(failure, of: key, until: until, number: ticket.number, peers: peers)
+        await cache.remember(failure, of: key, until: until, number: ticket.sourceSeen, peers: peers)
     }
 
     private var caching: CacheRules { source.configuration.caching }

@@ -2,7 +2,7 @@ internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
 
-typealias HTTPRoute = Route<HTTPURL>
+typealias HTTPRoute = RedirectRoute<HTTPURL>
 
 extension HTTPURL: HTTPPlace {
     func resolving(_ reference: String) throws(RedirectRefusal) -> (place: HTTPURL, authorization: String?) {
@@ -48,7 +48,7 @@ extension HTTPFields.Line {
     }
 }
 
-extension Route<HTTPURL> {
+extension RedirectRoute<HTTPURL> {
     /// The name of the source in messages: the requested URL without credentials.
     var name: String { SourceName.of(start.text) }
 

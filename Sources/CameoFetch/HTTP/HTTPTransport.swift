@@ -1,6 +1,7 @@
 internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
+internal import CameoSystem
 
 /// Sends single requests over HTTP by libcurl, without following redirects.
 final class HTTPTransport: Sendable {

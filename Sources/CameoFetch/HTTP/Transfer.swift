@@ -67,7 +67,7 @@ final class Transfer: EasyHandleDelegate {
             if download == nil { download = try Download(keeping: reservation) }
             try download?.append(bytes)
             if arrival.request.part == nil {
-                arrival.clock.note(JobAttempt.Transfer(receivedBytes: received, totalBytes: total))
+                arrival.clock.note((received, total))
             }
             guard mayBeVideo, received >= PartialResponse.leastBytes else { return .goOn }
             mayBeVideo = false

@@ -227,7 +227,7 @@ struct ClaimRun {
                     uploadedBlob: upload?.blob,
                     createdAt: Date(milliseconds: createdAt),
                     availableAt: Date(milliseconds: try row["due"]),
-                    begun: BegunFetch(
+                    begun: FetchTicket(
                         sourceSeen: try row["seen"],
                         after: try row["fetch_after"],
                         isFirstAttempt: try row["tries"] as Int == 1

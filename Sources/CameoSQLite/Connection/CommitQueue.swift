@@ -1,6 +1,7 @@
 internal import CLinux
 internal import CameoQueue
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import GRDB
 internal import Synchronization

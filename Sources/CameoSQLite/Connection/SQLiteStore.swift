@@ -1,6 +1,7 @@
 package import CameoModel
 package import CameoQueue
 package import CameoStore
+internal import CameoSystem
 package import Foundation
 internal import GRDB
 internal import Synchronization

@@ -197,7 +197,7 @@ extension SQLiteStore {
             uploadedBlob: uploaded?.blob,
             createdAt: Date(milliseconds: try row[1]),
             availableAt: Date(milliseconds: task.due),
-            begun: BegunFetch(sourceSeen: sourceSeen, after: task.fetchAfter, isFirstAttempt: task.tries == 0)
+            begun: FetchTicket(sourceSeen: sourceSeen, after: task.fetchAfter, isFirstAttempt: task.tries == 0)
         )
     }
 

@@ -1,6 +1,7 @@
 package import CameoModel
 package import CameoQueue
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 // Rows of the table `thumbnail`, written inside the transaction that completes their job.

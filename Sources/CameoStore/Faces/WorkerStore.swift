@@ -36,7 +36,7 @@ package protocol WorkerStore: AnyStore {
     /// Records the start of a fetch.
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid.
-    func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> BegunFetch
+    func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> FetchTicket
     /// Moves an upload's bytes into a blob, which becomes the job's source. Returns the request with that source.
     func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest
     /// Whether all these thumbnails exist with undamaged bytes: made from what `seen` describes or, with nil, from any

@@ -1,6 +1,6 @@
 package import CameoModel
+internal import CameoSystem
 package import Foundation
-internal import Glibc
 
 /// The right to settle one attempt of one job. Every later write must present it (invariant I1).
 package struct Claim: Hashable, Sendable {
@@ -37,7 +37,7 @@ package struct ClaimedJob: Hashable, Sendable {
     package let createdAt: Date
     package let availableAt: Date
     /// The start of a fetch that begins now; one that begins later uses ``WorkerStore/beginFetch(_:of:)``.
-    package let begun: BegunFetch
+    package let begun: FetchTicket
 
     package init(
         claim: Claim,
@@ -53,7 +53,7 @@ package struct ClaimedJob: Hashable, Sendable {
         uploadedBlob: BlobDigest?,
         createdAt: Date,
         availableAt: Date,
-        begun: BegunFetch
+        begun: FetchTicket
     ) {
         (self.claim, self.request, self.refresh, self.queue) = (claim, request, refresh, queue)
         (self.isBackground, self.attempt, self.maxAttempts) = (isBackground, attempt, maxAttempts)
@@ -111,15 +111,6 @@ package enum Lease {
     package static let milliseconds = testable(30_000, "CAMEO_TEST_LEASE_MS")
     /// Among machines, in milliseconds. Nothing else tells that a worker is dead.
     package static let betweenMachines = testable(15_000, "CAMEO_TEST_LEASE_MS")
-}
-
-/// A time in milliseconds, for which a debug build may have another in an environment variable: tests that freeze a process
-/// cannot wait that long each time.
-package func testable(_ milliseconds: Int64, _ variable: String) -> Int64 {
-    #if DEBUG
-        if let value = getenv(variable), let milliseconds = Int64(String(cString: value)) { return milliseconds }
-    #endif
-    return milliseconds
 }
 
 /// What a memory of blobs holds, and how often it had what was asked for.

@@ -1,4 +1,3 @@
-package import CameoModel
 package import CameoStore
 internal import CameoSystem
 internal import Foundation

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoSQLite
 import CameoStore
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing

@@ -54,3 +54,12 @@ package enum KillPoint: String, CaseIterable, Sendable {
         package func pass() {}
     }
 #endif
+
+/// A time in milliseconds, for which a debug build may have another in an environment variable: tests that freeze a process
+/// cannot wait that long each time.
+package func testable(_ milliseconds: Int64, _ variable: String) -> Int64 {
+    #if DEBUG
+        if let value = getenv(variable), let milliseconds = Int64(String(cString: value)) { return milliseconds }
+    #endif
+    return milliseconds
+}

@@ -2,6 +2,7 @@ internal import CameoFetch
 internal import CameoHTTPCache
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 // A source that the store itself holds: `cameo://blob/…`, `cameo://thumb/…` or `cameo://source/…`.

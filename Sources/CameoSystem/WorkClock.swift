@@ -6,13 +6,16 @@ internal import Synchronization
 
 /// Measures the time of one attempt, separating work from waiting.
 package final class WorkClock: Sendable {
+    /// The bytes of a download that have come, and the size of the whole; nil if nobody has said it.
+    package typealias Transfer = (received: Int, total: Int?)
+
     private struct State {
         /// The number of waits in progress.
         var waits = 0
         var waitingSince = ContinuousClock.now
         /// The total of finished waits.
         var waited = Duration.zero
-        var transfer: JobAttempt.Transfer?
+        var transfer: Transfer?
         /// A clock whose waiting counts here too, and how long it had waited when following began.
         var followed: (clock: WorkClock, from: Duration)?
 
@@ -51,11 +54,11 @@ package final class WorkClock: Sendable {
     }
 
     /// How far the attempt's download has come, or the one that it shares; nil while there is none.
-    package var transfer: JobAttempt.Transfer? {
+    package var transfer: Transfer? {
         state.withLock { $0.transfer ?? $0.followed?.clock.transfer }
     }
 
-    package func note(_ transfer: JobAttempt.Transfer?) { state.withLock { $0.transfer = transfer } }
+    package func note(_ transfer: Transfer?) { state.withLock { $0.transfer = transfer } }
 
     /// Counts another clock's waiting as its own from now on; nil stops following.
     package func follow(_ other: WorkClock?) {
