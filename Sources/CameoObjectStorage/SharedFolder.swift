@@ -4,8 +4,8 @@ internal import CameoSystem
 package import Foundation
 internal import Glibc
 
-// DESIGN. As in a store's own folder, bytes are written under a temporary name, synced, renamed to their digest, and the
-// folder is synced; a crash leaves at most a file in `tmp`. What differs is that the file system belongs to several hosts:
+// DESIGN. Bytes are written as in a store's own folder (``DigestFiles``). What differs is that the file system belongs to
+// several hosts:
 //
 // - Where it is not mounted, there may be an empty folder of the same name, into which a host would write for itself alone.
 //   So the folder has a mark, made once, and nothing is read, written or listed without it.
@@ -36,7 +36,7 @@ package final class SharedFolder: ByteStorage {
         }
         defer { free(real) }
         location = String(cString: real)
-        files = DigestFiles(folder: location)
+        files = DigestFiles(in: location) { $0 & 0o020 != 0 }
         threads = BlockingThreads(limit: Self.concurrency, name: "cameo-folder") {}
         do throws(Errno) {
             if creating { try files.create() }
@@ -156,6 +156,108 @@ package final class SharedFolder: ByteStorage {
         } catch {
             throw .failed("\(location): \(error)")
         }
+    }
+}
+
+/// What only a folder of several hosts has: a mark that shows that it is mounted, and a listing.
+extension DigestFiles {
+    static let mark = "cameo-bytes"
+    private static let marking =
+        "Cameo keeps bytes here by their SHA-256. This file shows that the folder is mounted.\n"
+
+    /// Whether the folder is the one in which the mark was made.
+    var isMarked: Bool { access("\(folder)/\(Self.mark)", F_OK) == 0 }
+
+    var notMounted: StoreError {
+        .unreachable(location: folder, reason: "it is without its mark, the file \(Self.mark): is it mounted?")
+    }
+
+    /// Marks an empty folder; does nothing in a marked one.
+    ///
+    /// - Throws: `Errno`: `ENOTEMPTY` for a folder with anything else in it.
+    func create() throws(Errno) {
+        if isMarked { return }
+        // Another host may be creating it too.
+        let known: Set = [Self.mark, Self.owner, "tmp", "lost+found", ".snapshot"]
+        guard try FilePaths.entries(in: folder).allSatisfy({ known.contains($0.name) || $0.name.hasPrefix(".nfs") })
+        else { throw Errno(ENOTEMPTY) }
+        try makeFolder(unfinished)
+        try write(Data(Self.marking.utf8), to: "\(folder)/\(Self.mark)")
+        try FilePaths.sync(folder)
+    }
+
+    func remove(_ digest: BlobDigest) throws(Errno) {
+        guard unlink(path(of: digest)) == 0 || errno == ENOENT else { throw Errno() }
+    }
+
+    /// Opens a file; nil if there is none.
+    func open(_ digest: BlobDigest) throws(Errno) -> OpenFile? {
+        // The second time after the folder was opened: see DESIGN.
+        for isLast in [false, true] {
+            if let file = try OpenFile.existing(path(of: digest), O_RDONLY | O_NOFOLLOW | O_NONBLOCK) { return file }
+            guard !isLast else { break }
+            let parent = Glibc.open("\(folder)/\(digest.hex.prefix(2))", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if parent >= 0 { close(parent) }
+        }
+        return nil
+    }
+
+    /// The size in bytes; nil if there is no file.
+    func size(of digest: BlobDigest) throws(Errno) -> Int? {
+        guard let file = try open(digest) else { return nil }
+        guard let status = file.status() else { throw Errno() }
+        return Int(status.st_size)
+    }
+
+    /// A page of the files in the order of their digests. What else is in the folder is on the first page, and what else is
+    /// in one of its folders stands between that folder's files. The cursor is a file's path within the folder, after which
+    /// the page begins; empty for the first page.
+    func page(after cursor: String, limit: Int) throws(Errno) -> StoredObjectPage {
+        var page = StoredObjectPage()
+        var (last, examined) = (cursor, 0)
+        for (name, _) in try FilePaths.entries(in: folder) where ![Self.mark, Self.owner, "tmp"].contains(name) {
+            guard let entries = try entries(of: name) else {
+                if cursor.isEmpty { page.foreign.append(name) }
+                continue
+            }
+            guard name >= cursor.prefix(2) else { continue }
+            for path in entries.lazy.map({ "\(name)/\($0)" }) where path > cursor {
+                guard examined < limit else {
+                    page.next = last
+                    return page
+                }
+                examined += 1
+                last = path
+                try add(path, to: &page)
+            }
+        }
+        return page
+    }
+
+    /// The names in a folder for digests; nil for anything else.
+    private func entries(of name: String) throws(Errno) -> [String]? {
+        guard BlobDigest.isFolder(name) else { return nil }
+        do throws(Errno) {
+            return try FilePaths.entries(in: "\(folder)/\(name)").map(\.name)
+        } catch {
+            guard error.code == ENOTDIR else { throw error }
+            return nil
+        }
+    }
+
+    private func add(_ path: String, to page: inout StoredObjectPage) throws(Errno) {
+        var status = stat()
+        guard lstat("\(folder)/\(path)", &status) == 0 else {
+            // Removed since.
+            if errno == ENOENT { return }
+            throw Errno()
+        }
+        guard status.st_mode & S_IFMT == S_IFREG, let digest = BlobDigest(path: path) else {
+            page.foreign.append(path)
+            return
+        }
+        let storedAt = Date(modificationOf: status)
+        page.objects.append(StoredObject(digest: digest, size: Int(status.st_size), storedAt: storedAt))
     }
 }
 

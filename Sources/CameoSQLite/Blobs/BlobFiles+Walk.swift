@@ -66,7 +66,7 @@ extension BlobFiles {
     ///
     /// - Throws: `Errno`
     func putBack(_ path: String, as digest: BlobDigest) throws {
-        try move("\(directory.path)/\(path)", to: directory.blobFile(digest))
+        try bytes.move("\(directory.path)/\(path)", as: digest)
     }
 
     /// The path of a blob within the store's folder.
@@ -102,7 +102,7 @@ extension BlobFiles {
     private static func isOwn(_ entry: FolderEntry, in folder: String) -> Bool {
         switch (folder, entry.type) {
         case ("", DT_DIR): isFolder(entry.name)
-        case ("", DT_REG): entry.name == ownerMark
+        case ("", DT_REG): entry.name == DigestFiles.owner
         case ("tmp", DT_REG): StoreDirectory.isUnfinishedBlob(entry.name)
         default: false
         }
@@ -132,7 +132,7 @@ extension BlobFiles {
             moved.add(digest)
             return true
         }
-        guard times.contains(try FilePaths.status(of: Array(aside.utf8)).modifiedAt) else {
+        guard times.contains(Date(modificationOf: try FilePaths.status(of: Array(aside.utf8))).milliseconds) else {
             try putBack(digest, moved)
             return false
         }
@@ -179,9 +179,4 @@ final class MovedFiles: Sendable {
 
     /// Starts a run. A transaction may run twice; the second run finds the files that the first one moved.
     func beginRun() { moved.withLock { $0 = $0.mapValues { _ in false } } }
-}
-
-extension stat {
-    /// Milliseconds since 1970.
-    fileprivate var modifiedAt: Int64 { Int64(st_mtim.tv_sec) * 1_000 + Int64(st_mtim.tv_nsec) / 1_000_000 }
 }

@@ -3,14 +3,11 @@ internal import CameoStore
 internal import CameoSystem
 internal import Foundation
 internal import GRDB
-internal import Synchronization
 
-// DESIGN. Bytes are durable before the transaction that references them (invariant I2): a large blob is written under a
-// temporary name, synced, renamed to its digest, and its folder synced. A crash in between leaves an orphaned file; one
-// with a temporary name is removed when a worker starts an hour later. Overwriting an existing blob is harmless (same
-// bytes) and renews its age, which protects it from collection.
-//
-// Threads: syncing blocks, so files are written and read on threads of their own, not in the cooperative pool.
+// DESIGN. Syncing blocks, so files are written and read on threads of their own, not in the cooperative pool. What writers
+// that died have left is removed when a worker starts an hour later.
+
+/// The large blobs of a store in its folder.
 final class BlobFiles: Sendable {
     /// The largest blob kept in the database, in bytes; up to about this size SQLite is faster than files
     /// (https://www.sqlite.org/fasterthanfs.html).
@@ -20,12 +17,12 @@ final class BlobFiles: Sendable {
     static let margin = 4 * 1_048_576
 
     let directory: StoreDirectory
-    /// Folders whose directory entries are known to be durable.
-    private let syncedFolders = Mutex<Set<String>>([])
+    let bytes: DigestFiles
     private let threads = BlockingThreads(limit: 32, name: "cameo-blobs") {}
 
     init(directory: StoreDirectory) {
         self.directory = directory
+        bytes = DigestFiles(in: directory.blobs, sharedBy: StoreAccess.isShared)
     }
 
     deinit { threads.shutdown() }
@@ -89,13 +86,7 @@ final class BlobFiles: Sendable {
     /// Removes unfinished files of writers that died.
     func removeUnfinished(olderThan limit: Date) {
         guard others() == nil else { return }
-        let files = FileManager.default
-        let names = (try? files.contentsOfDirectory(atPath: directory.unfinishedBlobs)) ?? []
-        for name in names where StoreDirectory.isUnfinishedBlob(name) {
-            let path = "\(directory.unfinishedBlobs)/\(name)"
-            let changed = (try? files.attributesOfItem(atPath: path))?[.modificationDate] as? Date
-            if let changed, changed < limit { unlink(path) }
-        }
+        _ = try? bytes.removeUnfinished(before: limit, where: StoreDirectory.isUnfinishedBlob)
     }
 
     /// Whether the disk has room for this many bytes plus the margin.
@@ -120,45 +111,16 @@ final class BlobFiles: Sendable {
         }
     }
 
-    func write(_ data: Data, as digest: BlobDigest, in directory: StoreDirectory) throws {
-        let temporary = directory.unfinishedBlob()
-        let destination = directory.blobFile(digest)
-        do {
-            let file = try StoreAccess.open(temporary, O_WRONLY | O_CREAT | O_EXCL)
-            try data.withUnsafeBytes { try file.write($0) }
-            guard fsync(file.descriptor) == 0 else { throw Errno() }
-            try move(temporary, to: destination)
-        } catch {
-            unlink(temporary)
-            throw error
-        }
-    }
-
-    /// Moves a synced file to its place durably.
-    func move(_ path: String, to place: String) throws {
-        let folder = URL(filePath: place).deletingLastPathComponent().path
-        try StoreAccess.makeFolder(folder, sharedAs: 0o770)
-        // Needed for an existing folder too: its creator may have died before syncing it.
-        if !syncedFolders.withLock({ $0.contains(folder) }) {
-            try FilePaths.sync(directory.blobs)
-            _ = syncedFolders.withLock { $0.insert(folder) }
-        }
-        guard rename(path, place) == 0 else { throw Errno() }
-        try FilePaths.sync(folder)
-    }
-
     // DESIGN. `blobs/` may be a link, to a folder on another disk. A copy of the store's folder then has a link to the same
     // files, and its retention or repair would remove what the original needs. So a linked folder has the mark of one store:
     // where its database is, and which file that is. A moved store is known by the file, one restored in its place by the
     // path; a copy is neither. It reads there, keeps new bytes in its own rows, and removes nothing.
 
-    static let ownerMark = "cameo-owner"
-
     /// Whose the files are, if `blobs/` is a link and they are another store's. Leaves this store's mark where there is
     /// none. Blocks.
     func others(leavingMark: Bool = true) -> OthersBytes? {
-        guard isLinked, let known = owner ?? (leavingMark ? leaveMark() : nil), !known.hasPrefix(placePrefix),
-            !known.hasSuffix(fileSuffix)
+        guard isLinked, let known = (try? bytes.owner()) ?? (leavingMark ? leaveMark() : nil),
+            !known.hasPrefix(placePrefix), !known.hasSuffix(fileSuffix)
         else { return nil }
         return OthersBytes(location: directory.blobs, owner: known)
     }
@@ -170,23 +132,12 @@ final class BlobFiles: Sendable {
     /// Leaves this store's mark in place of any other.
     ///
     /// - Throws: `Errno`
-    func adopt() throws {
-        let temporary = directory.unfinishedBlob()
-        try Data(mine.utf8).write(to: URL(filePath: temporary))
-        guard rename(temporary, mark) == 0 else { throw Errno() }
-    }
-
-    private var mark: String { "\(directory.blobs)/\(Self.ownerMark)" }
-
-    private var owner: String? { try? String(contentsOfFile: mark, encoding: .utf8) }
+    func adopt() throws { try bytes.setOwner(mine, replacing: true) }
 
     /// - Returns: the mark that is there now, which another store may have left first.
     private func leaveMark() -> String? {
-        let temporary = directory.unfinishedBlob()
-        defer { unlink(temporary) }
-        guard (try? Data(mine.utf8).write(to: URL(filePath: temporary))) != nil else { return nil }
-        _ = link(temporary, mark)
-        return owner
+        guard (try? bytes.setOwner(mine, replacing: false)) != nil else { return nil }
+        return try? bytes.owner()
     }
 
     private var mine: String { placePrefix + fileSuffix }

@@ -199,9 +199,9 @@ package final class SQLiteStore: QueueStore {
         guard files.hasRoom(for: data.count) else { throw .full(path: directory.path) }
         var isInline = data.count <= BlobFiles.inlineLimit
         if !isInline {
-            isInline = try await files.perform { [files] directory in
+            isInline = try await files.perform { [files] _ in
                 if files.others() != nil { return true }
-                try files.write(data, as: digest, in: directory)
+                try files.bytes.write(data, as: digest)
                 return false
             }
             if !isInline { KillPoint.afterBlobSync.pass() }

@@ -130,9 +130,9 @@ typealias FolderEntry = (name: String, type: Int)
 enum StoreAccess {
     /// Whether the folder's contents are shared with its group. Only this exact mode counts, because nobody gets it by
     /// accident.
-    static func isShared(_ folder: String) -> Bool {
-        status(of: folder).map { $0.st_mode & 0o7777 == 0o2770 } ?? false
-    }
+    static func isShared(_ folder: String) -> Bool { status(of: folder).map { isShared($0.st_mode) } ?? false }
+
+    static func isShared(_ mode: mode_t) -> Bool { mode & 0o7777 == 0o2770 }
 
     /// The status of a file, or of a symbolic link itself if links are not followed; nil if there is none. Unlike open and
     /// close this does not affect SQLite's locks.
@@ -165,16 +165,14 @@ enum StoreAccess {
         return file
     }
 
-    /// Creates a folder in the store unless it exists, with the access that its parent implies, and at least this mode if it is
-    /// shared. A service may be forbidden to set the set-group-ID bit (RestrictSUIDSGID of systemd). Only folders in which
-    /// files are created need it, not those into which they are renamed.
-    static func makeFolder(_ path: String, sharedAs mode: mode_t = 0o2770) throws(Errno) {
+    /// Creates a folder in the store unless it exists, with the access that its parent implies.
+    static func makeFolder(_ path: String) throws(Errno) {
         let isShared = isShared(URL(filePath: path).deletingLastPathComponent().path)
         guard mkdir(path, isShared ? 0o770 : 0o700) == 0 else {
             if errno == EEXIST { return }
             throw Errno()
         }
-        guard isShared, let status = status(of: path), status.st_mode & mode != mode else { return }
-        guard chmod(path, mode) == 0 else { throw Errno() }
+        guard isShared, let status = status(of: path), status.st_mode & 0o2770 != 0o2770 else { return }
+        guard chmod(path, 0o2770) == 0 else { throw Errno() }
     }
 }
