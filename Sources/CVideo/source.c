@@ -124,3 +124,9 @@ int video_rewind(struct video *video) {
     video->stream->sample_aspect_ratio = ratio;
     return 0;
 }
+
+enum cameo_video_result video_failure(int error, struct cameo_video_frame *out) {
+    if (error == AVERROR(ENOMEM)) return VIDEO_OUT_OF_MEMORY;
+    av_strerror(error, out->detail, sizeof out->detail);
+    return VIDEO_CORRUPT;
+}

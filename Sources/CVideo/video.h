@@ -126,13 +126,51 @@ int64_t video_count_time(struct video *video, const AVStream *stream);
 int64_t video_place_of(struct video *video, int64_t time);
 void video_count_on(struct video *video, AVPacket *packet);
 
-/// Decodes the keyframe that is nearest to a moment into `video->frame`; the frame that is shown at it; the next
-/// keyframe from where the file is read.
+// The frames that are decoded one after the other: for an exact frame, and if no keyframe shows anything. The same where
+// those before an edit are not shown.
+enum { VIDEO_MOST_FRAMES = 300, VIDEO_MOST_HIDDEN = 3000 };
+
+/// The packets from the last keyframe before a time on.
+struct video_group {
+    AVPacket *packets[VIDEO_MOST_HIDDEN];
+    int count;
+    size_t bytes;
+    /// When the frame is shown that an edit begins with or in.
+    int64_t begin;
+};
+
+/// In units of the stream, of which one may be longer.
+int64_t video_a_second(const struct video *video);
+bool video_is_damaged(const AVFrame *frame);
+/// Reads the next packet of the stream.
+int video_read_packet(struct video *video);
+/// Goes to the last keyframe before a time, as far as the file's index tells.
+int video_seek_before(struct video *video, int64_t time);
+/// Reads a group from where the file is read: from the last keyframe that is not later than a time, or else the first one, to
+/// what is needed for a later time; decodes one up to the frame that is shown at a time; frees its packets.
+int video_read_group(struct video *video, int64_t latest, int64_t time, struct video_group *group);
+int video_decode_group(struct video *video, int64_t time, const struct video_group *group);
+void video_empty_group(struct video_group *group);
+
+/// Decodes into `video->frame`: a key packet alone; the keyframe at a time of the media; the last frame that is shown at a
+/// time or earlier, of those that follow a place; the keyframe that is nearest to a moment; the frame that is shown at it;
+/// the next keyframe from where the file is read.
+int video_decode_alone(struct video *video, AVPacket *packet);
+int video_decode_key_at(struct video *video, int64_t time);
+int video_decode_shown_at(struct video *video, int64_t place, int64_t time);
 int video_decode_near(struct video *video, int64_t moment);
 int video_decode_exact(struct video *video, int64_t moment);
 int video_decode_next_key(struct video *video);
 /// How much later frames are shown than the index says, which may have the times when they are decoded.
 int64_t video_index_delay(const struct video *video);
+
+// The points of a frame that are looked at, a side; what shows enough.
+enum { VIDEO_GRID = 96, VIDEO_GOOD_CONTRAST = 80 };
+
+/// How much a frame shows, 0 to 255; `points` gets the lightness of points. Whether the keyframe in `video->frame` is part of
+/// a fade.
+int video_contrast(const AVFrame *frame, uint8_t points[VIDEO_GRID][VIDEO_GRID]);
+bool video_is_fading(struct video *video, const uint8_t *points);
 
 /// Reads what the headers do not tell: up to the first picture when that is shown, and what is heard before; or the whole
 /// file also for its end.
