@@ -57,6 +57,7 @@ let package = Package(
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux"),
         .target(name: "CMemory"),
@@ -196,7 +197,7 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["CameoSystem", "CameoModel", "CLinux"],
+            dependencies: ["CameoSystem", "CameoModel", "CLinux", "CSQLite"],
             path: "Tests/TestSupport",
             exclude: [
                 "cases.py", "false_renderer.py", "faults.c", "faulty_proxy.py", "juicefs_server.py",
