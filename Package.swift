@@ -10,8 +10,6 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio", condition: web)
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio", condition: web)
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio", condition: web)
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -44,7 +42,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // For cameo-web alone: no other product builds them. Each of their products has the condition `web`.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -62,7 +59,6 @@ let package = Package(
         .target(name: "CLinux"),
         .target(name: "CMemory"),
         .target(name: "CSandbox"),
-        .target(name: "CSQLiteConfig"),
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CJXL", linkerSettings: [.linkedLibrary("jxl")]),
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
@@ -81,8 +77,7 @@ let package = Package(
         .target(
             name: "CameoSQLite",
             dependencies: [
-                "CameoSystem", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CSQLiteConfig",
-                grdb, sqlite,
+                "CameoSystem", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CLinux", "CSQLite",
             ]
         ),
         .target(
@@ -221,7 +216,8 @@ let package = Package(
         .testTarget(
             name: "CameoSQLiteTests",
             dependencies: [
-                "CameoSystem", "CLinux", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoSQLite",
+                "CameoSystem", "CLinux", "CSQLite", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue",
+                "CameoSQLite",
                 "StoreConformance", "TestSupport",
             ]
         ),

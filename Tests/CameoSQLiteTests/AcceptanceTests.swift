@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing
@@ -30,11 +29,10 @@ struct AcceptanceTests {
 
     /// Inserts all requests in one transaction, like a producer without Cameo's code.
     func insert(_ requests: [String]) throws {
-        try fixture.stranger().write { db in
-            for request in requests {
-                try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [request])
-            }
-        }
+        let stranger = try fixture.stranger()
+        try stranger.run("BEGIN IMMEDIATE")
+        for request in requests { try stranger.run("INSERT INTO job(request) VALUES (?)", [request]) }
+        try stranger.run("COMMIT")
     }
 
     func accepted() async throws -> Int64 { try await store.read { db in try SQLiteStore.acceptedThrough(db) } }
@@ -133,7 +131,7 @@ struct AcceptanceTests {
         let text = Self.request("b")
         // Like an enqueuer that read before that INSERT.
         try await store.commit { db in
-            try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [text])
+            try db.execute("INSERT INTO job(request) VALUES (?)", [text])
             guard case .success(let new) = Arrival(id: 5, createdAt: 0, request: text.utf8).reading else { return }
             try db.accept(new, as: 5, createdAt: 0)
             try db.flush()

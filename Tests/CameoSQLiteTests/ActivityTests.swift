@@ -2,8 +2,8 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import CameoSQLite
@@ -26,7 +26,7 @@ struct ActivityTests {
             WITH RECURSIVE feed(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM feed WHERE n < 60000)
             INSERT INTO change(job_id, state, at) SELECT n, iif(\(isEnd), 4, 2), \(now) - 20 * (60000 - n) FROM feed
             """
-        try await fixture.stranger().write { db in try db.execute(sql: feed) }
+        try fixture.stranger().run(feed)
         let (status, exact) = (
             try await fixture.store.status(), isEnd.contains("3") ? 3.0 : isEnd.contains("4") ? 4 : 2
         )
@@ -41,10 +41,10 @@ struct ActivityTests {
     /// The feed was pruned, and then nothing happened for long.
     @Test func anOldFeedHasNothingRecent() async throws {
         try await fixture.enqueue(3)
-        try await fixture.stranger().write { db in try db.execute(sql: "DELETE FROM change WHERE seq < 3") }
+        try fixture.stranger().run("DELETE FROM change WHERE seq < 3")
         fixture.clock.advance(seconds: 3_600)
         #expect(try await fixture.store.status().throughput.map(\.perSecond) == [0, 0, 0])
-        try await fixture.stranger().write { db in try db.execute(sql: "DELETE FROM change") }
+        try fixture.stranger().run("DELETE FROM change")
         #expect(try await fixture.store.status().throughput.map(\.perSecond) == [0, 0, 0])
     }
 }

@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -96,25 +95,22 @@ struct BackupTests {
         for _ in 0..<6 { _ = try await fixture.enqueue(500) }
         let target = fixture.folder.path("copy")
         let turn = try await fixture.store.freeTurn()
-        let other = try DatabaseQueue(path: "\(fixture.path)/cameo.sqlite")
+        let other = try fixture.stranger()
         let writes = Mutex(0)
         let report = try await fixture.store.backUp(to: target, in: turn) { _ in
             // On the thread that copies: a page of the store changes between two steps.
             writes.withLock { $0 += 1 }
-            try? other.write { db in
-                try db.execute(sql: "UPDATE task SET attempt = attempt + 1")
-                try db.execute(
-                    sql: "INSERT INTO job(request) VALUES (?)",
-                    arguments: [#"{"source":"data:,","renditions":[{"width":1}]}"#]
-                )
-            }
+            _ = try? other.run(
+                "UPDATE task SET attempt = attempt + 1; INSERT INTO job(request) VALUES (?)",
+                [#"{"source":"data:,","renditions":[{"width":1}]}"#]
+            )
         }
         #expect(writes.withLock { $0 } >= 1)
         #expect(report.jobs == 3_000)
         let copy = try SQLiteStore(at: target, creating: false)
         #expect(try await copy.status().count(.available) == 3_000)
         #expect(try await copy.check().allSatisfy { $0.severity == .ok })
-        #expect(try await copy.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT max(attempt) FROM task") } == 0)
+        #expect(try await copy.read { db in try db.value("SELECT max(attempt) FROM task") as Int? } == 0)
         #expect(try await fixture.store.status().count(.available) > 3_000)
     }
 
@@ -167,7 +163,7 @@ struct BackupTests {
             }
             try await group.waitForAll()
         }
-        try await fixture.store.writeOutsideTransaction { db in try db.execute(sql: "DELETE FROM blob") }
+        try await fixture.store.writeOutsideTransaction { db in try db.execute("DELETE FROM blob") }
         let before = try await fixture.store.databaseSize()
         #expect(before.freeBytes > 1_000_000)
         let turn = try await fixture.store.freeTurn()

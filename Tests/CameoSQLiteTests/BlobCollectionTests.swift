@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing
@@ -172,13 +171,9 @@ struct BlobCollectionTests {
         try await store.complete(job.claim, storing: thumbnails, from: provenance, timings: AttemptTimings())
         let (hex, next) = (BlobDigest(of: bytes).hex, try await store.store(other, mediaType: nil).hex)
         try await store.commit { db in
-            try db.execute(sql: "INSERT INTO orphan VALUES (?, 1)", arguments: [hex])
-            try db.execute(sql: statement, arguments: statement.contains("?") ? [next] : [])
-            let since = try Int64.fetchOne(
-                db.sqlite,
-                sql: "SELECT since FROM orphan WHERE digest = ?",
-                arguments: [hex]
-            )
+            try db.execute("INSERT INTO orphan VALUES (?, 1)", [hex])
+            try db.execute(statement, statement.contains("?") ? [next] : [])
+            let since: Int64? = try db.value("SELECT since FROM orphan WHERE digest = ?", [hex])
             #expect(try #require(since) > 1)
         }
     }
@@ -188,7 +183,7 @@ struct BlobCollectionTests {
         try await store.commit { db in
             for table in tables {
                 let column = table == "blob" ? "created_at" : "since"
-                try db.execute(sql: "UPDATE \(table) SET \(column) = 1 WHERE digest = ?", arguments: [digest])
+                try db.execute("UPDATE \(table) SET \(column) = 1 WHERE digest = ?", [digest])
             }
         }
     }
@@ -212,8 +207,8 @@ struct BlobCollectionTests {
         case "SQL":
             try await store.commit { db in
                 try db.execute(
-                    sql: "INSERT INTO job(request) VALUES (?)",
-                    arguments: [#"{"source":"\#(uri)","renditions":[{"width":64}]}"#]
+                    "INSERT INTO job(request) VALUES (?)",
+                    [#"{"source":"\#(uri)","renditions":[{"width":64}]}"#]
                 )
             }
         default: _ = try await store.enqueue(StoreFixture.request(), data: bytes)
@@ -224,7 +219,7 @@ struct BlobCollectionTests {
         #expect(try await collect().count == 0)
         #expect(try await blobs() == 1)
         _ = try await store.cancel(1)
-        try await store.commit { db in try db.execute(sql: "DELETE FROM job") }
+        try await store.commit { db in try db.execute("DELETE FROM job") }
         #expect(try await collect().count == 1)
     }
 

@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -37,7 +36,7 @@ struct BlobRemovalTests {
     }
 
     private func sql(_ statement: String) async throws {
-        try await store.commit { db in try db.execute(sql: statement) }
+        try await store.commit { db in try db.execute(statement) }
     }
 
     private var leftAside: [String] {
@@ -82,20 +81,18 @@ struct BlobRemovalTests {
         try await sql("CREATE TABLE ballast(bytes BLOB)")
         let ballast = "INSERT INTO ballast VALUES (zeroblob(1000000))"
         try await sql("CREATE TRIGGER full BEFORE DELETE ON blob BEGIN \(ballast); END")
-        let other = try DatabaseQueue(path: store.directory.database)
+        let other = try SQLiteClient(store.directory.database)
         let runs = Mutex(0)
         try await store.writeOutsideTransaction { db in
-            try db.execute(sql: "PRAGMA max_page_count = 1")  // as many as there are
-            db.trace { event in
-                guard "\(event)".hasPrefix("BEGIN") else { return }
+            try db.execute("PRAGMA max_page_count = 1")  // as many as there are
+            db.trace { sql in
+                guard sql.hasPrefix("BEGIN") else { return }
                 let run = runs.withLock { count in
                     count += 1
                     return count
                 }
                 guard run == 2 else { return }
-                #expect(throws: Never.self) {
-                    try other.write { db in try db.execute(sql: "UPDATE blob SET pinned = 1") }
-                }
+                #expect(throws: Never.self) { try other.run("UPDATE blob SET pinned = 1") }
             }
         }
         #expect(try await collect().count == 0)

@@ -3,8 +3,8 @@ import CameoQueue
 import CameoSQLite
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
+import TestSupport
 import Testing
 
 /// Changes of many jobs at once.
@@ -52,12 +52,10 @@ struct BulkTests {
     @Test func jobsAddedMeanwhileAreLeftAlone() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(2)
-        let database = "\(fixture.path)/cameo.sqlite"
+        let stranger = try fixture.stranger()
         let request = StoreFixture.request().json.canonicalText
         let progress = try await fixture.store.change(filter { $0.states = [.available] }, by: .cancel) { _ in
-            try DatabaseQueue(path: database).write { db in
-                try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [request])
-            }
+            try stranger.run("INSERT INTO job(request) VALUES (?)", [request])
         }
         #expect(progress.changed == 2)
         #expect(try await fixture.store.status().count(.available) == 1)

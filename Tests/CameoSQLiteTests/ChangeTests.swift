@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Testing
 
@@ -21,8 +20,8 @@ struct ChangeTests {
     /// Changes as `job state`, with the names of the states.
     private func changes() async throws -> [String] {
         try await store.read { db in
-            try Row.fetchAll(db.sqlite, sql: "SELECT job_id, state FROM change ORDER BY seq").map { row in
-                "\(row[0] as Int64) \(try JobState(code: row[1]).rawValue)"
+            try db.query("SELECT job_id, state FROM change ORDER BY seq").map { row in
+                "\(try row["job_id"] as Int64) \(try JobState(code: row["state"]).rawValue)"
             }
         }
     }

@@ -1,7 +1,7 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Testing
 
@@ -23,7 +23,7 @@ struct ClaimTests {
     func hotQueriesUseTheirIndexes(sql: String) async throws {
         let fixture = try StoreFixture()
         let plan = try await fixture.store.read { db in
-            try String.fetchAll(db.sqlite, sql: "EXPLAIN QUERY PLAN \(sql)", adapter: SuffixRowAdapter(fromIndex: 3))
+            try db.query("EXPLAIN QUERY PLAN \(sql)").map { try $0["detail"] as String }
         }
         #expect(plan.contains { $0.contains("INDEX ") })
         #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
@@ -33,12 +33,11 @@ struct ClaimTests {
     @Test func noRowIsCheckedAgainstAList() async throws {
         let fixture = try StoreFixture()
         let lists = try await fixture.store.read { db in
-            let tables = try String.fetchAll(db.sqlite, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
+            let tables = try db.column("SELECT name FROM sqlite_schema WHERE type = 'table'") as [String]
             #expect(tables.contains("task"))
             return try tables.filter { !$0.hasPrefix("sqlite_") }.filter { table in
                 let program = "EXPLAIN INSERT INTO \(table) DEFAULT VALUES"
-                return try String.fetchAll(db.sqlite, sql: program, adapter: SuffixRowAdapter(fromIndex: 1))
-                    .contains("OpenEphemeral")
+                return try db.query(program).contains { try $0["opcode"] == "OpenEphemeral" }
             }
         }
         #expect(lists == [])

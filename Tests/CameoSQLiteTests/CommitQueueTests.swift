@@ -1,7 +1,7 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing
@@ -14,10 +14,10 @@ struct CommitQueueTests {
 
     /// Simulates a full disk: SQLite answers SQLITE_FULL, which rolls back the whole transaction.
     private func limitPages(_ store: SQLiteStore, spare: Int) async throws {
-        try await store.commit { db in try db.execute(sql: "CREATE TABLE ballast(data BLOB)") }
+        try await store.commit { db in try db.execute("CREATE TABLE ballast(data BLOB)") }
         try await store.commit { db in
-            let pages = try Int.fetchOne(db.sqlite, sql: "PRAGMA page_count") ?? 0
-            try db.execute(sql: "PRAGMA max_page_count = \(pages + spare)")
+            let pages = try db.value("PRAGMA page_count") as Int? ?? 0
+            try db.execute("PRAGMA max_page_count = \(pages + spare)")
         }
     }
 
@@ -30,7 +30,7 @@ struct CommitQueueTests {
                 group.addTask {
                     do {
                         try await store.commit { db in
-                            try db.execute(sql: "INSERT INTO queue(name) VALUES (?)", arguments: ["q\(index)"])
+                            try db.execute("INSERT INTO queue(name) VALUES (?)", ["q\(index)"])
                             if index.isMultiple(of: 4) { throw Refusal() }
                         }
                         return true
@@ -42,7 +42,7 @@ struct CommitQueueTests {
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(results == 30)
-        #expect(try await store.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM queue") } == 30)
+        #expect(try await store.read { db in try db.value("SELECT count(*) FROM queue") as Int? } == 30)
     }
 
     @Test func aGroupThatRunsOutOfSpaceIsRunAgainOneByOne() async throws {
@@ -57,7 +57,7 @@ struct CommitQueueTests {
                         try await store.commit { db in
                             // The one in the middle is too large; its neighbours fit.
                             let bytes = index == 10 ? 1_000_000 : 10
-                            try db.execute(sql: "INSERT INTO ballast VALUES (zeroblob(?))", arguments: [bytes])
+                            try db.execute("INSERT INTO ballast VALUES (zeroblob(?))", [bytes])
                         }
                         return .success(index)
                     } catch {
@@ -71,7 +71,21 @@ struct CommitQueueTests {
             if case .failure(let error) = result { error } else { nil }
         }
         #expect(failures == [.full(path: store.directory.path)])
-        #expect(try await store.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM ballast") } == 19)
+        #expect(try await store.read { db in try db.value("SELECT count(*) FROM ballast") as Int? } == 19)
+    }
+
+    /// SQLite has ended the transaction then, and what follows would be committed statement by statement.
+    @Test func anOperationThatHidesAFullDiskCommitsNothing() async throws {
+        let fixture = try StoreFixture()
+        try await limitPages(fixture.store, spare: 4)
+        await #expect(throws: StoreError.self) {
+            try await fixture.store.commit { db in
+                try db.execute("INSERT INTO queue(name) VALUES ('before')")
+                _ = try? db.execute("INSERT INTO ballast VALUES (zeroblob(1000000))")
+                try db.execute("INSERT INTO queue(name) VALUES ('after')")
+            }
+        }
+        #expect(try await fixture.store.read { db in try db.value("SELECT count(*) FROM queue") as Int? } == 0)
     }
 
     @Test func aCancelledCallerDoesNotAffectOthers() async throws {
@@ -81,15 +95,15 @@ struct CommitQueueTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<50 {
                 group.addTask {
-                    try await store.commit { db in
-                        try db.execute(sql: "INSERT INTO queue(name) VALUES (?)", arguments: ["q\(index)"])
+                    _ = try await store.commit { db in
+                        try db.execute("INSERT INTO queue(name) VALUES (?)", ["q\(index)"])
                     }
                 }
                 if index == 25 { group.cancelAll() }
             }
             try await group.waitForAll()
         }
-        #expect(try await store.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM queue") } == 50)
+        #expect(try await store.read { db in try db.value("SELECT count(*) FROM queue") as Int? } == 50)
     }
 
     @Test func everyConnectionIsDurableAndLeavesTheLogAlone() async throws {
@@ -98,9 +112,9 @@ struct CommitQueueTests {
         let store = fixture.store
         let (synchronous, checkpoint, journal) = try await store.commit { db in
             (
-                try Int.fetchOne(db.sqlite, sql: "PRAGMA synchronous"),
-                try Int.fetchOne(db.sqlite, sql: "PRAGMA wal_autocheckpoint"),
-                try String.fetchOne(db.sqlite, sql: "PRAGMA journal_mode")
+                try db.value("PRAGMA synchronous") as Int?,
+                try db.value("PRAGMA wal_autocheckpoint") as Int?,
+                try db.value("PRAGMA journal_mode") as String?
             )
         }
         #expect((synchronous, checkpoint, journal) == (2, 0, "wal"))
@@ -113,7 +127,7 @@ struct CommitQueueTests {
         for _ in 0..<40 {
             try await store.commit { db in
                 try db.execute(
-                    sql: "INSERT INTO blob VALUES (lower(hex(randomblob(32))), 800000, zeroblob(800000), NULL, 0, 0)"
+                    "INSERT INTO blob VALUES (lower(hex(randomblob(32))), 800000, zeroblob(800000), NULL, 0, 0)"
                 )
             }
         }
@@ -128,8 +142,8 @@ struct CommitQueueTests {
     private func lengthenLog(of store: SQLiteStore, by bytes: Int) async throws {
         try await store.commit { db in
             try db.execute(
-                sql: "INSERT INTO blob VALUES (lower(hex(randomblob(32))), ?1, zeroblob(?1), NULL, 0, 0)",
-                arguments: [bytes]
+                "INSERT INTO blob VALUES (lower(hex(randomblob(32))), ?1, zeroblob(?1), NULL, 0, 0)",
+                [bytes]
             )
         }
     }
@@ -148,13 +162,10 @@ struct CommitQueueTests {
     @Test func aLogThatAReaderKeptLongIsEmptiedByUpkeepOnceTheReaderHasGone() async throws {
         let fixture = try StoreFixture()
         let reader = try fixture.stranger()
-        try reader.inDatabase { db in
-            try db.beginTransaction(.deferred)
-            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM job")
-        }
+        try reader.run("BEGIN; SELECT count(*) FROM job")
         for _ in 1...3 { try await lengthenLog(of: fixture.store, by: 9_000_000) }
         await fixture.store.finish()
-        try reader.inDatabase { db in try db.rollback() }
+        try reader.run("ROLLBACK")
         #expect(try logBytes(of: fixture.store) > 20_000_000)
         _ = try await fixture.prune(.forever)
         #expect(try logBytes(of: fixture.store) == 0)
@@ -165,15 +176,12 @@ struct CommitQueueTests {
         let fixture = try StoreFixture()
         let (store, other) = (fixture.store, try fixture.anotherStore())
         let reader = try fixture.stranger()
-        try reader.inDatabase { db in
-            try db.beginTransaction(.deferred)
-            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM job")
-        }
+        try reader.run("BEGIN; SELECT count(*) FROM job")
         try await lengthenLog(of: store, by: 9_000_000)
         await store.finish()
         let long = try logBytes(of: store)
         #expect(long > 9_000_000)
-        try reader.inDatabase { db in try db.rollback() }
+        try reader.run("ROLLBACK")
         try await lengthenLog(of: other, by: 1_000)
         await other.finish()
         #expect(try logBytes(of: store) >= long)

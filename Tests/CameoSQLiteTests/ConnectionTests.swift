@@ -145,10 +145,49 @@ struct ConnectionTests {
         #expect(found == ["a", "b"])
     }
 
+    @Test func aStatementMayRunWithinItself() async throws {
+        let numbers = "SELECT value FROM json_each('[1,2,3]')"
+        let sums = try await store.read { db -> [Int] in
+            var sums: [Int] = []
+            try db.connection.run(numbers, []) { outer in
+                try db.connection.run(numbers, []) { inner in
+                    sums.append(try outer[0] as Int + inner[0])
+                    return true
+                }
+                return true
+            }
+            return sums
+        }
+        #expect(sums == [2, 3, 4, 3, 4, 5, 4, 5, 6])
+    }
+
+    @Test(arguments: ["SELECT 1; SELECT 2", "", "-- nothing"])
+    func whatIsNotOneStatementIsRefused(sql: String) async throws {
+        await #expect(throws: StoreError.self) { try await store.read { db in try db.query(sql) }.count }
+    }
+
+    /// The next user of the connection must not go on with it, nor keep others waiting.
+    @Test func aTransactionThatWasLeftOpenIsUndone() async throws {
+        try await store.writeOutsideTransaction { db in
+            try db.execute("BEGIN IMMEDIATE")
+            try db.execute(Self.insertion, ["left"])
+        }
+        try client().run(Self.insertion, ["a"])
+        #expect(try await queues() == ["a"])
+    }
+
+    @Test func aClosedConnectionRefusesCalls() throws {
+        let connection = try SQLiteConnection(":memory:", .readWrite)
+        #expect(try connection.value("SELECT 1") == 1)
+        try connection.close()
+        #expect(throws: SQLiteError.self) { try connection.execute("SELECT 1") }
+        try connection.close()
+    }
+
     @Test func whatAStatementDidNotGetIsNull() async throws {
         let seen: [String?] = try await store.read { db in
             let first: String? = try db.value("SELECT ?1", ["a"])
-            return [first, try db.value("SELECT ?1", [nil])]
+            return [first, try db.value("SELECT ?1", [])]
         }
         #expect(seen == ["a", nil])
     }

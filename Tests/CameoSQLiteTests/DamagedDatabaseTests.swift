@@ -1,7 +1,7 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing
@@ -27,10 +27,10 @@ struct DamagedDatabaseTests {
         let store = try SQLiteStore(at: path)
         _ = try await store.enqueue([StoreFixture.request()])
         let page = try await store.read { db in
-            try Int.fetchOne(db.sqlite, sql: "SELECT rootpage FROM sqlite_schema WHERE name = ?", arguments: [tree])
+            try db.value("SELECT rootpage FROM sqlite_schema WHERE name = ?", [tree]) as Int?
         }
         store.close()
-        return UInt64((try #require(page) - 1) * Connection.pageSize)
+        return UInt64((try #require(page) - 1) * SQLiteConnection.pageSize)
     }
 
     @Test(arguments: ["job", "attempt", "batch_job", "thumbnail", "task_waiting"])
@@ -74,7 +74,7 @@ struct DamagedDatabaseTests {
         let store = try SQLiteStore(at: folder.path("store"), creating: false)
         _ = try await store.repair(in: try await store.freeTurn())
         #expect(try await store.check().allSatisfy { $0.severity != .error })
-        #expect(try await store.read { db in try String.fetchOne(db.sqlite, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try await store.read { db in try db.value("PRAGMA journal_mode") as String? } == "wal")
         #expect(try await store.claim(limit: 1, for: "w1").count == 1)
     }
 
@@ -82,7 +82,7 @@ struct DamagedDatabaseTests {
         let (folder, store) = try await store(withDamaged: "thumbnail")
         defer { withExtendedLifetime(folder) {} }
         let error = await #expect(throws: StoreError.self) {
-            try await store.read { db in _ = try Row.fetchAll(db.sqlite, sql: "SELECT * FROM thumbnail") }
+            try await store.read { db in _ = try db.query("SELECT * FROM thumbnail") }
         }
         #expect(error?.description.contains(store.directory.path) == true)
         #expect(error?.description.contains(".recover") == true)

@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing
@@ -17,7 +16,7 @@ struct DuplicateTests {
     private func insert(_ fixture: StoreFixture, _ request: ThumbnailRequest) async throws {
         let text = request.json.canonicalText
         try await fixture.store.commit { db in
-            try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [text])
+            try db.execute("INSERT INTO job(request) VALUES (?)", [text])
         }
     }
 
@@ -63,7 +62,7 @@ struct DuplicateTests {
         let fixture = try StoreFixture()
         for _ in 0..<2 {
             try await fixture.store.commit { db in
-                try db.execute(sql: #"INSERT INTO job(request) VALUES ('{"source":"a","renditions":[{"blurr":1}]}')"#)
+                try db.execute(#"INSERT INTO job(request) VALUES ('{"source":"a","renditions":[{"blurr":1}]}')"#)
             }
         }
         #expect(try await fixture.store.claim(limit: 9, for: "w1").isEmpty)

@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing
@@ -114,7 +113,7 @@ struct FactsTests {
         for (column, value) in [("frames", "NULL"), ("dominant_color", "'red'"), ("source_pages", "0")] {
             await #expect(throws: StoreError.self, "\(column)") {
                 try await fixture.store.commit { db in
-                    try db.execute(sql: "UPDATE thumbnail SET \(column) = \(value)")
+                    try db.execute("UPDATE thumbnail SET \(column) = \(value)")
                 }
             }
         }

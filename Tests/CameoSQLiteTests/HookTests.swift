@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -57,7 +56,7 @@ struct HookTests {
         try await fixture.register()
         let statements = Mutex<[String]>([])
         try await fixture.store.commit { db in
-            db.sqlite.trace { event in statements.withLock { $0.append("\(event)") } }
+            db.connection.trace { sql in statements.withLock { $0.append(sql) } }
         }
         try await fixture.enqueue(2)
         let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)

@@ -1,7 +1,6 @@
 import CameoModel
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing

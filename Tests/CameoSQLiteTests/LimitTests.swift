@@ -1,8 +1,9 @@
 import CameoModel
+import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import CameoSQLite
@@ -12,7 +13,7 @@ import Testing
 struct LimitTests {
     private func openLanes(_ fixture: StoreFixture) async throws -> Int {
         try await fixture.store.read { db in
-            try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM lane WHERE head IS NOT NULL AND shut = 0") ?? 0
+            try db.value("SELECT count(*) FROM lane WHERE head IS NOT NULL AND shut = 0") as Int? ?? 0
         }
     }
 
@@ -32,15 +33,15 @@ struct LimitTests {
         #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty, "and leaves nothing to decide")
         let stranger = try fixture.stranger()
-        try stranger.inDatabase { db in try db.beginTransaction(.immediate) }
+        try stranger.run("BEGIN IMMEDIATE")
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
-        try stranger.inDatabase { db in try db.rollback() }
+        try stranger.run("ROLLBACK")
     }
 
     @Test func checkFindsAWrongCount() async throws {
         let fixture = try StoreFixture()
         try await fixture.enqueue(1) { $0.concurrencyKey = "k" }
-        try await fixture.store.commit { db in try db.execute(sql: "UPDATE key SET running = 7") }
+        try await fixture.store.commit { db in try db.execute("UPDATE key SET running = 7") }
         let finding = try #require(try await fixture.store.check().first { $0.subject == "limits" })
         #expect(finding.severity == .error && finding.message.contains("counts 7 running jobs and has 0"))
         #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)

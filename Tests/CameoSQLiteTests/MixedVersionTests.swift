@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing
@@ -38,12 +37,10 @@ struct MixedVersionTests {
         let path = folder.path("store")
         let directory = try StoreDirectory(at: path, creating: true)
         try directory.makeDatabase()
-        let old = try Connection.open(directory.database, .readWrite)
-        try await old.writeWithoutTransaction { db in
-            try Schema.setUp(db, at: path, to: version)
-            let request = #"{"source":"file:///1","renditions":[{"width":9}]}"#
-            try db.execute(sql: "INSERT INTO job(request) VALUES (?), (?)", arguments: [request, request])
-        }
+        let old = try SQLiteConnection(directory.database, .readWrite)
+        try Schema.setUp(old, at: path, to: version)
+        let request = #"{"source":"file:///1","renditions":[{"width":9}]}"#
+        try old.execute("INSERT INTO job(request) VALUES (?), (?)", [request, request])
         try old.close()
         let store = try SQLiteStore(at: path)
         let lacking = WorkerDescription(

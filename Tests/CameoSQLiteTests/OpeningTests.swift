@@ -3,7 +3,6 @@ import CameoQueue
 import CameoStore
 import CameoSystem
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -68,18 +67,16 @@ struct OpeningTests {
     @Test func aStoreInTheMakingIsEmptyOrWhole() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("cameo.sqlite")
-        let (maker, other) = (try DatabaseQueue(path: path), try DatabaseQueue(path: path))
-        try maker.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
+        let (maker, other) = (try ConnectionQueue(path, .readWrite), try ConnectionQueue(path, .readWrite))
+        _ = try maker.sync { db in try db.execute("PRAGMA journal_mode = WAL") }
         let isMade = Mutex(false)
-        try other.writeWithoutTransaction { db in
-            db.trace { event in
+        try other.sync { db in
+            db.trace { sql in
                 let isFirst = isMade.withLock { isMade in
-                    defer { isMade = isMade || "\(event)".contains("sqlite_schema") }
-                    return !isMade && "\(event)".contains("sqlite_schema")
+                    defer { isMade = isMade || sql.contains("sqlite_schema") }
+                    return !isMade && sql.contains("sqlite_schema")
                 }
-                if isFirst {
-                    try? maker.writeWithoutTransaction { db in try Schema.setUp(db, at: path) }
-                }
+                if isFirst { try? maker.sync { db in try Schema.setUp(db, at: path) } }
             }
             let seen = try Schema.version(of: db, at: path)
             #expect([0, Schema.currentVersion].contains(seen))
@@ -90,11 +87,11 @@ struct OpeningTests {
     /// SQLite can be configured only before its first use, which may have been the program's.
     @Test func aProgramMayHaveUsedSQLiteBefore() async throws {
         await #expect(processExitsWith: .success) {
-            let own = try DatabaseQueue()
+            let own = try SQLiteClient(":memory:")
             let folder = try TemporaryFolder()
             let store = try SQLiteStore(at: folder.path("store"))
             #expect(try await store.enqueue([StoreFixture.request("file:///1")]).map(\.id) == [1])
-            #expect(try await own.read { db in try Int.fetchOne(db, sql: "SELECT 1") } == 1)
+            #expect(try own.run("SELECT 1") == [["1"]])
             _ = try SQLiteStore(reading: folder.path("store"))
         }
     }
@@ -162,7 +159,7 @@ struct OpeningTests {
 
         let store = try SQLiteStore(at: path)
         #expect(try await store.check().filter { $0.subject == "journal" }.map(\.severity) == [.ok])
-        #expect(try await store.read { db in try Schema.isInWALMode(db.sqlite) })
+        #expect(try await store.read { db in try Schema.isInWALMode(db.connection) })
         #expect(try await store.status().count(.available) == 1)
     }
 

@@ -1,7 +1,6 @@
 import CameoModel
 import CameoQueue
 import CameoStore
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -30,9 +29,8 @@ struct PlanTests {
         let statements = Mutex<Set<String>>([])
         let store = try SQLiteStore(reading: fixture.path)
         try await store.read { db in
-            db.sqlite.trace { event in
-                guard case .statement(let statement) = event, !statement.sql.hasPrefix("EXPLAIN") else { return }
-                _ = statements.withLock { $0.insert(statement.expandedSQL) }
+            db.connection.trace { sql in
+                if !sql.hasPrefix("EXPLAIN") { _ = statements.withLock { $0.insert(sql) } }
             }
         }
         try await body(store)
@@ -40,7 +38,7 @@ struct PlanTests {
         #expect(!seen.isEmpty)
         return try await store.read { db in
             try seen.filter { $0.hasPrefix("SELECT") || $0.hasPrefix("WITH") }.flatMap { sql in
-                try Row.fetchAll(db.sqlite, sql: "EXPLAIN QUERY PLAN \(sql)").map { $0["detail"] as String }
+                try db.query("EXPLAIN QUERY PLAN \(sql)").map { try $0["detail"] as String }
                     .filter {
                         // That index has the running jobs alone.
                         !$0.contains("USING INDEX task_running")

@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -13,17 +12,6 @@ import Testing
 /// The recording of thumbnail reads.
 @Suite(.timeLimit(.minutes(10)))
 struct ReadingTests {
-    /// Counts commits that changed something.
-    private final class CommitCounter: TransactionObserver, Sendable {
-        private let commits = Mutex(0)
-        var count: Int { commits.withLock { $0 } }
-
-        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
-        func databaseDidChange(with event: DatabaseEvent) {}
-        func databaseDidCommit(_ db: Database) { commits.withLock { $0 += 1 } }
-        func databaseDidRollback(_ db: Database) {}
-    }
-
     private let fixture: StoreFixture
 
     init() throws {
@@ -49,7 +37,7 @@ struct ReadingTests {
 
     private func readAt(_ id: ThumbnailID) async throws -> Int64? {
         try await store.read { db in
-            try Int64.fetchOne(db.sqlite, sql: "SELECT read_at FROM thumbnail WHERE id = ?", arguments: [id.text])
+            try db.value("SELECT read_at FROM thumbnail WHERE id = ?", [id.text]) as Int64?
         }
     }
 
@@ -93,18 +81,18 @@ struct ReadingTests {
     @Test func aPageOfAThousandThumbnailsIsOneTransaction() async throws {
         try await fixture.insertThumbnails(999, like: try await fixture.makeThumbnail())
         fixture.clock.advance(seconds: 3_600)
-        let ids = try await store.read { db in try String.fetchAll(db.sqlite, sql: "SELECT id FROM thumbnail") }
-        let counter = CommitCounter()
+        let ids = try await store.read { db in try db.column("SELECT id FROM thumbnail") as [String] }
+        let commits = Mutex(0)
         try await store.writeOutsideTransaction { db in
-            db.add(transactionObserver: counter, extent: .observerLifetime)
+            db.trace { sql in if sql == "COMMIT" { commits.withLock { $0 += 1 } } }
         }
         for id in ids.compactMap({ ThumbnailID($0) }) { store.noteReading(of: .thumbnail(id)) }
         await store.recordReadings()
         let noted = try await store.read { db in
-            try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM thumbnail WHERE read_at > 0")
+            try db.value("SELECT count(*) FROM thumbnail WHERE read_at > 0") as Int?
         }
         #expect((ids.count, noted) == (1_000, 1_000))
-        #expect(counter.count == 1)
+        #expect(commits.withLock { $0 } == 1)
     }
 
     @Test func readersWaitForNoLock() async throws {
@@ -135,15 +123,15 @@ struct ReadingTests {
         fixture.clock.advance(seconds: 3_600)
         try await store.writeOutsideTransaction { db in
             try db.execute(
-                sql: """
-                    CREATE TRIGGER no_room BEFORE UPDATE OF read_at ON thumbnail BEGIN SELECT RAISE(ABORT, 'no room'); END
-                    """
+                """
+                CREATE TRIGGER no_room BEFORE UPDATE OF read_at ON thumbnail BEGIN SELECT RAISE(ABORT, 'no room'); END
+                """
             )
         }
         await read(id)
         #expect(try await store.data(of: .thumbnail(id)).isEmpty == false)
         #expect(try await readAt(id) == 0)
-        try await store.writeOutsideTransaction { db in try db.execute(sql: "DROP TRIGGER no_room") }
+        try await store.writeOutsideTransaction { db in try db.execute("DROP TRIGGER no_room") }
         await read(id)
         #expect(try await readAt(id) == fixture.clock.storeClock.now().milliseconds)
     }

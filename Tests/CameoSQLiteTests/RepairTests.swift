@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -25,13 +24,12 @@ struct RepairTests {
 
     private func sql(_ fixture: StoreFixture, _ text: String) async throws {
         try await fixture.store.writeOutsideTransaction { db in
-            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.execute("PRAGMA foreign_keys = OFF")
             // What these refuse.
             for table in ["job", "upload", "task", "queue", "key", "blob"] {
-                try db.execute(sql: "DROP TRIGGER \(table)_is_needed")
+                try db.execute("DROP TRIGGER \(table)_is_needed")
             }
-            try db.execute(sql: text)
-            try db.execute(sql: "\(Schema.refusals)\nPRAGMA foreign_keys = ON")
+            try db.execute(script: "\(text);\n\(Schema.refusals)\nPRAGMA foreign_keys = ON")
         }
     }
 
@@ -74,7 +72,7 @@ struct RepairTests {
         let (fixture, thumbnail) = try await fixture()
         let store = writable ? fixture.store : try SQLiteStore(reading: fixture.path)
         let statements = Mutex<[String]>([])
-        try await store.read { db in db.sqlite.trace { event in statements.withLock { $0.append("\(event)") } } }
+        try await store.read { db in db.connection.trace { sql in statements.withLock { $0.append(sql) } } }
         _ = try await store.data(of: .thumbnail(thumbnail))
         let isTraced = statements.withLock { $0.contains { $0.contains("FROM shown_thumbnail") } }
         #expect(isTraced, "the trace sees what is read")

@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -86,12 +85,12 @@ extension SQLiteEngine: ModelEngine {
     var mayLockOutliveItsWorker: Bool { true }
 
     func column(_ query: String, of store: any Store) async throws -> [String] {
-        try await open(store).read { db in try String.fetchAll(db.sqlite.cachedStatement(sql: query)) }
+        try await open(store).read { db in try db.column(query) }
     }
 
     func insert(_ request: String, at time: Int64, in store: any Store) async throws {
         try await open(store).commit { db in
-            try db.execute(sql: "INSERT INTO job(request, created_at) VALUES (?, ?)", arguments: [request, time])
+            try db.execute("INSERT INTO job(request, created_at) VALUES (?, ?)", [request, time])
         }
     }
 

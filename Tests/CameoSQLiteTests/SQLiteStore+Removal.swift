@@ -1,7 +1,6 @@
 import CameoModel
 import CameoQueue
 import CameoStore
-import GRDB
 
 @testable import CameoSQLite
 
@@ -10,13 +9,9 @@ extension SQLiteStore {
     func removeJobs(_ ids: [Int64]) async throws {
         try await commit { db in
             for id in ids {
-                let row = try Row.fetchOne(
-                    db.sqlite,
-                    sql: "SELECT state, queue FROM outcome WHERE id = ?",
-                    arguments: [id]
-                )
-                try db.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [id])
-                if let row { db.forget(try JobState(code: row[0]), in: row[1]) }
+                let row = try db.row("SELECT state, queue FROM outcome WHERE id = ?", [id])
+                try db.execute("DELETE FROM job WHERE id = ?", [id])
+                if let row { try db.forget(JobState(code: row["state"]), in: row["queue"]) }
             }
             try db.flush()
         }

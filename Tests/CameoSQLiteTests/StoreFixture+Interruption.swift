@@ -1,14 +1,14 @@
 import CameoSQLite
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
+import TestSupport
 import Testing
 
 extension StoreFixture {
-    /// The same store, but another process runs a statement before a given transaction of it, where 1 is the first: each
-    /// reads the clock before it begins.
+    /// The same store, but another process runs a statement, with foreign keys as Cameo has them, before a given transaction of
+    /// it, where 1 is the first: each reads the clock before it begins.
     func store(interruptedBy statement: String, before transaction: Int) throws -> SQLiteStore {
         let (clock, database) = (clock.storeClock, "\(path)/cameo.sqlite")
         let transactions = Mutex(0)
@@ -20,7 +20,7 @@ extension StoreFixture {
                 }
                 if isIt {
                     #expect(throws: Never.self) {
-                        try DatabaseQueue(path: database).write { db in try db.execute(sql: statement) }
+                        try SQLiteClient(database).run("PRAGMA foreign_keys = ON; \(statement)")
                     }
                 }
                 return clock.now()

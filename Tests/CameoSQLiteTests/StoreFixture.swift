@@ -1,7 +1,6 @@
 import CameoModel
 import CameoQueue
 import CameoStore
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -29,11 +28,7 @@ struct StoreFixture: StoreSteps {
     }
 
     /// A foreign program, which may leave a transaction open.
-    func stranger() throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        return try DatabaseQueue(path: store.directory.database, configuration: configuration)
-    }
+    func stranger() throws -> SQLiteClient { try SQLiteClient(store.directory.database) }
 
     /// Runs statements as another program does.
     func sql(_ statements: String) async throws -> String { try await SQLiteEngine.sql(statements, at: path) }

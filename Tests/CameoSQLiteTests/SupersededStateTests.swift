@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import Testing
 
@@ -42,7 +41,7 @@ struct SupersededStateTests {
 
         // Retention may remove the duplicate first.
         try await fixture.store.commit { db in
-            try db.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [second])
+            try db.execute("DELETE FROM job WHERE id = ?", [second])
         }
         #expect(try await fixture.store.states(of: [first]).isEmpty)
         #expect(try await fixture.store.jobInPlace(of: first).id == first)

@@ -1,6 +1,6 @@
 import CameoModel
+import CameoQueue
 import CameoStore
-import GRDB
 import StoreConformance
 import Testing
 
@@ -17,7 +17,7 @@ struct UniqueTests {
         await #expect(throws: StoreError.self) {
             try await fixture.store.commit { db in
                 try db.execute(
-                    sql: "UPDATE task SET unique_key = (SELECT unique_key FROM task WHERE id = 1) WHERE id = 2"
+                    "UPDATE task SET unique_key = (SELECT unique_key FROM task WHERE id = 1) WHERE id = 2"
                 )
             }
         }

@@ -1,9 +1,9 @@
 import CLinux
 import CameoModel
+import CameoQueue
 import CameoStore
 import CameoSystem
 import Foundation
-import GRDB
 import StoreConformance
 import Synchronization
 import TestSupport
@@ -37,9 +37,9 @@ struct WaitingLineTests {
         let line = try line(of: fixture.store)
         let holder = try fixture.stranger()
         let (first, later) = (fixture.store, try (0..<8).map { _ in try fixture.anotherStore() })
-        try await first.commit { db in try db.execute(sql: "CREATE TABLE arrival(who INTEGER)") }
+        try await first.commit { db in try db.execute("CREATE TABLE arrival(who INTEGER)") }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            try holder.inDatabase { db in try db.beginTransaction(.immediate) }
+            try holder.run("BEGIN IMMEDIATE")
             group.addTask { try await Self.arrive(0, in: first) }
             // It has waited for a second.
             try await isOccupied(beyond: 2, in: line)
@@ -48,15 +48,15 @@ struct WaitingLineTests {
             }
             // Gives them a moment to find the lock taken. Even one that arrives later is later than the first.
             try await Task.sleep(for: .milliseconds(50))
-            try holder.inDatabase { db in try db.commit() }
+            try holder.run("COMMIT")
             try await group.waitForAll()
         }
         #expect(
-            try await first.read { db in try Int.fetchAll(db.sqlite, sql: "SELECT who FROM arrival") }.sorted()
+            try await first.read { db in try db.column("SELECT who FROM arrival") as [Int] }.sorted()
                 == Array(0...8)
         )
         #expect(
-            try await first.read { db in try Int.fetchOne(db.sqlite, sql: "SELECT who FROM arrival ORDER BY rowid") }
+            try await first.read { db in try db.value("SELECT who FROM arrival ORDER BY rowid") as Int? }
                 == 0
         )
     }
@@ -68,7 +68,7 @@ struct WaitingLineTests {
             try Task.checkCancellation()
             do throws(StoreError) {
                 return try await store.commit { db in
-                    try db.execute(sql: "INSERT INTO arrival(who) VALUES (?)", arguments: [who])
+                    try db.execute("INSERT INTO arrival(who) VALUES (?)", [who])
                 }
             } catch {
                 guard case .busy = error else { throw error }
@@ -99,10 +99,10 @@ struct WaitingLineTests {
         let fixture = try StoreFixture()
         let line = try line(of: fixture.store)
         let holder = try fixture.stranger()
-        try holder.inDatabase { db in try db.beginTransaction(.immediate) }
+        try holder.run("BEGIN IMMEDIATE")
         async let receipts = fixture.enqueue(1)
         try await isOccupied(beyond: 0, in: line)
-        try holder.inDatabase { db in try db.rollback() }
+        try holder.run("ROLLBACK")
         #expect(try await receipts.count == 1)
         #expect(!line.isOccupied(beyond: 0, at: cameo_monotonic_ms()))
     }

@@ -2,7 +2,6 @@ internal import CameoModel
 internal import CameoStore
 internal import CameoSystem
 internal import Foundation
-internal import GRDB
 
 // DESIGN. Syncing blocks, so files are written and read on threads of their own, not in the cooperative pool. What writers
 // that died have left is removed when a worker starts an hour later.

@@ -1,9 +1,9 @@
 internal import CLinux
+internal import CSQLite
 internal import CameoQueue
 internal import CameoStore
 internal import CameoSystem
 internal import Foundation
-internal import GRDB
 internal import Synchronization
 
 // DESIGN. Durability costs one sync per commit, so writes that wait at the same time share one (group commit). Whenever
@@ -14,8 +14,8 @@ internal import Synchronization
 // counters.
 //
 // A savepoint does not protect its neighbours from an error that rolls back the whole transaction (disk full), so such a
-// group is run again one by one. GRDB rolls back the write of a cancelled task, so writes run on the connection's thread,
-// never in a caller's task.
+// group is run again one by one. Writes run on the connection's thread, never in a caller's task, so that a caller who is
+// cancelled takes nothing back from its neighbours.
 //
 // SQLite gives the lock to whoever polls first, and a program in another language polls rarely: its busy handler sleeps
 // for up to 100 ms. So while others have written recently, the lock stays free after each group for half as long as the
@@ -52,21 +52,18 @@ final class CommitQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    private let database: DatabaseQueue
-    private let line: WaitingLine
+    private let database: ConnectionQueue
     private let checkpointer: Checkpointer
     private let directory: StoreDirectory
     private let clock: StoreClock
 
     init(
-        database: DatabaseQueue,
-        line: WaitingLine,
+        database: ConnectionQueue,
         checkpointer: Checkpointer,
         directory: StoreDirectory,
         clock: StoreClock
     ) {
-        (self.database, self.clock, self.line, self.directory) = (database, clock, line, directory)
-        self.checkpointer = checkpointer
+        (self.database, self.clock, self.directory, self.checkpointer) = (database, clock, directory, checkpointer)
     }
 
     /// Runs `body` in a transaction and returns once it is durable. The body may run more than once; only its last
@@ -91,12 +88,12 @@ final class CommitQueue: Sendable {
                 defer { state.isDraining = true }
                 return !state.isDraining
             }
-            if mustDrain { database.asyncWriteWithoutTransaction { db in self.drain(db) } }
+            if mustDrain { database.async { db in self.drain(db) } }
         }
     }
 
     /// Commits one group per call, so that other users of the connection get their turn between groups.
-    private func drain(_ db: Database) {
+    private func drain(_ db: SQLiteConnection) {
         gather()
         let group = state.withLock { state in
             let group = Array(state.waiting.prefix(Self.largestGroup))
@@ -112,7 +109,7 @@ final class CommitQueue: Sendable {
         state.withLock { $0.committedAt = cameo_monotonic_ms() }
         let rest = rest(after: cameo_monotonic_ms() - started)
         if rest > 0 { poll(nil, 0, CInt(rest)) }
-        database.asyncWriteWithoutTransaction { db in self.drain(db) }
+        database.async { db in self.drain(db) }
     }
 
     /// Waits a millisecond if more operations are likely. A busy worker's settlements arrive in bursts; committing the
@@ -127,7 +124,7 @@ final class CommitQueue: Sendable {
     }
 
     /// Checks whether another connection has committed.
-    private func lookForOthers(_ db: Database) {
+    private func lookForOthers(_ db: SQLiteConnection) {
         guard let version = try? db.dataVersion else { return }
         state.withLock { state in
             if let before = state.version, before != version { state.othersSeenAt = cameo_monotonic_ms() }
@@ -142,7 +139,7 @@ final class CommitQueue: Sendable {
         return isShared ? min(max(held / 2, 1), Self.longestRest) : 0
     }
 
-    private func commit(_ group: [Operation], in db: Database) {
+    private func commit(_ group: [Operation], in db: SQLiteConnection) {
         do {
             do {
                 try runInOneTransaction(group, db)
@@ -150,12 +147,12 @@ final class CommitQueue: Sendable {
                 try runInOneTransaction(group, inSavepoints: true, db)
             }
         } catch {
-            let code = (error as? DatabaseError)?.resultCode
-            if code == .SQLITE_BUSY || (group.count == 1 && code != .SQLITE_FULL) {
+            let code = (error as? SQLiteError)?.code
+            if code == SQLITE_BUSY || (group.count == 1 && code != SQLITE_FULL) {
                 for operation in group { operation.fail(error) }
                 return
             }
-            if code == .SQLITE_FULL { checkpointer.checkpoint(db) }  // the log may occupy the missing space
+            if code == SQLITE_FULL { checkpointer.checkpoint(db) }  // the log may occupy the missing space
             for operation in group {
                 do { try runInOneTransaction([operation], db) } catch { operation.fail(error) }
             }
@@ -163,24 +160,18 @@ final class CommitQueue: Sendable {
     }
 
     /// Commits and reports all results, or throws and reports none.
-    private func runInOneTransaction(_ group: [Operation], inSavepoints: Bool = false, _ db: Database) throws {
+    private func runInOneTransaction(_ group: [Operation], inSavepoints: Bool = false, _ db: SQLiteConnection) throws {
         let transaction = SQLiteTransaction(db, directory, clock: clock)
-        // Cached statements: GRDB's own calls parse the SQL each time.
-        try line.acquire { try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute() }
-        do {
+        let answers = try db.inTransaction(.write) {
             let refusal = try Schema.refusal(by: db, at: directory.path)
             let answers = try group.map { operation -> @Sendable () -> Void in
                 if let refusal, operation.phase == .new { return { operation.fail(refusal) } }
                 return try inSavepoints ? runInSavepoint(operation, transaction) : operation.run(transaction)
             }
             try transaction.flush()
-            try db.cachedStatement(sql: "COMMIT").execute()
-            for answer in answers { answer() }
-        } catch {
-            // After some errors SQLite has already rolled back, which is the only reason for a rollback to fail.
-            if db.isInsideTransaction { try? db.rollback() }
-            throw error
+            return answers
         }
+        for answer in answers { answer() }
     }
 
     /// Runs an operation in a savepoint; its own error becomes its result.
@@ -193,14 +184,14 @@ final class CommitQueue: Sendable {
         do {
             return try db.inSavepoint { try operation.run(db) }
         } catch {
-            guard db.sqlite.isInsideTransaction, !Self.concernsTransaction(error) else { throw error }
+            guard db.connection.isInsideTransaction, !Self.concernsTransaction(error) else { throw error }
             return { operation.fail(error) }
         }
     }
 
     /// Whether an error concerns the transaction rather than the operation that raised it.
     private static func concernsTransaction(_ error: any Error) -> Bool {
-        [.SQLITE_BUSY, .SQLITE_FULL].contains((error as? DatabaseError)?.resultCode)
+        [SQLITE_BUSY, SQLITE_FULL].contains((error as? SQLiteError)?.code)
     }
 }
 
@@ -222,6 +213,11 @@ final class Patience: Sendable {
 
     init(line: WaitingLine? = nil) {
         self.line = line
+    }
+
+    /// Runs a closure that waits for the write lock.
+    func inLine(_ begin: () throws -> Void) rethrows {
+        if let line { try line.acquire(begin) } else { try begin() }
     }
 
     /// SQLite's busy handler: waits briefly, or returns false if the limit is reached. `tries` counts the tries of this

@@ -1,9 +1,9 @@
 internal import CLinux
 internal import CameoModel
+internal import CameoQueue
 internal import CameoStore
 internal import CameoSystem
 internal import Foundation
-internal import GRDB
 internal import Synchronization
 
 /// A lock between processes on a dedicated file, held until the value is released or the process ends.
@@ -96,7 +96,7 @@ final class Checkpointer: Sendable {
         self.patience = patience
     }
 
-    func checkpointIfLogIsLong(_ db: Database) {
+    func checkpointIfLogIsLong(_ db: SQLiteConnection) {
         let bytes = StoreAccess.size(of: directory.writeAheadLog)
         guard
             bytes > Self.logLimit
@@ -112,14 +112,16 @@ final class Checkpointer: Sendable {
 
     /// Moves the log into the database, unless another process is doing so or a reader needs it. This is best effort:
     /// the log is valid as it is, and a later commit tries again.
-    func checkpoint(_ db: Database) {
+    func checkpoint(_ db: SQLiteConnection) {
         guard let lock = try? FileLock(directory.checkpointLock) else { return }
         patience.set(milliseconds: Self.patienceForReaders)
         defer { patience.set(milliseconds: Patience.usual) }
-        // The row is: blocked or not, pages in the log, pages moved. A reader still uses any pages that were not moved.
-        let row = try? Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-        let isDone = row.map { ($0[0] as Int) == 0 } ?? false
-        let isRead = row.map { !isDone && ($0[2] as Int) < ($0[1] as Int) } ?? false
+        // A reader still uses any pages of the log that were not moved.
+        let row = try? db.rows("PRAGMA wal_checkpoint(TRUNCATE)").first
+        let (busy, pages, moved): (Int?, Int?, Int?) =
+            (try? row?["busy"], try? row?["log"], try? row?["checkpointed"])
+        let isDone = busy == 0
+        let isRead = !isDone && (moved ?? 0) < (pages ?? 0)
         let next = isDone ? 0 : StoreAccess.size(of: directory.writeAheadLog) + Self.logLimit
         nextTry.store(next, ordering: .relaxed)
         if isDone || isRead { lock.setLength(next) }

@@ -2,7 +2,6 @@ package import CameoModel
 internal import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import GRDB
 internal import Synchronization
 
 // DESIGN. inotify reports when any process writes to the write-ahead log. The commit follows some milliseconds later,
@@ -104,7 +103,7 @@ extension SQLiteStore {
         let watch = LogWatch(
             of: directory,
             pause: pause,
-            version: { try? self.watching().unsafeRead { db in try db.dataVersion } },
+            version: { try? self.watching().sync { db in try db.dataVersion } },
             notify: { continuation.yield() }
         )
         continuation.onTermination = { _ in watch.stop() }
@@ -114,38 +113,32 @@ extension SQLiteStore {
     }
 
     package func version() async throws(StoreError) -> Int {
-        let connection = try mapping { try watching() }
-        let result: Result<Int, any Error> = await withCheckedContinuation { continuation in
-            // Outside a transaction: inside one the value would never change.
-            connection.asyncUnsafeRead { database in
-                continuation.resume(returning: Result { try database.get().dataVersion })
-            }
-        }
-        return try mapping { try result.get() }
+        // Outside a transaction: inside one the value would never change.
+        try await mapping { try await watching().run { db in try db.dataVersion } }
     }
 
     package func contentAtOnce(of id: ThumbnailID) -> StoredContent? {
         let idle = idleReaders.withLock { $0.popLast() }
-        guard let connection = try? idle ?? Connection.open(directory.database, readAccess) else { return nil }
+        guard let connection = try? idle ?? ConnectionQueue(directory.database, readAccess) else { return nil }
         defer { idleReaders.withLock { $0.append(connection) } }
-        return try? connection.unsafeRead { db in
+        return try? connection.sync { db in
             try SQLiteTransaction(db, self.directory, clock: self.clock).content(of: id)
         }
     }
 
-    private func watching() throws -> DatabaseQueue {
+    private func watching() throws -> ConnectionQueue {
         try watcher.withLock { watcher in
             if let watcher { return watcher }
-            let opened = try Connection.open(directory.database, readAccess)
+            let opened = try ConnectionQueue(directory.database, readAccess)
             watcher = opened
             return opened
         }
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     /// A number that changes when another connection has committed. Reading it takes microseconds.
     var dataVersion: Int {
-        get throws { try Int.fetchOne(cachedStatement(sql: "PRAGMA data_version")) ?? 0 }
+        get throws { try value("PRAGMA data_version") ?? 0 }
     }
 }

@@ -1,9 +1,9 @@
+internal import CSQLite
 package import CameoModel
 package import CameoQueue
 package import CameoStore
 internal import CameoSystem
 package import Foundation
-internal import GRDB
 internal import Synchronization
 
 /// The queue, the thumbnails and their blobs: one folder, shared by any number of processes on one machine.
@@ -18,13 +18,13 @@ package final class SQLiteStore: QueueStore {
     /// The registrations of this process's workers, by id.
     let registrations = Mutex<[String: WorkerRegistration]>([:])
     package let acceptances = Acceptances()
-    private let writer: DatabaseQueue?
-    private let reader: DatabaseQueue
+    private let writer: ConnectionQueue?
+    private let reader: ConnectionQueue
     /// The connection that sees other processes' commits, opened for its first use: most commands need none.
-    let watcher = Mutex<DatabaseQueue?>(nil)
+    let watcher = Mutex<ConnectionQueue?>(nil)
     /// Connections for what is read on the caller's thread, as many as such threads have read at the same time.
-    let idleReaders = Mutex<[DatabaseQueue]>([])
-    let readAccess: Connection.Access
+    let idleReaders = Mutex<[ConnectionQueue]>([])
+    let readAccess: SQLiteConnection.Access
     private let checkpointer: Checkpointer
     private let inode: UInt64?
 
@@ -39,11 +39,10 @@ package final class SQLiteStore: QueueStore {
         do {
             try directory.makeDatabase()
             try directory.refuseEmptied()
-            let line = try WaitingLine(directory.waitingLine)
-            let patience = Patience(line: line)
-            let writer = try Connection.open(directory.database, .readWrite, patience: patience)
+            let patience = Patience(line: try WaitingLine(directory.waitingLine))
+            let writer = try ConnectionQueue(directory.database, .readWrite, patience: patience)
             try Self.setUp(writer, directory, creating: creating)
-            try self.init(directory, .readOnly, clock, writing: (writer, line, patience))
+            try self.init(directory, .readOnly, clock, writing: (writer, patience))
         } catch {
             throw StoreError(error, path: directory.path)
         }
@@ -64,22 +63,22 @@ package final class SQLiteStore: QueueStore {
 
     private init(
         _ directory: StoreDirectory,
-        _ readAccess: Connection.Access,
+        _ readAccess: SQLiteConnection.Access,
         _ clock: StoreClock,
-        writing: (writer: DatabaseQueue, line: WaitingLine, patience: Patience)?
+        writing: (writer: ConnectionQueue, patience: Patience)?
     ) throws {
         (self.directory, self.readAccess, self.clock) = (directory, readAccess, clock)
         let checkpointer = Checkpointer(directory: directory, patience: writing?.patience ?? Patience())
         self.checkpointer = checkpointer
         writer = writing?.writer
         claimTurn = try writing.map { _ in try ClaimTurn(directory.claimLock) }
-        reader = try Connection.open(directory.database, readAccess)
+        reader = try ConnectionQueue(directory.database, readAccess)
         files = BlobFiles(directory: directory)
         inode = Self.inode(of: directory.database)
-        writes = writing.map { writer, line, _ in
-            CommitQueue(database: writer, line: line, checkpointer: checkpointer, directory: directory, clock: clock)
+        writes = writing.map { writer, _ in
+            CommitQueue(database: writer, checkpointer: checkpointer, directory: directory, clock: clock)
         }
-        let version = try reader.read { db in try Schema.version(of: db, at: directory.path) }
+        let version = try reader.sync { db in try Schema.version(of: db, at: directory.path) }
         guard version == Schema.currentVersion else {
             // A file without tables was left by a process that died while creating the store, or has lost them.
             if version == 0 { throw directory.emptied ?? .missing(path: directory.path) }
@@ -89,20 +88,18 @@ package final class SQLiteStore: QueueStore {
 
     /// Creates or migrates the tables, in one process at a time. Opening a store that is ready waits for no lock.
     private static func setUp(
-        _ writer: DatabaseQueue,
+        _ writer: ConnectionQueue,
         _ directory: StoreDirectory,
         creating: Bool
     ) throws {
-        let isReady = try writer.writeWithoutTransaction { db in
-            try Schema.isReady(db, at: directory.path)
-        }
+        let isReady = try writer.sync { db in try Schema.isReady(db, at: directory.path) }
         guard !isReady else { return }
         guard let lock = try FileLock.ifFree(directory.setUpLock, within: Patience.usual) else {
             let reason = "another process has been setting it up for too long; stop the one that has setup.lock open"
             throw StoreError.cannotOpen(path: directory.path, reason: reason)
         }
         defer { withExtendedLifetime(lock) {} }
-        try writer.writeWithoutTransaction { db in
+        try writer.sync { db in
             if try Schema.version(of: db, at: directory.path) == 0 {
                 if let emptied = directory.emptied { throw emptied }
                 guard creating else { throw StoreError.missing(path: directory.path) }
@@ -135,7 +132,7 @@ package final class SQLiteStore: QueueStore {
     private static func inode(of path: String) -> UInt64? { StoreAccess.status(of: path).map { UInt64($0.st_ino) } }
 
     package func close() {
-        writer?.writeWithoutTransaction { db in checkpointer.checkpoint(db) }
+        writer?.sync { db in checkpointer.checkpoint(db) }
     }
 
     package func finish() async {
@@ -146,14 +143,11 @@ package final class SQLiteStore: QueueStore {
 
     /// SQLite cannot create its shared memory file in a folder that is not writable. If the log is empty, reading the
     /// database alone loses nothing.
-    private static func readAccess(to directory: StoreDirectory) throws -> Connection.Access {
+    private static func readAccess(to directory: StoreDirectory) throws -> SQLiteConnection.Access {
         do {
-            let probe = try Connection.open(directory.database, .readOnly)
-            _ = try probe.read { db in try Int.fetchOne(db, sql: "PRAGMA schema_version") }
+            try SQLiteConnection(directory.database, .readOnly).execute("PRAGMA schema_version")
             return .readOnly
-        } catch let error as DatabaseError
-            where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
-        {
+        } catch let error as SQLiteError where [SQLITE_CANTOPEN, SQLITE_READONLY].contains(error.code) {
             guard StoreAccess.size(of: directory.writeAheadLog) == 0 else {
                 let reason =
                     "its folder is not writable and its log is not empty; run `cameo-admin check` as a user who can write"
@@ -165,6 +159,7 @@ package final class SQLiteStore: QueueStore {
 
     // MARK: - Reads and writes for extensions
 
+    @discardableResult
     package func commit<Value: Sendable>(
         _ write: Write = .new,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
@@ -210,14 +205,12 @@ package final class SQLiteStore: QueueStore {
     }
 
     /// Runs a statement that cannot run in a transaction, on the writing connection.
+    @discardableResult
     func writeOutsideTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (SQLiteConnection) throws -> Value
     ) async throws(StoreError) -> Value {
         guard let writer else { throw .readOnly(path: directory.path) }
-        let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
-            writer.asyncWriteWithoutTransaction { db in continuation.resume(returning: Result { try body(db) }) }
-        }
-        return try mapping { try result.get() }
+        return try await mapping { try await writer.run(body) }
     }
 
     /// Moves the log into the database now, unless another process is doing so or a reader needs it; a short log stays as
@@ -239,28 +232,33 @@ package final class SQLiteStore: QueueStore {
     package func readApart<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await read(by: mapping { try Connection.open(directory.database, readAccess) }, body)
+        try await read(by: mapping { try ConnectionQueue(directory.database, readAccess) }, body)
     }
 
     private func read<Value: Sendable>(
-        by reader: DatabaseQueue,
+        by reader: ConnectionQueue,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         let (directory, clock) = (directory, clock)
-        let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
-            reader.asyncRead { database in
-                continuation.resume(
-                    returning: Result { try body(SQLiteTransaction(try database.get(), directory, clock: clock)) }
-                )
+        return try await mapping {
+            try await reader.run { db in
+                try db.inTransaction(.snapshot) { try body(SQLiteTransaction(db, directory, clock: clock)) }
             }
         }
-        return try mapping { try result.get() }
     }
 
     /// Runs a body whose errors become those of this store.
     func mapping<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
         do {
             return try body()
+        } catch {
+            throw StoreError(error, path: directory.path)
+        }
+    }
+
+    func mapping<Value>(_ body: () async throws -> Value) async throws(StoreError) -> Value {
+        do {
+            return try await body()
         } catch {
             throw StoreError(error, path: directory.path)
         }

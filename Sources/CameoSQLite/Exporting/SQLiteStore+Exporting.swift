@@ -58,7 +58,7 @@ extension SQLiteTransaction {
             try zip(fields, last.values).prefix(kind.keyLength).map { try $1.parameter(of: $0, dialect) }
         }
         var (records, size) = ([StoreRecord](), 0)
-        try run(kind.selection(isFirst: last == nil), (key ?? []) + [limit]) { row in
+        try connection.run(kind.selection(isFirst: last == nil), (key ?? []) + [limit]) { row in
             let values = try fields.indices.map { try StoreValue(row, $0, fields[$0].kind, dialect) }
             let record = StoreRecord(values: values)
             records.append(record)
@@ -132,10 +132,10 @@ extension SQLiteStore: ExportableStore {
         for name in triggers {
             guard let text: String = try db.value(find, [name]) else { continue }
             texts.append(text)
-            try db.execute(sql: "DROP TRIGGER \(name)")
+            try db.execute("DROP TRIGGER \(name)")
         }
         try body()
-        for text in texts { try db.execute(sql: text) }
+        for text in texts { try db.execute(text) }
     }
 
     /// Raises the highest numbers issued.

@@ -1,8 +1,8 @@
+internal import CSQLite
 package import CameoModel
 package import CameoQueue
 package import CameoStore
 package import Foundation
-internal import GRDB
 
 // DESIGN. A row inserted into `job` by SQL is only a request. The next Cameo process accepts it: the row either gets a
 // task or ends at once as `request.invalid`. Rows are accepted in id order, one page at a time: read and parsed without a
@@ -35,7 +35,7 @@ extension SQLiteStore {
         return try await read { db -> Arrivals in
             var (page, bytes): (Arrivals, Int) = (([], 0), 0)
             guard try db.hasArrivals() else { return page }
-            try db.run(look, [limit]) { row in
+            try db.connection.run(look, [limit]) { row in
                 page.last = try row.integer(0) ?? 0
                 guard let request: Data = try row[2] else { return true }
                 bytes += request.count
@@ -100,11 +100,9 @@ extension SQLiteTransaction {
     }
 
     package func objection(_ error: any Error) -> String? {
-        let codes: [ResultCode] = [
-            .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE, .SQLITE_ERROR,
-        ]
-        guard let error = error as? DatabaseError, codes.contains(error.resultCode) else { return nil }
-        return error.message ?? "\(error.extendedResultCode)"
+        let codes = [SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_ERROR]
+        guard let error = error as? SQLiteError, codes.contains(error.code) else { return nil }
+        return error.message
     }
 
     package func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt] {

@@ -100,7 +100,7 @@ extension SQLiteStore {
         let sweep = try await read { db in
             WorkerSweep(
                 stop: try db.stopRequest(for: worker),
-                refusal: try Schema.refusal(by: db.sqlite, at: directory.path),
+                refusal: try Schema.refusal(by: db.connection, at: directory.path),
                 claims: try db.claims(of: worker),
                 due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),
                 hasLostWorkers: try !Self.lostWorkers(except: worker, db).isEmpty

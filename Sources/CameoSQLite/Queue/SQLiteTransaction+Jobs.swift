@@ -1,7 +1,6 @@
 package import CameoModel
 package import CameoQueue
 package import CameoStore
-internal import GRDB
 
 extension SQLiteTransaction {
     package func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
@@ -18,7 +17,7 @@ extension SQLiteTransaction {
                     end.supersededBy,
                 ]
             )
-        } catch let error as DatabaseError where isDeleted(task, error) {
+        } catch let error as SQLiteError where isDeleted(task, error) {
             if let before { try forget(task, from: before) }
             return
         }
@@ -45,15 +44,15 @@ extension SQLiteTransaction {
                 ]
             )
             return true
-        } catch let error as DatabaseError where isDeleted(task, error) {
+        } catch let error as SQLiteError where isDeleted(task, error) {
             try forget(task, from: .running)
             return false
         }
     }
 
     /// Whether an error is due to a job's row, which another program has deleted.
-    private func isDeleted(_ task: TaskRow, _ error: DatabaseError) -> Bool {
-        guard error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY else { return false }
+    private func isDeleted(_ task: TaskRow, _ error: SQLiteError) -> Bool {
+        guard error.isDanglingReference else { return false }
         // If even that fails, the error is thrown that led here.
         return (try? value("SELECT NOT EXISTS (SELECT 1 FROM job WHERE id = ?1)", [task.id])) ?? false
     }
@@ -90,7 +89,7 @@ extension SQLiteTransaction {
 
     package func insertJob(_ request: String) throws -> Int64 {
         try execute("INSERT INTO job(request, created_at) VALUES (?1, ?2)", [request, now])
-        return sqlite.lastInsertedRowID
+        return connection.lastInsertedRow
     }
 
     package func record(_ entries: [NewTask]) throws {

@@ -6,7 +6,7 @@ package import CameoStore
 extension SQLiteTransaction {
     package func commitWaitSeconds() -> Double? { nil }
 
-    package func schemaVersion() throws -> Int { try Schema.version(of: sqlite, at: directory.path) }
+    package func schemaVersion() throws -> Int { try Schema.version(of: connection, at: directory.path) }
 
     package func isAlive(_ worker: String, leaseUntil: Int64) throws -> Bool {
         try directory.isAlive(worker)

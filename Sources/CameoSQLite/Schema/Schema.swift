@@ -1,8 +1,8 @@
 internal import CLinux
+internal import CSQLite
 internal import CameoQueue
 internal import CameoStore
 internal import Foundation
-internal import GRDB
 
 /// The tables, their versions, and the migrations between versions.
 ///
@@ -27,14 +27,15 @@ enum Schema {
     ///
     /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/newerSchema(path:found:supported:)``,
     ///   ``StoreError/cannotOpen(path:reason:)``
-    static func version(of db: Database, at path: String) throws -> Int {
+    static func version(of db: SQLiteConnection, at path: String) throws -> Int {
         // One statement, so that all of it is of one moment: another process may be creating the tables.
         let look = """
-            SELECT user_version, application_id, (SELECT count(*) = 0 FROM sqlite_schema)
+            SELECT user_version, application_id, (SELECT count(*) = 0 FROM sqlite_schema) AS is_empty
             FROM pragma_user_version, pragma_application_id
             """
-        guard let row = try Row.fetchOne(db, sql: look) else { throw StoreError.notAStore(path: path) }
-        let (version, application, isEmpty) = (row[0] as Int, row[1] as Int, row[2] as Bool)
+        guard let row = try db.rows(look).first else { throw StoreError.notAStore(path: path) }
+        let (version, application): (Int, Int) = try (row["user_version"], row["application_id"])
+        let isEmpty: Bool = try row["is_empty"]
         if isEmpty && application == 0 { return 0 }
         guard application == applicationID else { throw StoreError.notAStore(path: path) }
         if let refusal = refusal(of: version, at: path) { throw refusal }
@@ -50,8 +51,8 @@ enum Schema {
 
     /// Why this program must start nothing more in an open file: a newer program has migrated the tables. Nil otherwise. Costs
     /// a microsecond.
-    static func refusal(by db: Database, at path: String) throws -> StoreError? {
-        refusal(of: try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0, at: path)
+    static func refusal(by db: SQLiteConnection, at path: String) throws -> StoreError? {
+        refusal(of: try db.value("PRAGMA user_version") ?? 0, at: path)
     }
 
     /// Excludes SQLite's internal objects.
@@ -59,16 +60,15 @@ enum Schema {
 
     /// The statements that define all of Cameo's tables, indexes, triggers and views, by name.
     static func ownDefinitions() throws -> [String: String] {
-        try DatabaseQueue().write { db in
-            for script in scripts { try db.execute(sql: script) }
-            return try definitions(in: db)
-        }
+        let db = try SQLiteConnection(":memory:", .readWrite)
+        for script in scripts { try db.execute(script: script) }
+        return try definitions(in: db)
     }
 
-    static func definitions(in db: Database) throws -> [String: String] {
-        let find = "SELECT CAST(name AS TEXT), CAST(sql AS TEXT) FROM sqlite_schema WHERE sql NOTNULL"
-        return try Row.fetchAll(db, sql: "\(find) AND \(namedByPrograms)")
-            .reduce(into: [:]) { $0[$1[0] as String] = $1[1] as String }
+    static func definitions(in db: SQLiteConnection) throws -> [String: String] {
+        let find = "SELECT CAST(name AS TEXT) AS name, CAST(sql AS TEXT) AS sql FROM sqlite_schema WHERE sql NOTNULL"
+        return try db.rows("\(find) AND \(namedByPrograms)")
+            .reduce(into: [:]) { $0[try $1["name"]] = try $1["sql"] as String }
     }
 
     /// The names of all of Cameo's tables, indexes, triggers and views.
@@ -77,39 +77,39 @@ enum Schema {
     /// Whether the file has all tables and is in WAL mode. Another program may have turned WAL off while the store was
     /// closed (`PRAGMA journal_mode` is stored in the file); then no wake-ups would come, and readers and writers would
     /// block each other.
-    static func isReady(_ db: Database, at path: String) throws -> Bool {
+    static func isReady(_ db: SQLiteConnection, at path: String) throws -> Bool {
         try version(of: db, at: path) == currentVersion && isInWALMode(db)
     }
 
-    static func isInWALMode(_ db: Database) throws -> Bool {
-        try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
+    static func isInWALMode(_ db: SQLiteConnection) throws -> Bool {
+        try db.value("PRAGMA journal_mode") == "wal"
     }
 
     /// Migrates the file to ``currentVersion``, or an older one in tests, and turns WAL on. Only one process at a time may call
     /// this.
-    static func setUp(_ db: Database, at path: String, to wanted: Int = currentVersion) throws {
+    static func setUp(_ db: SQLiteConnection, at path: String, to wanted: Int = currentVersion) throws {
         let isOld = try version(of: db, at: path) < wanted
         // Page size and journal mode are stored in the file and cannot change inside a transaction.
-        if isOld { try db.execute(sql: "PRAGMA page_size = \(Connection.pageSize)") }
+        if isOld { try db.execute("PRAGMA page_size = \(SQLiteConnection.pageSize)") }
         try turnWALOn(db, at: path)
         guard isOld else { return }
-        try db.inTransaction(.immediate) {
+        try db.inTransaction(.write) {
             for script in scripts[..<wanted].dropFirst(try version(of: db, at: path)) {
-                try db.execute(sql: script)
+                try db.execute(script: script)
             }
-            try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(wanted)")
-            return .commit
+            try db.execute("PRAGMA application_id = \(applicationID)")
+            try db.execute("PRAGMA user_version = \(wanted)")
         }
     }
 
     /// Retries, because this needs exclusive access for a moment and SQLite does not call the busy handler.
-    private static func turnWALOn(_ db: Database, at path: String) throws {
+    private static func turnWALOn(_ db: SQLiteConnection, at path: String) throws {
         let deadline = cameo_monotonic_ms() + Patience.usual
         while true {
             do {
-                guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") != "wal" else { return }
+                guard try db.value("PRAGMA journal_mode = WAL") != "wal" else { return }
                 throw StoreError.cannotOpen(path: path, reason: "SQLite cannot keep a write-ahead log there")
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            } catch let error as SQLiteError where error.code == SQLITE_BUSY {
                 guard cameo_monotonic_ms() < deadline else { throw error }
                 poll(nil, 0, 2)
             }

@@ -4,7 +4,6 @@ internal import CameoQueue
 package import CameoStore
 internal import CameoSystem
 internal import Foundation
-internal import GRDB
 
 // DESIGN. The database is copied inside one read transaction, so that workers and producers continue. Blobs are immutable,
 // so those that the copied database references can be copied afterwards, each verified against its digest, while the
@@ -84,16 +83,11 @@ extension SQLiteStore {
 
     private func copyDatabase(to path: String, report: @escaping @Sendable (Int) -> Void) async throws(StoreError) {
         try await readApart { db in
-            let source = db.sqlite
             // The transaction's snapshot begins with its first read.
-            let pageSize = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
-            _ = try Int.fetchOne(source, sql: "SELECT count(*) FROM sqlite_schema")
-            let copy = try Connection.open(path, .readWrite)
-            try copy.writeWithoutTransaction { target in
-                try source.backup(to: target, pagesPerStep: Self.pagesPerStep) { progress in
-                    report(progress.completedPageCount * pageSize)
-                }
-            }
+            let pageSize: Int = try db.value("PRAGMA page_size") ?? 0
+            try db.execute("SELECT count(*) FROM sqlite_schema")
+            let copy = try SQLiteConnection(path, .readWrite)
+            try db.connection.copy(to: copy, pagesPerStep: Self.pagesPerStep) { pages in report(pages * pageSize) }
             try copy.close()
         }
     }
@@ -105,35 +99,28 @@ extension SQLiteStore {
         copy path: String,
         _ directory: StoreDirectory
     ) throws -> (jobs: Int, blobs: Int, bytes: Int, files: [BlobDigest]) {
-        let copy = try Connection.open(path, .readWrite)
-        let (jobs, blobs, files) = try copy.writeWithoutTransaction { db -> (Int, Int, [String]) in
-            try db.inTransaction(.immediate) {
-                let workers = "SELECT DISTINCT worker FROM task WHERE \(TaskRow.isRunning)"
-                for worker in try String.fetchAll(db, sql: workers) {
-                    let transaction = SQLiteTransaction(db, directory, clock: .system)
-                    for task in try transaction.runningTasks(of: worker) {
-                        try transaction.release(task, as: .released)
-                    }
-                    try transaction.flush()
-                }
-                try db.execute(sql: "UPDATE delivery SET status = 0, worker = NULL WHERE status = 1")
-                try db.execute(sql: "DELETE FROM worker")
-                // What is set aside has damaged bytes, which would be missed.
-                let removal = "DELETE FROM blob WHERE \(isOnlySetAside); DELETE FROM set_aside"
-                try db.execute(sql: "PRAGMA defer_foreign_keys = ON; \(removal)")
-                return .commit
+        let copy = try SQLiteConnection(path, .readWrite)
+        try copy.inTransaction(.write) {
+            let db = SQLiteTransaction(copy, directory, clock: .system)
+            for worker: String in try db.column("SELECT DISTINCT worker FROM task WHERE \(TaskRow.isRunning)") {
+                for task in try db.runningTasks(of: worker) { try db.release(task, as: .released) }
             }
-            let counts = (
-                try Int.fetchOne(db, sql: "SELECT count(*) FROM job") ?? 0,
-                try Int.fetchOne(db, sql: "SELECT count(*) FROM blob") ?? 0,
-                try String.fetchAll(db, sql: "SELECT digest FROM blob WHERE data IS NULL")
-            )
-            // No other process uses this file, so its log can be emptied and removed.
-            _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-            return counts
+            try db.flush()
+            try db.execute("UPDATE delivery SET status = 0, worker = NULL WHERE status = 1")
+            try db.execute("DELETE FROM worker")
+            // What is set aside has damaged bytes, which would be missed.
+            try db.execute("PRAGMA defer_foreign_keys = ON")
+            try db.execute("DELETE FROM blob WHERE \(isOnlySetAside)")
+            try db.execute("DELETE FROM set_aside")
         }
+        let (jobs, blobs): (Int?, Int?) = try (
+            copy.value("SELECT count(*) FROM job"), copy.value("SELECT count(*) FROM blob")
+        )
+        let files: [String] = try copy.rows("SELECT digest FROM blob WHERE data IS NULL").map { try $0[0] }
+        // No other process uses this file, so its log can be emptied and removed.
+        try copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         try copy.close()
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
-        return (jobs, blobs, StoreAccess.size(of: path), files.compactMap(BlobDigest.init(hex:)))
+        return (jobs ?? 0, blobs ?? 0, StoreAccess.size(of: path), files.compactMap(BlobDigest.init(hex:)))
     }
 }

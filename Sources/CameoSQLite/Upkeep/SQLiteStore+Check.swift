@@ -47,7 +47,7 @@ extension SQLiteStore {
     /// Checks that WAL is on. Opening the store for writing turns it on.
     private func journal() async throws(StoreError) -> CheckFinding {
         // An immutable file has no log, whatever its header says.
-        let isOn = readAccess == .immutable ? true : try await read { db in try Schema.isInWALMode(db.sqlite) }
+        let isOn = readAccess == .immutable ? true : try await read { db in try Schema.isInWALMode(db.connection) }
         return CheckFinding(
             "journal",
             isOn ? [] : ["the write-ahead log is off"],

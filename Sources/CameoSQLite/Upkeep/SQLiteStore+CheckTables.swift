@@ -7,7 +7,7 @@ extension SQLiteStore {
     private static let guestPrefix = "app_"
 
     static func ownTables(_ db: SQLiteTransaction) throws -> CheckFinding {
-        let found = try Schema.definitions(in: db.sqlite)
+        let found = try Schema.definitions(in: db.connection)
         let problems = try Schema.ownDefinitions().sorted { $0.key < $1.key }.compactMap { name, definition in
             guard let other = found[name] else { return "\(name) is missing" }
             return other == definition ? nil : "\(name) is not defined as by Cameo"
@@ -166,8 +166,8 @@ enum Counters {
         guard wrong > 0 else { return 0 }
         let ends = JobState.ends.map { "ever_\($0.rawValue) = max(ever_\($0.rawValue), \($0.rawValue))" }
             .joined(separator: ", ")
-        try db.execute(
-            sql: """
+        try db.connection.execute(
+            script: """
                 INSERT OR IGNORE INTO queue_count(queue) SELECT id FROM queue;
                 \(db.correctionOfCounts);
                 UPDATE queue_count SET \(ends);

@@ -1,6 +1,6 @@
+internal import CSQLite
 internal import CameoQueue
 internal import CameoStore
-internal import GRDB
 
 // What SQLite itself finds in the file, and its repair of indexes: an index that disagrees with its table gives wrong
 // answers and blocks changes of its rows (SQLITE_CORRUPT_INDEX), and can be made anew from the table. If a page is
@@ -40,28 +40,22 @@ extension SQLiteStore {
     private func faults() async throws(StoreError) -> (messages: [String], includesRows: Bool) {
         if writes != nil {
             do {
-                let connection = try Connection.open(directory.database, .readWrite)
-                defer { withExtendedLifetime(connection) {} }
-                let messages: [String] = try await withCheckedThrowingContinuation { continuation in
-                    connection.asyncWriteWithoutTransaction { db in
-                        continuation.resume(with: Result { try Self.faults(db) })
-                    }
-                }
-                return (messages, true)
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                let connection = try ConnectionQueue(directory.database, .readWrite)
+                return (try await connection.run { db in try Self.faults(db) }, true)
+            } catch let error as SQLiteError where error.code == SQLITE_ERROR {
                 // A table of another program has a constraint that only that program can evaluate.
             } catch {
                 throw StoreError(error, path: directory.path)
             }
         }
-        return (try await readApart { db in try Self.faults(db.sqlite) }, false)
+        return (try await readApart { db in try Self.faults(db.connection) }, false)
     }
 
-    private static func faults(_ db: Database) throws -> [String] {
+    private static func faults(_ db: SQLiteConnection) throws -> [String] {
         do {
-            return try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            return [error.message ?? "its pages cannot be read"]
+            return try db.rows("PRAGMA integrity_check(10)").map { try $0[0] }.filter { $0 != "ok" }
+        } catch let error as SQLiteError where error.code == SQLITE_CORRUPT {
+            return [error.message]
         }
     }
 
@@ -97,7 +91,7 @@ extension SQLiteStore {
         guard !kinds.contains(.page) else { throw .damagedDatabase(path: directory.path) }
         guard kinds.contains(.index) else { return false }
         do throws(StoreError) {
-            try await commit { db in try db.execute(sql: "REINDEX") }
+            try await commit { db in try db.execute("REINDEX") }
         } catch {
             guard case .refused(let reason) = error else { throw error }
             throw .failed(

@@ -4,7 +4,6 @@ internal import CameoQueue
 package import CameoStore
 internal import CameoSystem
 package import Foundation
-internal import GRDB
 
 // DESIGN. Copying a backup over a store by hand damages it: the log of the old database would be applied to the new one.
 // So the copy is made beside the store, opened and checked there, and the folders change places only then. The old one is
@@ -137,7 +136,7 @@ extension SQLiteStore {
             report((done: $0.total + $0.done, total: 2 * $0.total))
         }
         let (jobs, bytes) = try await store.read { db in
-            (try Int.fetchOne(db.sqlite, sql: "SELECT count(*) FROM job") ?? 0, try db.totals()["blob_bytes"] ?? 0)
+            (try db.value("SELECT count(*) FROM job") ?? 0, try db.totals()["blob_bytes"] ?? 0)
         }
         let name = "0.\(UInt32.random(in: 0...UInt32.max))"
         try await store.commit { db in try db.beginEpoch(name, after: db.lastChange(), resettingCounters: true) }

@@ -2,7 +2,6 @@ internal import CameoModel
 package import CameoQueue
 package import CameoStore
 internal import Foundation
-internal import GRDB
 
 extension SQLiteStore {
     package func finishPruning(_ steps: inout PruneSteps<SQLiteStore>, now: Int64) async throws {
@@ -31,7 +30,7 @@ extension SQLiteStore {
         defer { withExtendedLifetime(turn) {} }
         let size = try await databaseSize()
         guard files.hasRoom(for: 2 * (size.bytes - size.freeBytes)) else { throw .full(path: directory.path) }
-        try await writeOutsideTransaction { db in try db.execute(sql: "VACUUM") }
+        try await writeOutsideTransaction { db in try db.execute("VACUUM") }
         try await checkpointNow()
     }
 }

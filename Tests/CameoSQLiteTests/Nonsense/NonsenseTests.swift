@@ -2,7 +2,6 @@ import CameoModel
 import CameoQueue
 import CameoStore
 import Foundation
-import GRDB
 import StoreConformance
 import TestSupport
 import Testing
@@ -40,23 +39,22 @@ struct NonsenseTests {
     private static func insert(_ count: Int, into store: SQLiteStore) throws -> [Int64] {
         var producer = NonsenseProducer(seed: seed)
         var (good, refused) = ([Int64](), 0)
-        let stranger = try DatabaseQueue(path: store.directory.database)
+        let stranger = try SQLiteClient(store.directory.database)
         for page in 0..<10 {
-            try stranger.write { db in
-                for row in 0..<(count / 10) {
-                    let statement = producer.next()
-                    do {
-                        let arguments = statement.bytes.map { Data($0) }
-                        try db.execute(sql: statement.sql, arguments: StatementArguments(arguments))
-                    } catch is DatabaseError {
-                        refused += 1
-                    }
-                    guard row % (count / Self.goodJobs) == 0 else { continue }
-                    let request = StoreFixture.request("file:///good/\(page)/\(row)").json.canonicalText
-                    try db.execute(sql: "INSERT INTO job(request) VALUES (?)", arguments: [request])
-                    good.append(db.lastInsertedRowID)
+            try stranger.run("BEGIN IMMEDIATE")
+            for row in 0..<(count / 10) {
+                let statement = producer.next()
+                do {
+                    try stranger.run(statement.sql, statement.bytes.map { Data($0) })
+                } catch is SQLiteClient.Failure {
+                    refused += 1
                 }
+                guard row % (count / Self.goodJobs) == 0 else { continue }
+                let request = StoreFixture.request("file:///good/\(page)/\(row)").json.canonicalText
+                let id = try stranger.run("INSERT INTO job(request) VALUES (?) RETURNING id", [request]).first?.first
+                good.append(try #require(id.flatMap { $0 }.flatMap { Int64($0) }))
             }
+            try stranger.run("COMMIT")
         }
         // Both the tables' constraints and acceptance must refuse some.
         #expect((count / 10...count * 9 / 10).contains(refused), "the tables refused \(refused) of \(count)")
@@ -74,8 +72,8 @@ struct NonsenseTests {
             _ = try await store.jobs(filter)
         }
         let rows = try await store.read { db in
-            try Row.fetchAll(db.sqlite, sql: "SELECT * FROM job_status").count
-                + Row.fetchAll(db.sqlite, sql: "SELECT * FROM batch_status").count
+            try db.query("SELECT * FROM job_status").count
+                + db.query("SELECT * FROM batch_status").count
         }
         #expect(rows >= goodJobs)
     }
