@@ -62,7 +62,7 @@ extension SQLiteTransaction {
         )
         // The next claim corrects the head of a queue whose first lane was closed.
         for row in rows where !isFull {
-            if let head: Int64 = try row[1] { try lowerHead(ofQueue: row[0], to: head) }
+            if let head: Int64 = try row["head"] { try lowerHead(ofQueue: row["queue"], to: head) }
         }
     }
 
@@ -115,7 +115,8 @@ struct Front {
         let open = "head IS NOT NULL AND paused = 0 AND opens_at = 0 AND full = 0\(kinds)"
         let columns = """
             SELECT id, name, head, coalesce(max_running
-              - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)), rate_count NOT NULL, background
+              - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)) AS room,
+              rate_count NOT NULL AS has_rate, background
             FROM queue
             """
         let rows =
@@ -131,7 +132,10 @@ struct Front {
                 try db.query("\(columns) INDEXED BY queue_open WHERE \(open) ORDER BY background, head LIMIT 2")
             }
         return try rows.map { row in
-            try (row.integer(0) ?? 0, row[1], row.integer(2) ?? .max, row[3], row[4], row[5])
+            try (
+                row.exact("id") ?? 0, row["name"], row.exact("head") ?? .max, row["room"], row["has_rate"],
+                row["background"]
+            )
         }
     }
 
@@ -149,13 +153,13 @@ struct Front {
                 """,
                 [queue.id]
             )
-            let heads = try lanes.compactMap { try $0.integer(2) }
+            let heads = try lanes.compactMap { try $0.exact("head") }
             guard let lane = lanes.first, heads[0] <= queue.head || rivals.count + lanes.count == 1 else {
                 try db.settleHead(ofQueue: queue.id)
                 continue
             }
             let others = rivals.map(\.head) + heads.dropFirst()
-            return try Front(queue: queue, lane: lane.integer(0) ?? 0, key: lane[1], bound: others.min())
+            return try Front(queue: queue, lane: lane.exact("id") ?? 0, key: lane["key"], bound: others.min())
         }
     }
 

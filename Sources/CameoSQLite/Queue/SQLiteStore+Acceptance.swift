@@ -29,17 +29,17 @@ extension SQLiteStore {
         // Read as bytes: text that is not UTF-8 would be returned repaired, as a different request.
         let look = """
             SELECT id, created_at, CASE WHEN NOT EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job.id)
-              AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id) THEN CAST(request AS BLOB) END
+              AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job.id) THEN CAST(request AS BLOB) END AS request
             FROM job WHERE id > (SELECT value FROM sequence WHERE name = 'accepted') ORDER BY id LIMIT ?
             """
         return try await read { db -> Arrivals in
             var (page, bytes): (Arrivals, Int) = (([], 0), 0)
             guard try db.hasArrivals() else { return page }
             try db.connection.run(look, [limit]) { row in
-                page.last = try row.integer(0) ?? 0
-                guard let request: Data = try row[2] else { return true }
+                page.last = try row.exact("id") ?? 0
+                guard let request: Data = try row["request"] else { return true }
                 bytes += request.count
-                page.rows.append(Arrival(id: page.last, createdAt: try row[1], request: request))
+                page.rows.append(Arrival(id: page.last, createdAt: try row["created_at"], request: request))
                 return bytes < Arrival.page.bytes
             }
             return page

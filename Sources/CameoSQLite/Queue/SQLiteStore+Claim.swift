@@ -185,7 +185,7 @@ extension SQLiteStore {
         defer { sourceSeen += 1 }
         return ClaimedJob(
             claim: claim,
-            request: try row[0],
+            request: try row["request"],
             refresh: task.refresh,
             queue: queue.name,
             isBackground: queue.isBackground,
@@ -195,7 +195,7 @@ extension SQLiteStore {
             previousFailure: try db.previousFailure(of: task),
             uploadedBytes: uploaded?.bytes,
             uploadedBlob: uploaded?.blob,
-            createdAt: Date(milliseconds: try row[1]),
+            createdAt: Date(milliseconds: try row["created_at"]),
             availableAt: Date(milliseconds: task.due),
             begun: FetchTicket(sourceSeen: sourceSeen, after: task.fetchAfter, isFirstAttempt: task.tries == 0)
         )
@@ -205,9 +205,9 @@ extension SQLiteStore {
     private static func pendingUpload(_ upload: Int64, _ db: SQLiteTransaction) throws -> (
         bytes: Int?, blob: BlobDigest?
     ) {
-        let row = try db.row("SELECT digest, length(data) FROM upload WHERE id = ?1", [upload])
+        let row = try db.row("SELECT digest, length(data) AS bytes FROM upload WHERE id = ?1", [upload])
         guard let row else { return (0, nil) }
-        let blob = try (row[0] as String?).flatMap(BlobDigest.init(hex:))
-        return (blob == nil ? try row[1] ?? 0 : nil, blob)
+        let blob = try (row["digest"] as String?).flatMap(BlobDigest.init(hex:))
+        return (blob == nil ? try row["bytes"] ?? 0 : nil, blob)
     }
 }

@@ -35,10 +35,10 @@ extension SQLiteStore {
         let directory = directory
         return try await read { db -> StoreMetrics in
             let workers = try db.query("SELECT id, renderers FROM worker WHERE renderers > 0")
-                .filter { try directory.isAlive($0[0]) }
+                .filter { try directory.isAlive($0["id"]) }
             return (
                 counters: try db.counters(),
-                renderers: try workers.reduce(0) { $0 + (try $1[1]) },
+                renderers: try workers.reduce(0) { $0 + (try $1["renderers"]) },
                 databaseBytes: try db.databaseSize().bytes,
                 freeBytes: BlobFiles.freeBytes(of: directory)
             )

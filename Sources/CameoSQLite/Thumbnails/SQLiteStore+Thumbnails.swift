@@ -19,11 +19,14 @@ extension SQLiteStore {
     ) throws {
         let row = try db.row(
             """
-            SELECT blob.digest, blob.data FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE \(isSame)
+            SELECT blob.digest AS digest, blob.data AS data
+            FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE \(isSame)
             """,
             [thumbnail.id.text, provenance.sourceDigest.hex, thumbnail.overlayDigest?.hex, provenance.rendererVersion]
         )
-        if let row, let digest = BlobDigest(hex: try row[0] as String), files.isSound(digest, inline: try row[1]) {
+        if let row, let digest = BlobDigest(hex: try row["digest"] as String),
+            files.isSound(digest, inline: try row["data"])
+        {
             try db.execute(
                 "UPDATE thumbnail SET source_seen = max(source_seen, ?1), job_id = ?2, updated_at = ?3 WHERE id = ?4",
                 [provenance.sourceSeen, jobID, db.now, thumbnail.id.text]

@@ -34,9 +34,11 @@ extension SQLiteStore {
     static func guests(_ db: SQLiteTransaction) throws -> CheckFinding {
         // SQLite's names are case-insensitive but stored as spelled.
         let own = Set(try Schema.ownNames().map { $0.lowercased() })
-        let look = "SELECT type, name, tbl_name FROM sqlite_schema WHERE \(Schema.namedByPrograms) ORDER BY name"
+        let look =
+            "SELECT type, name, tbl_name AS \"table\" FROM sqlite_schema WHERE \(Schema.namedByPrograms) ORDER BY name"
         let guests = try db.query(look)
-            .map { row in try (type: row[0] as String, name: row[1] as String, table: row[2] as String) }
+            .map { row in try (type: row["type"] as String, name: row["name"] as String, table: row["table"] as String)
+            }
             .filter { !own.contains($0.name.lowercased()) }
         var problems: [String] = []
         for guest in guests {
