@@ -106,20 +106,6 @@ struct CommitQueueTests {
         #expect(try await store.read { db in try db.value("SELECT count(*) FROM queue") as Int? } == 50)
     }
 
-    @Test func everyConnectionIsDurableAndLeavesTheLogAlone() async throws {
-        let fixture = try StoreFixture()
-        defer { withExtendedLifetime(fixture) {} }
-        let store = fixture.store
-        let (synchronous, checkpoint, journal) = try await store.commit { db in
-            (
-                try db.value("PRAGMA synchronous") as Int?,
-                try db.value("PRAGMA wal_autocheckpoint") as Int?,
-                try db.value("PRAGMA journal_mode") as String?
-            )
-        }
-        #expect((synchronous, checkpoint, journal) == (2, 0, "wal"))
-    }
-
     @Test func theLogIsCheckpointedBeforeItGrowsLong() async throws {
         let fixture = try StoreFixture()
         defer { withExtendedLifetime(fixture) {} }

@@ -31,9 +31,9 @@ struct ConnectionTests {
     /// Every ON DELETE CASCADE needs foreign keys, and no file says that they are on.
     @Test(arguments: [
         ("PRAGMA foreign_keys", 1), ("PRAGMA wal_autocheckpoint", 0), ("PRAGMA mmap_size", 0),
-        ("PRAGMA cache_size", -8_192),
+        ("PRAGMA cache_size", -8_192), ("PRAGMA synchronous", 2),
     ])
-    func everyConnectionIsSetUpAlike(pragma: String, expected: Int) async throws {
+    func everyConnectionIsDurableHeedsForeignKeysAndLeavesTheLogAlone(pragma: String, expected: Int) async throws {
         let values: [Int?] = [
             try await store.commit { db in try db.value(pragma) }, try await store.read { db in try db.value(pragma) },
             try await store.readApart { db in try db.value(pragma) },
