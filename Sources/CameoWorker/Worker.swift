@@ -48,7 +48,7 @@ package final class Worker: Service {
         (self.hooks, self.logger, self.observe) = (hooks, logger, observe)
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         phase = WorkerPhase(time: configuration.time)
-        cadence = Cadence(period: configuration.cadence, time: configuration.time)
+        cadence = Cadence(period: .milliseconds(5), time: configuration.time)
         let (running, cadence) = (running, cadence)
         runner = JobRunner(
             store: store,

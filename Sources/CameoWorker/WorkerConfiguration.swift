@@ -25,8 +25,6 @@ package struct WorkerConfiguration: Sendable {
     /// How long running jobs may continue after a shutdown was requested, before they are given back.
     package var grace = Duration.seconds(25)
     package var retryPolicy = RetryPolicy.standard
-    /// The longest wait of a busy worker's write for others to share its commit.
-    package var cadence = Duration.milliseconds(5)
     /// How often the worker checks the locks of other workers and its own claims.
     package var sweepInterval = Duration.milliseconds(250)
     /// How often the worker extends its lease; nil: three times in the time that one lasts.
