@@ -167,7 +167,8 @@ let package = Package(
         .executableTarget(
             name: "cameo-admin",
             dependencies: [
-                "CommandSupport", "CameoModel", "CameoStore", "CameoSQLite", "CameoReport", argumentParser,
+                "CommandSupport", "CameoSystem", "CameoModel", "CameoStore", "CameoSQLite", "CameoReport",
+                argumentParser,
             ]
         ),
         .executableTarget(
@@ -301,7 +302,7 @@ let package = Package(
         // For callgrind.
         .executableTarget(
             name: "cameo-render-bench",
-            dependencies: ["CMemory", "CameoModel", "CameoImaging", "CameoRenderMessages"],
+            dependencies: ["CMemory", "CameoSystem", "CameoModel", "CameoImaging", "CameoRenderMessages"],
             path: "Tests/RenderBench"
         ),
         // The program of the README.
@@ -381,7 +382,7 @@ if isForFleets {
         .testTarget(
             name: "CameoExportTests",
             dependencies: [
-                "CameoModel", "CameoHTTPCache", "CameoStore", "CameoQueue", "CameoSQLite", "CameoPostgreSQL",
+                "CameoModel", "CameoStore", "CameoQueue", "CameoSQLite", "CameoPostgreSQL",
                 "CameoObjectStorage", "StoreConformance", "TestSupport",
             ]
         ),
