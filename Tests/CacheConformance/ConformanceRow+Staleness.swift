@@ -1,186 +1,83 @@
 internal import TestSupport
 
 extension ConformanceRow {
-    private static let unavailable = ScriptedAnswer(503)
+    private static let away = Second.failed("source.unreachable")
+    private static let refused = Second.failed("source.httpStatus")
+    private static let tolerant = "max-age=60, stale-if-error=600"
+    private static let cookie = ["Cookie": "a=1"]
+
+    /// The server answers the second time with a status, or hangs up; by default a minute after an answer that was fresh for
+    /// one.
+    private static func late(
+        _ section: String,
+        _ rule: String,
+        _ directives: String,
+        status: Int? = nil,
+        request: [String: String] = [:],
+        rules: ConformanceRules = ConformanceRules(),
+        after: Double = 61,
+        _ second: Second
+    ) -> ConformanceRow {
+        let (answer, then) = (["CC: \(directives)"], status.map { ScriptedAnswer($0) } ?? .hangup)
+        return row(section, rule, answer, request: request, rules: rules, after: after, then: then, second)
+    }
+
+    /// Statuses of a response, and what they come to where stale-if-error would allow a stale one.
+    private static let errors: [(Int, Second)] = [
+        (500, .stale), (501, refused), (502, .stale), (504, .stale), (429, refused),
+    ]
+
+    /// What is said beside max-age=60, seconds, and what --stale-if-error makes of it.
+    private static let leaves: [(String, Double, Second)] = [
+        ("", 659, .stale), ("", 661, refused), (", must-revalidate", 61, refused),
+    ]
 
     /// Section 4.2.4, RFC 5861: stale answers.
-    static let staleness: [ConformanceRow] = [
-        row("4.2.4", "a server that is away", ["CC: max-age=60"], after: 1_000, then: .hangup, .stale),
-        row(
-            "4.2.4",
-            "a fault is no absence",
-            ["CC: max-age=60"],
-            after: 61,
-            then: unavailable,
-            .failed("source.httpStatus")
-        ),
-        row(
-            "5.2.2.2",
-            "must-revalidate: never stale",
-            ["CC: max-age=60, must-revalidate"],
-            after: 61,
-            then: .hangup,
-            .failed("source.unreachable")
-        ),
-        row(
-            "5.2.2.2",
-            "must-revalidate: fresh all the same",
-            ["CC: max-age=60, must-revalidate"],
-            after: 59,
-            then: .hangup,
-            .cached
-        ),
-        row(
-            "5.2.2.8",
-            "proxy-revalidate binds a shared cache",
-            ["CC: max-age=60, proxy-revalidate"],
-            after: 61,
-            then: .hangup,
-            .failed("source.unreachable")
-        ),
-        row(
-            "5.2.2.8",
-            "and no private one",
-            ["CC: max-age=60, proxy-revalidate"],
-            request: ["Cookie": "a=1"],
-            after: 61,
-            then: .hangup,
-            .stale
-        ),
-        row(
-            "5.2.2.10",
-            "s-maxage does as proxy-revalidate",
-            ["CC: s-maxage=60"],
-            after: 61,
-            then: .hangup,
-            .failed("source.unreachable")
-        ),
+    static let staleness: [ConformanceRow] = absences + errorRows + leaveRows
+
+    private static let errorRows: [ConformanceRow] = errors.map { status, second in
+        late("RFC 5861, 4", "\(status) as an error", tolerant, status: status, second)
+    }
+
+    private static let leaveRows: [ConformanceRow] = leaves.map { more, after, second in
+        let (rule, rules) = ("the operator's leave\(more), \(after)", ConformanceRules.staleIfError(600))
+        return late("--stale-if-error", rule, "max-age=60\(more)", status: 503, rules: rules, after: after, second)
+    }
+
+    private static let absences: [ConformanceRow] = [
+        late("4.2.4", "a server that is away", "max-age=60", after: 1_000, .stale),
+        late("4.2.4", "a fault is no absence", "max-age=60", status: 503, refused),
+        late("5.2.2.2", "must-revalidate: never stale", "max-age=60, must-revalidate", away),
+        late("5.2.2.2", "must-revalidate: fresh all the same", "max-age=60, must-revalidate", after: 59, .cached),
+        late("5.2.2.8", "proxy-revalidate binds a shared cache", "max-age=60, proxy-revalidate", away),
+        late("5.2.2.8", "and no private one", "max-age=60, proxy-revalidate", request: cookie, .stale),
+        late("5.2.2.10", "s-maxage does as proxy-revalidate", "s-maxage=60", away),
         row(
             "5.2.2.4",
             "no-cache is never stale",
             ["CC: no-cache", "ETag: \"v1\"", "Last-Modified: @-1000"],
             after: 1,
             then: .hangup,
-            .failed("source.unreachable")
+            away
         ),
-        row(
-            "RFC 5861, 4",
-            "stale-if-error: within",
-            ["CC: max-age=60, stale-if-error=600"],
-            after: 659,
-            then: unavailable,
-            .stale
-        ),
-        row(
-            "RFC 5861, 4",
-            "stale-if-error: beyond",
-            ["CC: max-age=60, stale-if-error=600"],
-            after: 661,
-            then: unavailable,
-            .failed("source.httpStatus")
-        ),
-        row(
-            "RFC 5861, 4",
-            "500 is such an error",
-            ["CC: max-age=60, stale-if-error=600"],
-            after: 61,
-            then: ScriptedAnswer(500),
-            .stale
-        ),
-        row(
-            "RFC 5861, 4",
-            "501 is none",
-            ["CC: max-age=60, stale-if-error=600"],
-            after: 61,
-            then: ScriptedAnswer(501),
-            .failed("source.httpStatus")
-        ),
-        row(
-            "RFC 5861, 4",
-            "502 is one",
-            ["CC: max-age=60, stale-if-error=600"],
-            after: 61,
-            then: ScriptedAnswer(502),
-            .stale
-        ),
-        row(
-            "RFC 5861, 4",
-            "504 is one",
-            ["CC: max-age=60, stale-if-error=600"],
-            after: 61,
-            then: ScriptedAnswer(504),
-            .stale
-        ),
-        row(
-            "RFC 5861, 4",
-            "429 is none",
-            ["CC: max-age=60, stale-if-error=600"],
-            after: 61,
-            then: ScriptedAnswer(429),
-            .failed("source.httpStatus")
-        ),
-        row(
-            "RFC 5861, 4",
-            "404 says that it is gone",
-            ["CC: max-age=60, stale-if-error=600"],
-            after: 61,
-            then: ScriptedAnswer(404),
-            .failed("source.notFound")
-        ),
-        row(
+        late("RFC 5861, 4", "stale-if-error: within", tolerant, status: 503, after: 659, .stale),
+        late("RFC 5861, 4", "stale-if-error: beyond", tolerant, status: 503, after: 661, refused),
+        late("RFC 5861, 4", "404 says that it is gone", tolerant, status: 404, .failed("source.notFound")),
+        late(
             "RFC 5861, 4",
             "a request may allow it",
-            ["CC: max-age=60"],
+            "max-age=60",
+            status: 503,
             request: ["Cache-Control": "stale-if-error=600"],
             after: 659,
-            then: unavailable,
             .stale
         ),
-        row(
-            "RFC 5861, 4",
-            "must-revalidate overrules it",
-            ["CC: max-age=60, stale-if-error=600, must-revalidate"],
-            after: 61,
-            then: unavailable,
-            .failed("source.httpStatus")
-        ),
-        row(
-            "--stale-if-error",
-            "the operator's leave: within",
-            ["CC: max-age=60"],
-            rules: .staleIfError(600),
-            after: 659,
-            then: unavailable,
-            .stale
-        ),
-        row(
-            "--stale-if-error",
-            "the operator's leave: beyond",
-            ["CC: max-age=60"],
-            rules: .staleIfError(600),
-            after: 661,
-            then: unavailable,
-            .failed("source.httpStatus")
-        ),
-        row(
-            "--stale-if-error",
-            "must-revalidate overrules it",
-            ["CC: max-age=60, must-revalidate"],
-            rules: .staleIfError(600),
-            after: 61,
-            then: unavailable,
-            .failed("source.httpStatus")
-        ),
+        late("RFC 5861, 4", "must-revalidate overrules it", "\(tolerant), must-revalidate", status: 503, refused),
     ]
 
     /// Section 4.1: Vary.
     static let variants: [ConformanceRow] = [
-        row(
-            "4.1",
-            "the same request matches",
-            ["CC: max-age=60", "Vary: Accept, User-Agent, Accept-Encoding"],
-            .cached
-        ),
+        row("4.1", "the same request", ["CC: max-age=60", "Vary: Accept, User-Agent, Accept-Encoding"], .cached),
         row(
             "4.1",
             "a header that is not named does not matter to it",
@@ -190,36 +87,39 @@ extension ConformanceRow {
         ),
     ]
 
+    private static func injected(
+        _ rule: String,
+        to answer: String? = nil,
+        lifetime: Int = 86_400,
+        host: String? = nil,
+        after: Double = 0,
+        _ second: Second
+    ) -> ConformanceRow {
+        row(
+            "--cache-time",
+            rule,
+            answer.map { [$0] } ?? [],
+            rules: .lifetime(lifetime, host: host),
+            after: after,
+            second
+        )
+    }
+
     /// --cache-time
     static let injected: [ConformanceRow] = [
-        row(
-            "--cache-time",
-            "for an answer that says nothing: within",
-            [],
-            rules: .lifetime(86_400),
-            after: 86_399,
-            .cached
-        ),
-        row("--cache-time", "beyond", [], rules: .lifetime(86_400), after: 86_401, .fetched),
-        row(
-            "--cache-time",
+        injected("for an answer that says nothing: within", after: 86_399, .cached),
+        injected("beyond", after: 86_401, .fetched),
+        injected(
             "overrules the heuristics",
-            ["Last-Modified: @-1000000"],
-            rules: .lifetime(60),
+            to: "Last-Modified: @-1000000",
+            lifetime: 60,
             after: 61,
             .revalidated(["If-Modified-Since": "@-1000000"])
         ),
-        row(
-            "--cache-time",
-            "not for an answer that says something",
-            ["CC: max-age=60"],
-            rules: .lifetime(86_400),
-            after: 61,
-            .fetched
-        ),
-        row("--cache-time", "nor one that says no-store", ["CC: no-store"], rules: .lifetime(86_400), .fetched),
-        row("--cache-time", "nor an Expires that is over", ["Expires: @-60"], rules: .lifetime(86_400), .fetched),
-        row("--cache-time", "for one host", [], rules: .lifetime(86_400, host: "127.0.0.1"), after: 86_399, .cached),
-        row("--cache-time", "for another host", [], rules: .lifetime(86_400, host: "example.com"), .fetched),
+        injected("not for an answer that says something", to: "CC: max-age=60", after: 61, .fetched),
+        injected("nor one that says no-store", to: "CC: no-store", .fetched),
+        injected("nor an Expires that is over", to: "Expires: @-60", .fetched),
+        injected("for one host", host: "127.0.0.1", after: 86_399, .cached),
+        injected("for another host", host: "example.com", .fetched),
     ]
 }

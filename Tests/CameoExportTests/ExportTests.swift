@@ -91,7 +91,7 @@ struct ExportTests {
     func aJobThatEndedMeanwhileStaysAsItIs(inADatabase: Bool) async throws {
         let fixture = try await ExportFixture()
         let old = try fixture.folderStore("store")
-        _ = try await old.enqueue([Furnishing.request("file:///a.jpg")])
+        _ = try await old.enqueue([Fixture.request("file:///a.jpg")])
         let (stream, _) = try await fixture.exported(old)
         let store: any Store & ExportableStore =
             inADatabase ? try fixture.database(fixture.server.newURL()) : try fixture.folderStore("new")
@@ -109,7 +109,7 @@ struct ExportTests {
         let store: any Store & ExportableStore =
             ofADatabase ? try fixture.database(fixture.server.newURL()) : try fixture.folderStore("store")
         _ = try await store.enqueue([
-            Furnishing.request("file:///a.jpg") { $0.concurrencyKey = "k" }, Furnishing.request("file:///b.jpg"),
+            Fixture.request("file:///a.jpg") { $0.concurrencyKey = "k" }, Fixture.request("file:///b.jpg"),
         ])
         try await store.register(WorkerDescription(id: "w7", host: "h", pid: 1, version: "test", concurrency: 9))
         #expect(try await store.claim(limit: 9, for: "w7").count == 2)
@@ -132,7 +132,7 @@ struct ExportTests {
     func whatNobodyHadAcceptedIsAcceptedAfterwards(inADatabase: Bool) async throws {
         let fixture = try await ExportFixture()
         let old = try fixture.folderStore("store")
-        _ = try await old.enqueue([Furnishing.request("file:///a.jpg")])
+        _ = try await old.enqueue([Fixture.request("file:///a.jpg")])
         let insertion = #"INSERT INTO job(request) VALUES ('{"source":"file:///b.jpg","renditions":[{"width":9}]}')"#
         try await fixture.sql("\(insertion);", of: old)
         let (stream, _) = try await fixture.exported(old)
@@ -146,7 +146,7 @@ struct ExportTests {
     @Test func whatIsNoSoundExportIsRefused() async throws {
         let fixture = try await ExportFixture()
         let old = try fixture.folderStore("store")
-        _ = try await old.enqueue([Furnishing.request("file:///a.jpg")])
+        _ = try await old.enqueue([Fixture.request("file:///a.jpg")])
         _ = try await old.store(Data("some bytes".utf8), mediaType: nil)
         let (stream, _) = try await fixture.exported(old)
         let text = String(decoding: stream, as: UTF8.self)
@@ -183,7 +183,7 @@ struct ExportTests {
     @Test func aStoreInUseTakesNoImport() async throws {
         let fixture = try await ExportFixture()
         let old = try fixture.folderStore("store")
-        _ = try await old.enqueue([Furnishing.request("file:///a.jpg")])
+        _ = try await old.enqueue([Fixture.request("file:///a.jpg")])
         let (stream, _) = try await fixture.exported(old)
         for store in [
             try fixture.folderStore("used") as any Store & ExportableStore,
@@ -193,7 +193,7 @@ struct ExportTests {
             let live = await #expect(throws: StoreError.self) { try await fixture.imported(stream, into: store) }
             #expect(live?.description.contains("w7") == true, "\(live as Any)")
             try await store.deregister("w7", adding: StoreCounters())
-            _ = try await store.enqueue([Furnishing.request("file:///own.jpg")])
+            _ = try await store.enqueue([Fixture.request("file:///own.jpg")])
             let full = await #expect(throws: StoreError.self) { try await fixture.imported(stream, into: store) }
             #expect(full?.description.contains("give --add") == true, "\(full as Any)")
             #expect(try await store.status().jobs.values.reduce(0, +) == 1)
@@ -203,7 +203,7 @@ struct ExportTests {
     @Test func whatTheTablesDoNotTakeIsNamed() async throws {
         let fixture = try await ExportFixture()
         let store = try fixture.folderStore("store")
-        _ = try await store.enqueue([Furnishing.request("file:///a.jpg")])
+        _ = try await store.enqueue([Fixture.request("file:///a.jpg")])
         // The engines differ in which of two equal names they look at.
         let doubled = #"{"source": "file:///b.jpg", "renditions": [{"width": 9}], "source": ""}"#
         try await fixture.sql("INSERT INTO job(request) VALUES ('\(doubled)');", of: store)

@@ -1,4 +1,3 @@
-import CameoHTTPCache
 import CameoModel
 import CameoStore
 import Foundation
@@ -26,21 +25,12 @@ struct Furnishing {
         try await store.deregister(worker)
     }
 
-    static func request(
-        _ source: String,
-        change: (inout ThumbnailRequest) -> Void = { _ in }
-    ) -> ThumbnailRequest {
-        var request = ThumbnailRequest(source: source, renditions: [Rendition(width: 64, height: 64)])
-        change(&request)
-        return request
-    }
-
     @discardableResult
     private func enqueue(_ name: String, change: (inout ThumbnailRequest) -> Void = { _ in }) async throws
         -> EnqueueReceipt
     {
         clock.advance(seconds: 1)
-        return try await store.enqueue([Self.request("file:///pictures/\(name).jpg", change: change)])[0]
+        return try await store.enqueue([Fixture.request("file:///pictures/\(name).jpg", change: change)])[0]
     }
 
     private func claim() async throws -> ClaimedJob {
@@ -53,20 +43,15 @@ struct Furnishing {
     private func complete(_ bytes: Data) async throws {
         let job = try await claim()
         let request = try job.parsedRequest()
-        let thumbnails = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
-            RenderedThumbnail(id: id, rendition: rendition, encoded: .made(of: bytes, hasAlpha: true))
-        }
-        let provenance = Provenance(
-            source: try SourceIdentity(of: request.source),
-            sourceDigest: BlobDigest(of: Data(request.source.utf8)),
-            sourceSeen: try await store.beginFetch(job.claim, of: request).sourceSeen,
-            rendererVersion: "test-1",
-            picture: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
-            isTruncated: false
+        let provenance = try Fixture.provenance(
+            of: request.source,
+            seen: try await store.beginFetch(job.claim, of: request).sourceSeen,
+            source: request.source
         )
         var timings = AttemptTimings()
         (timings.fetchMilliseconds, timings.outputBytes) = (7, bytes.count)
-        try await store.settle(job.claim, as: .complete(.rendered(thumbnails, provenance)), timings: timings)
+        let product = JobProduct.rendered(try Fixture.rendered(job, bytes: bytes), provenance)
+        try await store.settle(job.claim, as: .complete(product), timings: timings)
     }
 
     private func settings() async throws {
@@ -127,7 +112,7 @@ struct Furnishing {
         }
         try await enqueue("hooked") { $0.hook = "other" }
         try await enqueue("urgent") { $0.priority = 9 }
-        var request = Self.request("cameo://unused")
+        var request = Fixture.request("cameo://unused")
         request.batch = "uploads"
         _ = try await store.enqueue(
             request,
@@ -157,23 +142,11 @@ struct Furnishing {
             ("a", ""), ("b", ""), ("b", "Accept:image/webp"), (String(repeating: "x", count: 5_000), ""),
         ] {
             let bytes = Data("original \(uri.prefix(9)) \(variant)".utf8)
-            let source = CachedSource(
-                key: SourceKey(uri: "https://example.com/\(uri)", scope: nil),
+            let source = Fixture.original(
+                bytes,
+                uri: "https://example.com/\(uri)",
                 variant: variant,
-                finalURL: "https://example.com/\(uri.prefix(9))?final",
-                head: CacheableResponse(
-                    status: 200,
-                    fields: HTTPFields([.init(name: "ETag", value: "\"1\""), .init(name: "Vary", value: "Accept")]),
-                    requestTime: clock.now,
-                    responseTime: clock.now + 0.5
-                ),
-                redirects: [],
-                mediaType: "image/png",
-                textEncoding: nil,
-                freshUntil: clock.now + 60,
-                blob: BlobDigest(of: bytes),
-                bytes: bytes.count,
-                sourceSeen: try await store.nextSourceSeen(),
+                seen: try await store.nextSourceSeen(),
                 peers: peers
             )
             try await store.keep(source, data: bytes, budget: nil)

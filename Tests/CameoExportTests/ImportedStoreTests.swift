@@ -24,16 +24,16 @@ struct ImportedStoreTests {
         #expect(try await store.status().jobs == before)
 
         // A repeated request finds its first receipt, and one for the same thumbnails the waiting job.
-        var upload = Furnishing.request("cameo://unused")
+        var upload = Fixture.request("cameo://unused")
         upload.batch = "uploads"
         let once = try IdempotencyKey("once", of: "me")
         let first = try await old.data(of: .blob(BlobDigest(of: Data("an upload".utf8))))
         let repeated = try await store.enqueue(upload, data: first, cacheKey: nil, once: once)
         #expect(repeated.outcome == .accepted)
-        let joined = try await store.enqueue([Furnishing.request("file:///pictures/urgent.jpg")])
+        let joined = try await store.enqueue([Fixture.request("file:///pictures/urgent.jpg")])
         #expect(joined.first?.outcome == .joined)
         let unique = try await store.enqueue([
-            Furnishing.request("file:///pictures/another.jpg") { $0.uniqueKey = "only one" }
+            Fixture.request("file:///pictures/another.jpg") { $0.uniqueKey = "only one" }
         ])
         #expect(unique.first?.outcome == .joined)
         #expect(try await store.status().jobs == before)
@@ -46,7 +46,7 @@ struct ImportedStoreTests {
             #"INSERT INTO job(request) VALUES ('{"source": "file:///c.jpg", "renditions": [{"width": 9}]}')"#
         try await fixture.sql("\(insertion);", of: store)
         #expect(try await fixture.sql("SELECT max(id) FROM job;", of: store) == "\(highest + 1)")
-        #expect(try await store.enqueue([Furnishing.request("file:///d.jpg")]).first?.id == highest + 2)
+        #expect(try await store.enqueue([Fixture.request("file:///d.jpg")]).first?.id == highest + 2)
 
         try await expectWork(store, fixture, urgent: try #require(joined.first?.id))
         let changes = try await store.changes(since: cursor, limit: 1)

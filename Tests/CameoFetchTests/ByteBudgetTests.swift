@@ -7,11 +7,7 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct ByteBudgetTests {
-    private let origin: Origin
-
-    init() throws {
-        origin = try #require(OriginScope.current)
-    }
+    private let origin = Origin.ofSuite
 
     /// Returns when somebody waits, and has for some time.
     private func awaitWaiting(_ clock: WorkClock, atLeast time: Duration = .milliseconds(1)) async throws {

@@ -52,9 +52,7 @@ struct DataSourceTests {
         ("data:text/plain;base64,a", "base64"), ("data:text/plain;base64,a*b=", "base64"), ("data:,100%", "%"),
     ])
     func malformedOrEmptyDataIsInvalid(uri: String, reason: String) async throws {
-        let failure = try await failure(of: uri, with: fetcher)
-        #expect(failure.code == .sourceInvalid)
-        #expect(failure.message.contains(reason))
+        try await expect(.sourceInvalid, of: uri, by: fetcher, saying: reason)
     }
 
     @Test
@@ -88,9 +86,7 @@ struct DataSourceTests {
             #expect(try await fetcher.fetch("data:;base64,\(payload)").mediaType == nil)
             #expect(try await fetcher.fetch("data:image/x-own;base64,\(payload)").mediaType == "image/x-own")
             for (other, _) in Self.heads where other != type && (other, type) != ("image/heic", "image/avif") {
-                let failure = try await failure(of: "data:\(other);base64,\(payload)", with: fetcher)
-                #expect(failure.code == .sourceInvalid)
-                #expect(failure.message.contains(other))
+                try await expect(.sourceInvalid, of: "data:\(other);base64,\(payload)", by: fetcher, saying: other)
             }
         }
     }

@@ -2,6 +2,7 @@ import CameoFetch
 import CameoModel
 import CameoSystem
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -17,15 +18,13 @@ struct FetcherTests {
 
     @Test(arguments: ["picture.jpg", "/srv/picture.jpg", "", "://x", "1a:b", "a b:c", "-x:y"])
     func aSourceWithoutSchemeIsToldHowFilesAreWritten(source: String) async throws {
-        let failure = try await failure(of: source, with: Fetcher(.forTests))
-        #expect(failure.code == .sourceInvalid)
-        #expect(failure.message.contains("file:///"))
+        try await expect(.sourceInvalid, of: source, by: Fetcher(.forTests), saying: "file:///")
     }
 
     @Test
     func aMissingRootOrStoreIsNamed() throws {
         let folder = try TemporaryFolder()
-        let missing = folder.path(of: "missing")
+        let missing = folder.path("missing")
         let file = try folder.write(Data("x".utf8), to: "file")
         #expect(throws: FetchConfigurationError.root(path: missing, Errno(ENOENT))) {
             try Fetcher(FetchConfiguration.forTests.with(\.allowedRoots, [folder.path, missing]))

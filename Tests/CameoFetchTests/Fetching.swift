@@ -15,6 +15,20 @@ func failure(of source: String, headers: [String: String] = [:], with fetcher: F
     return found
 }
 
+/// A fetch that must fail with a code, the words in its message, and whether another attempt may succeed.
+func expect(
+    _ code: JobFailure.Code,
+    of source: String,
+    by fetcher: Fetcher,
+    saying words: String...,
+    isRetryable: Bool? = nil
+) async throws {
+    let failure = try await failure(of: source, with: fetcher)
+    #expect(failure.code == code, "\(failure.message)")
+    for text in words { #expect(failure.message.contains(text)) }
+    #expect(isRetryable == nil || failure.isRetryable == isRetryable)
+}
+
 extension FetchConfiguration {
     /// Loopback is allowed; the time is a guard against hanging.
     static var forTests: FetchConfiguration {

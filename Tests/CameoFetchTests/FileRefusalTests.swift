@@ -1,6 +1,7 @@
 import CameoFetch
 import CameoModel
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -31,9 +32,7 @@ struct FileRefusalTests {
 
     @Test
     func withoutRootsNothingIsAllowed() async throws {
-        let failure = try await failure(of: "file:///etc/passwd", with: Fetcher(.forTests))
-        #expect(failure.code == .sourceForbidden)
-        #expect(failure.message.contains("(none)"))
+        try await expect(.sourceForbidden, of: "file:///etc/passwd", by: Fetcher(.forTests), saying: "(none)")
     }
 
     @Test(arguments: [
@@ -42,14 +41,12 @@ struct FileRefusalTests {
         "pictures/a/../../secret.txt", "secret.txt", "missing.txt",
     ])
     func noSpellingLeadsOut(path: String) async throws {
-        let failure = try await failure(of: folder.uri(of: path), with: fetcher)
-        #expect(failure.code == .sourceForbidden)
-        #expect(failure.message.contains("--allow-root"))
+        try await expect(.sourceForbidden, of: folder.uri(of: path), by: fetcher, saying: "--allow-root")
     }
 
     @Test(arguments: ["../secret.txt", "/etc/passwd", "/proc/self/root/etc/passwd", ".."])
     func aLinkThatLeadsOutIsRefused(target: String) async throws {
-        let link = folder.path(of: "pictures/link")
+        let link = folder.path("pictures/link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
         for path in target == ".." ? ["link/secret.txt"] : ["link"] {
             let failure = try await failure(of: "file://\(root)/\(path)", with: fetcher)
@@ -75,7 +72,7 @@ struct FileRefusalTests {
 
     @Test
     func onlyRegularFilesAreRead() async throws {
-        _ = try folder.makeFolder("pictures/folder")
+        try folder.makeFolder("pictures/folder")
         #expect(mkfifo("\(root)/fifo", 0o600) == 0)
         let socketPath = "\(root)/s"
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -92,9 +89,7 @@ struct FileRefusalTests {
         for (name, reason) in [
             ("folder", "is a folder"), ("folder/", "is a folder"), ("fifo", "not a regular"), ("s", "not a regular"),
         ] {
-            let failure = try await failure(of: "file://\(root)/\(name)", with: fetcher)
-            #expect(failure.code == .sourceInvalid)
-            #expect(failure.message.contains(reason))
+            try await expect(.sourceInvalid, of: "file://\(root)/\(name)", by: fetcher, saying: reason)
         }
         let all = try Fetcher(FetchConfiguration.forTests.with(\.allowedRoots, ["/"]))
         #expect(try await failure(of: "file:///dev/zero", with: all).code == .sourceInvalid)
@@ -128,9 +123,7 @@ struct FileRefusalTests {
         ("file:///srv/a%+1.jpg", "hexadecimal"),
     ])
     func whatIsNoFileURIIsInvalid(uri: String, reason: String) async throws {
-        let failure = try await failure(of: uri, with: fetcher)
-        #expect(failure.code == .sourceInvalid)
-        #expect(failure.message.contains(reason))
+        try await expect(.sourceInvalid, of: uri, by: fetcher, saying: reason)
     }
 
     @Test

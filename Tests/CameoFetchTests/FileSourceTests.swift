@@ -3,6 +3,7 @@ import CameoModel
 import CameoSystem
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -47,10 +48,10 @@ struct FileSourceTests {
     @Test
     func linksThatStayInsideAreFollowed() async throws {
         try folder.write(Data("x".utf8), to: "real/a.jpg")
-        try FileManager.default.createSymbolicLink(atPath: folder.path(of: "relative"), withDestinationPath: "real")
+        try FileManager.default.createSymbolicLink(atPath: folder.path("relative"), withDestinationPath: "real")
         try FileManager.default.createSymbolicLink(
-            atPath: folder.path(of: "absolute"),
-            withDestinationPath: folder.path(of: "real")
+            atPath: folder.path("absolute"),
+            withDestinationPath: folder.path("real")
         )
         #expect(try await fetcher.fetch(folder.uri(of: "relative/a.jpg")).bytes == 1)
         #expect(try await fetcher.fetch(folder.uri(of: "absolute/a.jpg")).bytes == 1)
@@ -59,8 +60,8 @@ struct FileSourceTests {
     @Test
     func aRootMayBeReachedByALink() async throws {
         try folder.write(Data("x".utf8), to: "real/a.jpg")
-        let link = folder.path(of: "link")
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path(of: "real"))
+        let link = folder.path("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path("real"))
         let fetcher = try Fetcher(FetchConfiguration.forTests.with(\.allowedRoots, [link]))
         #expect(try await fetcher.fetch("file://\(link)/a.jpg").bytes == 1)
         #expect(try await fetcher.fetch(folder.uri(of: "real/a.jpg")).bytes == 1)
@@ -92,7 +93,7 @@ struct FileSourceTests {
 
     @Test
     func aChangeWhileItIsReadIsAFailure() async throws {
-        let path = folder.path(of: "growing.jpg")
+        let path = folder.path("growing.jpg")
         #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8)))
         #expect(truncate(path, 90_000_000) == 0)
         let isOver = Mutex(false)
@@ -107,8 +108,6 @@ struct FileSourceTests {
             while !isOver.withLock(\.self) { truncate(path, 90_000_000 + Int.random(in: 1...1_000)) }
         }
         defer { isOver.withLock { $0 = true } }
-        let failure = try await failure(of: "file://\(path)", with: fetcher)
-        #expect(failure.code == .sourceChanged)
-        #expect(failure.isRetryable)
+        try await expect(.sourceChanged, of: "file://\(path)", by: fetcher, isRetryable: true)
     }
 }

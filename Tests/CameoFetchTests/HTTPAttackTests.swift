@@ -7,11 +7,7 @@ import Testing
 /// What a hostile URL, server or name can try, besides what the suites of each subject have.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct HTTPAttackTests {
-    private let origin: Origin
-
-    init() throws {
-        origin = try #require(OriginScope.current)
-    }
+    private let origin = Origin.ofSuite
 
     /// Of 169.254.169.254 (cloud metadata), 10.0.0.1, 192.168.0.1, 100.64.0.1 and the like.
     private static let privateHosts = [
@@ -28,9 +24,7 @@ struct HTTPAttackTests {
     @Test(arguments: privateHosts)
     func noWritingOfAPrivateAddressPasses(host: String) async throws {
         let fetcher = try Fetcher(FetchConfiguration())
-        let failure = try await failure(of: "http://\(host)/a.jpg", with: fetcher)
-        #expect(failure.code == .sourceForbidden, "\(failure.message)")
-        #expect(!failure.isRetryable)
+        try await expect(.sourceForbidden, of: "http://\(host)/a.jpg", by: fetcher, isRetryable: false)
     }
 
     /// Some resolvers and locales take these for addresses, others for names or for nothing.

@@ -6,13 +6,10 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct HTTPFailureTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let fetcher: Fetcher
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        fetcher = try Fetcher(FetchConfiguration.forTests.with(\.maximumBytes, 1_000_000))
-    }
+    init() throws { fetcher = try Fetcher(FetchConfiguration.forTests.with(\.maximumBytes, 1_000_000)) }
 
     @Test(arguments: [
         (404, JobFailure.Code.sourceNotFound, false, "404 Not Found"), (410, .sourceNotFound, false, "410 Gone"),
@@ -39,10 +36,7 @@ struct HTTPFailureTests {
         ("/empty", .sourceInvalid, false), ("/bad-gzip", .sourceInvalid, false),
     ])
     func anAnswerThatIsNoneIsAFailure(path: String, code: JobFailure.Code, isRetryable: Bool) async throws {
-        let failure = try await failure(of: origin.url(path), with: fetcher)
-        #expect(failure.code == code, "\(failure.message)")
-        #expect(failure.isRetryable == isRetryable)
-        #expect(failure.message.contains(origin.url(path)))
+        try await expect(code, of: origin.url(path), by: fetcher, saying: origin.url(path), isRetryable: isRetryable)
     }
 
     @Test(arguments: [
@@ -78,9 +72,7 @@ struct HTTPFailureTests {
 
     @Test(arguments: ["http://", "http://:80/x", "http://host:port/", "http://[::1/x", "http://a b/x", "http:"])
     func whatIsNoURLIsInvalid(url: String) async throws {
-        let failure = try await failure(of: url, with: fetcher)
-        #expect(failure.code == .sourceInvalid)
-        #expect(failure.message.contains("not a valid URL"))
+        try await expect(.sourceInvalid, of: url, by: fetcher, saying: "not a valid URL")
     }
 
     @Test

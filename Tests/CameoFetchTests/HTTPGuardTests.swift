@@ -6,11 +6,7 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct HTTPGuardTests {
-    private let origin: Origin
-
-    init() throws {
-        origin = try #require(OriginScope.current)
-    }
+    private let origin = Origin.ofSuite
 
     private func fetcher(allowing hosts: [String] = []) throws -> Fetcher {
         try Fetcher(FetchConfiguration().with(\.allowedHosts, hosts))

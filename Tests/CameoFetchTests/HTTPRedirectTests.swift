@@ -7,13 +7,10 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct HTTPRedirectTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let fetcher: Fetcher
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        fetcher = try Fetcher(.forTests)
-    }
+    init() throws { fetcher = try Fetcher(.forTests) }
 
     private func redirect(to target: String, status: Int = 302, host: String = "127.0.0.1") throws -> String {
         let encoded = try #require(target.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
@@ -33,18 +30,13 @@ struct HTTPRedirectTests {
         let generous = try Fetcher(FetchConfiguration.forTests.with(\.maximumRedirects, 2))
         #expect(try await generous.fetch(two).bytes == 1_000)
         let strict = try Fetcher(FetchConfiguration.forTests.with(\.maximumRedirects, 1))
-        let failure = try await failure(of: two, with: strict)
-        #expect(failure.code == .sourceForbidden)
-        #expect(failure.message.contains("more than the allowed once"))
+        try await expect(.sourceForbidden, of: two, by: strict, saying: "more than the allowed once")
     }
 
     @Test
     func aLoopEnds() async throws {
         let origin = try await Origin.start()
-        let failure = try await failure(of: origin.url("/loop"), with: fetcher)
-        #expect(failure.code == .sourceForbidden)
-        #expect(failure.message.contains("5 times"))
-        #expect(failure.message.contains("/loop"))
+        try await expect(.sourceForbidden, of: origin.url("/loop"), by: fetcher, saying: "5 times", "/loop")
         #expect(try await origin.counts().requests["/loop"] == 6)
     }
 
@@ -53,9 +45,7 @@ struct HTTPRedirectTests {
         "javascript:x()",
     ])
     func aRedirectToAnotherSchemeIsRefused(target: String) async throws {
-        let failure = try await failure(of: redirect(to: target), with: fetcher)
-        #expect(failure.code == .sourceForbidden, "\(failure.message)")
-        #expect(failure.message.contains(target))
+        try await expect(.sourceForbidden, of: redirect(to: target), by: fetcher, saying: target)
     }
 
     @Test

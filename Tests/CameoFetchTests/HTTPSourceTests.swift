@@ -7,13 +7,10 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct HTTPSourceTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let fetcher: Fetcher
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        fetcher = try Fetcher(.forTests)
-    }
+    init() throws { fetcher = try Fetcher(.forTests) }
 
     @Test(arguments: [1, 16_385, 3_000_000])
     func aPictureArrivesInASealedFileWithItsDigest(count: Int) async throws {

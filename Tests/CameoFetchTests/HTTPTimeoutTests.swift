@@ -7,11 +7,7 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct HTTPTimeoutTests {
-    private let origin: Origin
-
-    init() throws {
-        origin = try #require(OriginScope.current)
-    }
+    private let origin = Origin.ofSuite
 
     @Test(arguments: ["/never", "/stall", "/slow"])
     func whatTakesTooLongInAllTimesOut(path: String) async throws {
@@ -48,24 +44,13 @@ struct HTTPTimeoutTests {
         #expect(failure.code == .sourceTimeout)
     }
 
-    @Test
-    func aCancelledFetchHangsUp() async throws {
+    @Test(arguments: ["cancelled", "shut down"])
+    func aFetchThatIsEndedHangsUp(how: String) async throws {
         let origin = try await Origin.start()
         let fetcher = try Fetcher(.forTests)
         let task = Task { try await fetcher.fetch(origin.url("/never")) }
         try await origin.awaitArrivals(of: "/never")
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        try await origin.awaitAborts(of: "/never")
-    }
-
-    @Test
-    func aShutdownHangsUp() async throws {
-        let origin = try await Origin.start()
-        let fetcher = try Fetcher(.forTests)
-        let task = Task { try await fetcher.fetch(origin.url("/never")) }
-        try await origin.awaitArrivals(of: "/never")
-        fetcher.shutdown()
+        if how == "cancelled" { task.cancel() } else { fetcher.shutdown() }
         await #expect(throws: CancellationError.self) { try await task.value }
         try await origin.awaitAborts(of: "/never")
     }

@@ -6,11 +6,7 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct HostHeaderTests {
-    private let origin: Origin
-
-    init() throws {
-        origin = try #require(OriginScope.current)
-    }
+    private let origin = Origin.ofSuite
 
     private func fetcher(_ headers: String...) throws -> Fetcher {
         try Fetcher(FetchConfiguration.forTests.with(\.hostHeaders, try headers.map { try HostHeader(parsing: $0) }))

@@ -27,7 +27,7 @@ struct PartialVideoTests {
         throws
     {
         try folder.write(Data(start), to: name)
-        let file = try #require(FileHandle(forUpdatingAtPath: folder.path(of: name)))
+        let file = try #require(FileHandle(forUpdatingAtPath: folder.path(name)))
         try file.truncate(atOffset: UInt64(size))
         try file.seek(toOffset: UInt64(size / 2))
         try file.write(contentsOf: Data("in the middle".utf8))

@@ -6,13 +6,10 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct RetryAfterTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let fetcher: Fetcher
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        fetcher = try Fetcher(.forTests)
-    }
+    init() throws { fetcher = try Fetcher(.forTests) }
 
     private func url(_ status: Int, after: String, date: String? = nil) throws -> String {
         func encoded(_ text: String) throws -> String {

@@ -6,11 +6,7 @@ import Testing
 
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct SourceRewriteTests {
-    private let origin: Origin
-
-    init() throws {
-        origin = try #require(OriginScope.current)
-    }
+    private let origin = Origin.ofSuite
 
     private func fetcher(_ rewrites: String..., root: String? = nil) throws -> Fetcher {
         let configuration = FetchConfiguration.forTests.with(\.allowedRoots, root.map { [$0] } ?? [])

@@ -1,6 +1,7 @@
 import CameoFetch
 import CameoModel
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -21,7 +22,7 @@ struct StoreFenceTests {
         }
         fetcher = try Fetcher(
             FetchConfiguration.forTests.with(\.allowedRoots, [folder.path])
-                .with(\.deniedDirectory, folder.path(of: "store"))
+                .with(\.deniedDirectory, folder.path("store"))
         )
     }
 
@@ -34,7 +35,7 @@ struct StoreFenceTests {
 
     @Test(arguments: files)
     func hardLinksToTheStoresFilesAreNotOpened(name: String) async throws {
-        try FileManager.default.linkItem(atPath: folder.path(of: "store/\(name)"), toPath: folder.path(of: "a.jpg"))
+        try FileManager.default.linkItem(atPath: folder.path("store/\(name)"), toPath: folder.path("a.jpg"))
         #expect(try await failure(of: folder.uri(of: "a.jpg"), with: fetcher).code == .sourceForbidden)
     }
 
@@ -42,8 +43,8 @@ struct StoreFenceTests {
     func filesThatTheStoreMadeLaterAreKnown() async throws {
         try folder.write(Data("x".utf8), to: "store/cameo.sqlite-journal")
         try FileManager.default.linkItem(
-            atPath: folder.path(of: "store/cameo.sqlite-journal"),
-            toPath: folder.path(of: "a.jpg")
+            atPath: folder.path("store/cameo.sqlite-journal"),
+            toPath: folder.path("a.jpg")
         )
         #expect(try await failure(of: folder.uri(of: "a.jpg"), with: fetcher).code == .sourceForbidden)
     }
@@ -57,8 +58,8 @@ struct StoreFenceTests {
             try await Task.sleep(for: .milliseconds(2_100))
             #expect(try await fetcher.fetch(folder.uri(of: "other.jpg")).bytes == 1)
             try folder.write(Data("x".utf8), to: "store/\(name)")
-            let link = folder.path(of: "a.jpg")
-            try FileManager.default.linkItem(atPath: folder.path(of: "store/\(name)"), toPath: link)
+            let link = folder.path("a.jpg")
+            try FileManager.default.linkItem(atPath: folder.path("store/\(name)"), toPath: link)
             #expect(try await failure(of: folder.uri(of: "a.jpg"), with: fetcher).code == .sourceForbidden)
             try FileManager.default.removeItem(atPath: link)
         }
@@ -66,14 +67,14 @@ struct StoreFenceTests {
 
     @Test
     func aLinkIntoTheStoreIsNotFollowed() async throws {
-        try FileManager.default.createSymbolicLink(atPath: folder.path(of: "link"), withDestinationPath: "store")
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "store")
         let failure = try await failure(of: folder.uri(of: "link/cameo.sqlite"), with: fetcher)
         #expect(failure.code == .sourceForbidden)
     }
 
     @Test
     func theStoreIsKnownAfterItWasRenamed() async throws {
-        try FileManager.default.moveItem(atPath: folder.path(of: "store"), toPath: folder.path(of: "moved"))
+        try FileManager.default.moveItem(atPath: folder.path("store"), toPath: folder.path("moved"))
         for name in Self.files + Self.blobs {
             #expect(try await failure(of: folder.uri(of: "moved/\(name)"), with: fetcher).code == .sourceForbidden)
         }
@@ -88,8 +89,8 @@ struct StoreFenceTests {
     @Test
     func aStoreAsTheAllowedRootGivesNothingAway() async throws {
         let fetcher = try Fetcher(
-            FetchConfiguration.forTests.with(\.allowedRoots, [folder.path(of: "store/blobs")])
-                .with(\.deniedDirectory, folder.path(of: "store"))
+            FetchConfiguration.forTests.with(\.allowedRoots, [folder.path("store/blobs")])
+                .with(\.deniedDirectory, folder.path("store"))
         )
         #expect(try await failure(of: folder.uri(of: "store/blobs/ab/cdef"), with: fetcher).code == .sourceForbidden)
     }

@@ -7,13 +7,10 @@ import Testing
 /// What goes over the wire is what a browser sends (https://url.spec.whatwg.org).
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct URLSpellingTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let fetcher: Fetcher
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        fetcher = try Fetcher(.forTests)
-    }
+    init() throws { fetcher = try Fetcher(.forTests) }
 
     private func target(of url: String) async throws -> String {
         String(decoding: try await fetcher.fetch(url).contents(), as: UTF8.self)

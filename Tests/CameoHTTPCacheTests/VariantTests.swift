@@ -19,7 +19,7 @@ struct VariantTests {
 
     private static let pairs: [([String], [String], [String], Bool)] = [
         // Vary, the request that was answered, another one, whether that matches
-        ([], ["Accept: a"], ["Accept: b"], true),
+        ([], ["Accept: a"], ["Accept: b"], true), ([""], ["Accept: a"], ["Accept: b"], true),
         (["Accept"], ["Accept: a"], ["accept: a"], true), (["Accept"], ["Accept: a"], ["Accept: b"], false),
         (["accept"], ["Accept: a"], ["Accept: A"], false), (["Accept"], ["X: 1"], ["X: 2"], true),
         (["Accept"], [], [], true), (["Accept"], [], ["Accept: a"], false), (["Accept"], ["Accept: a"], [], false),

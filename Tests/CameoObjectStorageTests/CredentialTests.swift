@@ -79,11 +79,7 @@ struct CredentialTests {
     ])
     func missingCredentialsAreDeniedWithWhatToLookAt(environment: [String: String], part: String) async throws {
         let storage = try storage(environment)
-        let error = await #expect(throws: StoreError.self) { try await storage.put(Data()) }
-        guard case .denied(storage.location, let reason) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let reason = try await trouble("denied", of: storage) { try await storage.put(Data()) }
         #expect(reason.contains(part))
     }
 
@@ -120,11 +116,7 @@ struct CredentialTests {
         var configuration = ObjectStorageConfiguration(environment: environment)
         configuration.retries = RetryRules(firstPause: .milliseconds(5), patience: .milliseconds(100))
         let storage = try ObjectStorage(name, configuration: configuration)
-        let error = await #expect(throws: StoreError.self) { try await storage.put(Data()) }
-        guard case .unreachable(_, let reason) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let reason = try await trouble("unreachable", of: storage) { try await storage.put(Data()) }
         #expect(reason.contains("metadata service"))
     }
 

@@ -44,11 +44,7 @@ struct FaultTests {
             $0.random = { 0 }
         }
         try await proxy.add(.answer(503, "SlowDown").times(1_000_000))
-        let error = await #expect(throws: StoreError.self) { try await storage.put(data) }
-        guard case .unreachable(storage.location, let reason) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let reason = try await trouble("unreachable", of: storage) { try await storage.put(data) }
         #expect(reason == "the server answered 503 (SlowDown: made for a test)")
         #expect(try await proxy.requests().count > 1)
     }
@@ -109,11 +105,7 @@ struct FaultTests {
         var configuration = ObjectStorageConfiguration(environment: server.environment)
         configuration.retries = RetryRules(firstPause: .milliseconds(5), patience: .milliseconds(200))
         let storage = try ObjectStorage(name, configuration: configuration)
-        let error = await #expect(throws: StoreError.self) { try await storage.data(of: digest, size: 1) }
-        guard case .unreachable(storage.location, _) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        _ = try await trouble("unreachable", of: storage) { try await storage.data(of: digest, size: 1) }
     }
 
     @Test func aCancelledCallEndsSoon() async throws {
@@ -213,11 +205,7 @@ struct FaultTests {
     func whatABucketRefusesForGoodIsNotTheJobs(code: String) async throws {
         let storage = try server.storage(through: proxy)
         try await proxy.add(.answer(400, code).times(1))
-        let error = await #expect(throws: StoreError.self) { try await storage.put(data) }
-        guard case .denied(_, let reason)? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let reason = try await trouble("denied", of: storage) { try await storage.put(data) }
         #expect(reason.contains(code))
     }
 }

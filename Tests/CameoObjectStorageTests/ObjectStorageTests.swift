@@ -74,11 +74,7 @@ struct ObjectStorageTests {
         let server = try server(kind)
         let proxy = try await FaultyProxy.start(before: server.port)
         let storage = try server.storage(through: proxy, environment: ["AWS_SECRET_ACCESS_KEY": "not-the-one"])
-        let error = await #expect(throws: StoreError.self) { try await storage.put(Data("x".utf8)) }
-        guard case .denied(storage.location, let reason) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let reason = try await trouble("denied", of: storage) { try await storage.put(Data("x".utf8)) }
         #expect(reason.contains("SignatureDoesNotMatch"))
         #expect(!reason.contains("not-the-one") && !storage.location.contains("not-the-one"))
         #expect(try await proxy.requests().count == 1)
@@ -102,11 +98,7 @@ struct ObjectStorageTests {
         let text = server.name("x").replacing("region=us-east-1", with: "region=eu-west-1")
         let name = try BucketName(text, environment: server.environment)
         let storage = try ObjectStorage(name, configuration: .init(environment: server.environment))
-        let error = await #expect(throws: StoreError.self) { try await storage.put(Data()) }
-        guard case .denied(storage.location, let reason) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let reason = try await trouble("denied", of: storage) { try await storage.put(Data()) }
         #expect(reason.contains("region"))
     }
 

@@ -167,11 +167,7 @@ struct ReplacedBytesTests {
     func aLoginPageElsewhereIsNamed(status: Int) async throws {
         let headers = ["Location": "https://login.example/?next=secret"]
         try await proxy.add(.answer(status, "Found", headers: headers).times(1, "GET"))
-        let error = await #expect(throws: StoreError.self) { try await storage.data(of: digest, size: data.count) }
-        guard case .denied(_, let reason)? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        let reason = try await trouble("denied", of: storage) { try await storage.data(of: digest, size: data.count) }
         #expect(reason.hasSuffix("; it leads to login.example"))
     }
 

@@ -59,11 +59,7 @@ struct SharedFolderTests {
             { try await storage.remove(BlobDigest(of: data)) },
         ]
         for call in calls {
-            let error = await #expect(throws: StoreError.self) { try await call() }
-            guard case .unreachable(storage.location, let reason) = error else {
-                Issue.record("\(String(describing: error))")
-                continue
-            }
+            let reason = try await trouble("unreachable", of: storage) { try await call() }
             #expect(reason.contains("mounted"))
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

@@ -3,6 +3,7 @@ import CameoObjectStorage
 import CameoStore
 import Foundation
 import TestSupport
+import Testing
 
 /// Every storage that there is, each against the real thing.
 enum StorageKind: String, CaseIterable {
@@ -48,6 +49,23 @@ extension ByteStorage {
     func put(_ data: Data, existing: ExistingBytes = .kept) async throws(StoreError) -> PutResult {
         try await put(data, as: BlobDigest(of: data), mediaType: "image/webp", existing: existing)
     }
+}
+
+/// A call that must fail because the storage denies it or cannot be reached, and the reason.
+func trouble(
+    _ kind: String,
+    of storage: any ByteStorage,
+    _ call: () async throws -> Any
+) async throws -> String {
+    let error = try #require(await #expect(throws: StoreError.self) { _ = try await call() })
+    let (found, location, reason) =
+        switch error {
+        case .denied(let location, let reason): ("denied", location, reason)
+        case .unreachable(let location, let reason): ("unreachable", location, reason)
+        default: ("\(error)", "", "")
+        }
+    #expect((found, location) == (kind, storage.location))
+    return reason
 }
 
 /// Random bytes: no two of these are alike.

@@ -113,11 +113,7 @@ struct UploadTests {
         let proxy = try await FaultyProxy.start(before: try server(kind).port)
         let storage = try storage(kind, through: proxy)
         try await proxy.add(.answer(403, "AccessDenied").times(1, "PUT", containing: "partNumber=2"))
-        let error = await #expect(throws: StoreError.self) { try await storage.put(data) }
-        guard case .denied = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        _ = try await trouble("denied", of: storage) { try await storage.put(data) }
         #expect(try await uploads(storage) == 0)
         #expect(try await storage.list(after: nil, limit: 10) == StoredObjectPage())
     }

@@ -1,6 +1,7 @@
 import CacheConformance
 import CameoFetch
 import CameoModel
+import CameoRenderer
 import CameoSQLite
 import CameoStore
 import CameoSystem
@@ -69,11 +70,17 @@ final class CacheBench: Sendable {
         _ uri: String,
         headers: [String: String] = [:],
         isFirstAttempt: Bool = true,
+        asksServer: Bool = false,
         with fetcher: Fetcher? = nil
     ) async throws -> FetchedSource {
         let number = try await store.nextSourceSeen()
         // No fetch is shared: every job is newer than the fetches before it.
-        let ticket = FetchTicket(sourceSeen: number, after: number, isFirstAttempt: isFirstAttempt)
+        let ticket = FetchTicket(
+            sourceSeen: number,
+            after: number,
+            isFirstAttempt: isFirstAttempt,
+            asksServer: asksServer
+        )
         return try await (fetcher ?? self.fetcher).fetch(uri, headers: headers, ticket: ticket)
     }
 
@@ -82,10 +89,17 @@ final class CacheBench: Sendable {
         _ uri: String,
         headers: [String: String] = [:],
         isFirstAttempt: Bool = true,
+        asksServer: Bool = false,
         with fetcher: Fetcher? = nil
     ) async throws -> String {
         do {
-            let source = try await fetch(uri, headers: headers, isFirstAttempt: isFirstAttempt, with: fetcher)
+            let source = try await fetch(
+                uri,
+                headers: headers,
+                isFirstAttempt: isFirstAttempt,
+                asksServer: asksServer,
+                with: fetcher
+            )
             return "\(source.arrival.name) \(try source.text())"
         } catch let failure as JobFailure {
             return failure.code.rawValue
@@ -95,6 +109,36 @@ final class CacheBench: Sendable {
     /// The path of a blob's file. Small blobs have none: they are in the database.
     func blobFile(_ digest: BlobDigest) -> String {
         folder.path("store/blobs/\(digest.hex.prefix(2))/\(digest.hex.dropFirst(2))")
+    }
+}
+
+/// A renderer process that ends after the body.
+func withRenderer(_ body: (RendererPool) async throws -> Void) async throws {
+    let executable = Repository.builtProduct("cameo-renderer")
+    let renderer = try RendererPool(RendererConfiguration(executable: executable, processes: 1))
+    try await body(renderer)
+    await renderer.shutdown()
+}
+
+extension CacheBench {
+    /// Makes a worker on the store, for the body to run.
+    func withWorker(
+        _ configuration: WorkerConfiguration,
+        observe: @escaping @Sendable (JobOutcome) -> Void = { _ in },
+        _ body: (Worker) async throws -> Void
+    ) async throws {
+        try await withRenderer { renderer in
+            let worker = Worker(
+                id: "w1",
+                configuration: configuration,
+                store: store,
+                fetcher: fetcher,
+                renderer: renderer,
+                logger: log.logger,
+                observe: observe
+            )
+            try await body(worker)
+        }
     }
 }
 

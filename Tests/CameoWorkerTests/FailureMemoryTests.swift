@@ -8,13 +8,10 @@ import Testing
 /// Failures that are remembered for a short time, in which their sources are not asked again.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct FailureMemoryTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let bench: CacheBench
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        bench = try CacheBench()
-    }
+    init() throws { bench = try CacheBench() }
 
     private func failure(_ uri: String, isFirstAttempt: Bool = true) async throws -> JobFailure {
         try #require(

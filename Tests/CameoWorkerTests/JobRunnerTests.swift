@@ -13,13 +13,10 @@ import Testing
 /// Whole attempts with a real server, a real renderer and a real store.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct JobRunnerTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let bench: CacheBench
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        bench = try CacheBench()
-    }
+    init() throws { bench = try CacheBench() }
 
     private func makeRunner(
         _ renderer: RendererPool,
@@ -39,14 +36,6 @@ struct JobRunnerTests {
             meetOthers: meetOthers,
             phase: WorkerPhase(time: configuration.time)
         )
-    }
-
-    private func withRenderer(_ body: (RendererPool) async throws -> Void) async throws {
-        let renderer = try RendererPool(
-            RendererConfiguration(executable: Repository.builtProduct("cameo-renderer"), processes: 1)
-        )
-        try await body(renderer)
-        await renderer.shutdown()
     }
 
     /// Claims a job whose server does not answer.

@@ -74,26 +74,16 @@ struct MaintenanceTests {
     ) async throws {
         var configuration = configuration
         configuration.maintenanceInterval = .milliseconds(20)
-        let renderer = try RendererPool(
-            RendererConfiguration(executable: Repository.builtProduct("cameo-renderer"), processes: 1)
-        )
-        let worker = Worker(
-            id: "w1",
-            configuration: configuration,
-            store: bench.store,
-            fetcher: bench.fetcher,
-            renderer: renderer,
-            logger: bench.log.logger
-        )
-        let running = Task { try await worker.run() }
-        defer { running.cancel() }
-        try await body()
-        running.cancel()
-        _ = await running.result
-        await renderer.shutdown()
+        try await bench.withWorker(configuration) { worker in
+            let running = Task { try await worker.run() }
+            defer { running.cancel() }
+            try await body()
+            running.cancel()
+            _ = await running.result
+        }
     }
 
     private func waitUntil(_ condition: () async throws -> Bool) async throws {
-        while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("the upkeep is done", condition)
     }
 }

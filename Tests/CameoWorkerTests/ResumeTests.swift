@@ -97,15 +97,11 @@ struct ResumeTests {
         #expect(try keptFiles == [])
     }
 
+    /// One of each kind that `PartialResponseTests` has, and what only a transfer shows.
     private static let lies: [(Int, [String], Range<Int>)] = [
         (206, ["ETag: \"a\"", "Content-Range: bytes 99999-199998/200000"], 99_999..<199_999),
-        (206, ["ETag: \"a\"", "Content-Range: bytes 100000-199998/200000"], 100_000..<199_999),
-        (206, ["ETag: \"a\"", "Content-Range: bytes 100000-199999/200001"], 100_000..<200_000),
-        (206, ["ETag: \"a\"", "Content-Range: bytes 100000-199999/*"], 100_000..<200_000),
         (206, ["ETag: \"a\"", "Content-Range: bytes 0-199999/200000"], 0..<200_000),
-        (206, ["ETag: \"b\"", range], 100_000..<200_000), (206, ["ETag: W/\"a\"", range], 100_000..<200_000),
-        (206, [range], 100_000..<200_000), (206, ["ETag: \"a\""], 100_000..<200_000),
-        (206, ["ETag: \"a\"", range, range], 100_000..<200_000),
+        (206, ["ETag: \"b\"", range], 100_000..<200_000),
         (206, ["ETag: \"a\"", "Content-Type: multipart/byteranges; boundary=x"], 100_000..<200_000),
         (206, ["ETag: \"a\"", range], 100_000..<199_999), (206, ["ETag: \"a\"", range], 100_000..<200_001),
         (206, ["ETag: \"a\"", range], 0..<0), (206, ["ETag: \"a\"", range, "Content-Encoding: br"], 100_000..<200_000),

@@ -76,41 +76,21 @@ struct SettlementRulesTests {
         }
     }
 
+    /// As a service, a store that is in trouble is left alone for a moment; a worker that is stopping gives back at once.
+    private static func passing(_ error: StoreError, drain: String = "fail store.failed") -> Trouble {
+        Trouble(error: error, service: "release after 1.0 seconds", drain: drain, stopping: "release")
+    }
+
     private static let troubles = [
-        Trouble(
-            error: .full(path: "/store"),
-            service: "release after 1.0 seconds",
-            drain: "fail store.full",
-            stopping: "release"
-        ),
-        Trouble(
-            error: .busy(path: "/store"),
-            service: "release after 1.0 seconds",
-            drain: "fail store.failed",
-            stopping: "release"
-        ),
-        Trouble(
-            error: .readOnly(path: "/store"),
-            service: "release after 1.0 seconds",
-            drain: "fail store.failed",
-            stopping: "release"
-        ),
-        Trouble(
-            error: .unreachable(location: "s3://bucket", reason: "no answer"),
-            service: "release after 1.0 seconds",
-            drain: "fail store.failed",
-            stopping: "release"
-        ),
+        passing(.full(path: "/store"), drain: "fail store.full"),
+        passing(.busy(path: "/store")),
+        passing(.readOnly(path: "/store")),
+        passing(.unreachable(location: "s3://bucket", reason: "no answer")),
+        passing(.cannotOpen(path: "/store", reason: "Too many open files")),
         Trouble(
             error: denied,
             service: "fail store.refused",
             drain: "end: unrecorded: \(denied)",
-            stopping: "release"
-        ),
-        Trouble(
-            error: .cannotOpen(path: "/store", reason: "Too many open files"),
-            service: "release after 1.0 seconds",
-            drain: "fail store.failed",
             stopping: "release"
         ),
         .always(.leaseLost(jobID: 1), "end: lease lost"),
@@ -183,72 +163,50 @@ struct SettlementRulesTests {
     struct Refusal: CustomTestStringConvertible, Sendable {
         let write: AttemptEnd
         let error: StoreError
-        var workers = Plan.allCases
-        var refusals = 1
-        var lasting = Duration.zero
+        let workers: [Plan]
+        let refusals: Int
+        let lasting: Duration
         let action: String
+
+        init(
+            of write: AttemptEnd = .complete(.rendered),
+            _ error: StoreError,
+            by workers: [Plan] = Plan.allCases,
+            times refusals: Int = 1,
+            lasting: Duration = .zero,
+            _ action: String
+        ) {
+            (self.write, self.error, self.workers, self.refusals) = (write, error, workers, refusals)
+            (self.lasting, self.action) = (lasting, action)
+        }
 
         var testDescription: String { "\(write.summary) refused: \(error), refusal \(refusals), \(workers): \(action)" }
     }
 
     private static let full = StoreError.full(path: "/store")
 
+    private static let ending: [Plan] = [.drain, .stoppingService, .stoppingDrain]
+    private static let stopping: [Plan] = [.stoppingService, .stoppingDrain]
+
     private static let completions: [Refusal] = [
-        .init(write: .complete(.rendered), error: .leaseLost(jobID: 1), action: "end: lease lost"),
-        .init(write: .complete(.kept), error: .leaseLost(jobID: 1), action: "end: lease lost"),
-        .init(write: .complete(.kept), error: .notFound(uri: "a"), action: "release"),
-        .init(write: .complete(.rendered), error: .notFound(uri: "a"), action: "fail store.failed"),
-        .init(write: .complete(.rendered), error: .refused(reason: "a"), action: "fail store.failed for good"),
-        .init(write: .complete(.kept), error: .refused(reason: "a"), action: "fail store.failed for good"),
-        .init(write: .complete(.rendered), error: full, action: "repeat complete after 0.1 seconds"),
-        .init(write: .complete(.rendered), error: full, refusals: 2, action: "repeat complete after 0.2 seconds"),
+        .init(.leaseLost(jobID: 1), "end: lease lost"),
+        .init(of: .complete(.kept), .leaseLost(jobID: 1), "end: lease lost"),
+        .init(of: .complete(.kept), .notFound(uri: "a"), "release"),
+        .init(.notFound(uri: "a"), "fail store.failed"),
+        .init(.refused(reason: "a"), "fail store.failed for good"),
+        .init(of: .complete(.kept), .refused(reason: "a"), "fail store.failed for good"),
+        .init(full, "repeat complete after 0.1 seconds"),
+        .init(full, times: 2, "repeat complete after 0.2 seconds"),
         // A service waits for its store, however long that takes; a worker that is about to end does not.
-        .init(
-            write: .complete(.rendered),
-            error: full,
-            workers: [.service],
-            refusals: 100,
-            lasting: .seconds(500),
-            action: "repeat complete after 5.0 seconds"
-        ),
-        .init(
-            write: .complete(.rendered),
-            error: full,
-            workers: [.stoppingService, .stoppingDrain],
-            refusals: 3,
-            action: "release"
-        ),
-        .init(write: .complete(.rendered), error: full, workers: [.drain], refusals: 3, action: "fail store.full"),
+        .init(full, by: [.service], times: 100, lasting: .seconds(500), "repeat complete after 5.0 seconds"),
+        .init(full, by: stopping, times: 3, "release"),
+        .init(full, by: [.drain], times: 3, "fail store.full"),
         // What is refused for good does not hold its place, and is nobody's picture's fault.
-        .init(write: .complete(.rendered), error: denied, refusals: 2, action: "repeat complete after 0.2 seconds"),
-        .init(
-            write: .complete(.rendered),
-            error: denied,
-            workers: [.service],
-            refusals: 3,
-            action: "fail store.refused"
-        ),
-        .init(
-            write: .complete(.rendered),
-            error: denied,
-            workers: [.drain],
-            refusals: 3,
-            action: "end: unrecorded: \(denied)"
-        ),
-        .init(
-            write: .complete(.rendered),
-            error: denied,
-            workers: [.stoppingService, .stoppingDrain],
-            refusals: 3,
-            action: "release"
-        ),
-        .init(
-            write: .complete(.rendered),
-            error: .failed("odd"),
-            workers: [.drain, .stoppingService, .stoppingDrain],
-            refusals: 3,
-            action: "fail store.failed"
-        ),
+        .init(denied, times: 2, "repeat complete after 0.2 seconds"),
+        .init(denied, by: [.service], times: 3, "fail store.refused"),
+        .init(denied, by: [.drain], times: 3, "end: unrecorded: \(denied)"),
+        .init(denied, by: stopping, times: 3, "release"),
+        .init(.failed("odd"), by: ending, times: 3, "fail store.failed"),
     ]
 
     @Test(arguments: completions)
@@ -257,33 +215,27 @@ struct SettlementRulesTests {
     /// All writes without thumbnails follow the same rules.
     @Test(arguments: [AttemptEnd.discard(Failures.slow), .release, .postpone(until: Plan.endedAt + 3)])
     func otherWritesAreRepeatedUntilThePatienceOfAnEndingWorkerIsOver(write: AttemptEnd) {
-        let ending: [Plan] = [.drain, .stoppingService, .stoppingDrain]
+        let name = write.summary
         let rows: [Refusal] = [
-            .init(write: write, error: .leaseLost(jobID: 1), action: "end: lease lost"),
-            .init(write: write, error: .refused(reason: "a rule"), action: "end: unrecorded: a rule"),
-            .init(write: write, error: Self.full, action: "repeat \(write.summary) after 0.1 seconds"),
+            .init(of: write, .leaseLost(jobID: 1), "end: lease lost"),
+            .init(of: write, .refused(reason: "a rule"), "end: unrecorded: a rule"),
+            .init(of: write, Self.full, "repeat \(name) after 0.1 seconds"),
+            .init(of: write, .notFound(uri: "a"), times: 4, lasting: .seconds(30), "repeat \(name) after 0.8 seconds"),
             .init(
-                write: write,
-                error: .notFound(uri: "a"),
-                refusals: 4,
-                lasting: .seconds(30),
-                action: "repeat \(write.summary) after 0.8 seconds"
+                of: write,
+                Self.full,
+                by: [.service],
+                times: 100,
+                lasting: .seconds(31),
+                "repeat \(name) after 5.0 seconds"
             ),
             .init(
-                write: write,
-                error: Self.full,
-                workers: [.service],
-                refusals: 100,
+                of: write,
+                Self.full,
+                by: Self.ending,
+                times: 9,
                 lasting: .seconds(31),
-                action: "repeat \(write.summary) after 5.0 seconds"
-            ),
-            .init(
-                write: write,
-                error: Self.full,
-                workers: ending,
-                refusals: 9,
-                lasting: .seconds(31),
-                action: "end: unrecorded: \(Self.full)"
+                "end: unrecorded: \(Self.full)"
             ),
         ]
         for row in rows { expect(row) }

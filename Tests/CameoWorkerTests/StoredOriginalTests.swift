@@ -14,13 +14,10 @@ import Testing
 /// Cached originals as sources (`cameo://source/…`), and overlays from the cache.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct StoredOriginalTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let bench: CacheBench
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        bench = try CacheBench()
-    }
+    init() throws { bench = try CacheBench() }
 
     private static var configuration: WorkerConfiguration {
         var configuration = WorkerConfiguration()

@@ -20,13 +20,10 @@ struct TenantTests {
         case fresh, revalidated, stale
     }
 
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let bench: CacheBench
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        bench = try CacheBench()
-    }
+    init() throws { bench = try CacheBench() }
 
     private func credentials(_ credential: Credential, of tenant: String, _ path: String) -> (String, [String: String])
     {

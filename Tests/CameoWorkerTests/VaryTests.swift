@@ -12,13 +12,10 @@ import Testing
 /// operators have set.
 @Suite(.origin, .timeLimit(.minutes(10)))
 struct VaryTests {
-    private let origin: Origin
+    private let origin = Origin.ofSuite
     private let bench: CacheBench
 
-    init() throws {
-        origin = try #require(OriginScope.current)
-        bench = try CacheBench()
-    }
+    init() throws { bench = try CacheBench() }
 
     private func worker(_ change: (inout FetchConfiguration) throws -> Void) throws -> Fetcher {
         try bench.anotherFetcher(change: change)
@@ -37,23 +34,6 @@ struct VaryTests {
         #expect(try await bench.outcome(uri) == "cached for all")
         #expect(try await bench.outcome(uri, with: other) == "cached for another")
         #expect(try await origin.requests(of: path).count == 2)
-    }
-
-    @Test func anEmptyVaryIsIgnored() async throws {
-        let path = "/scripted/empty"
-        try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60", "Vary:"], body: "for all"))
-        #expect(try await bench.outcome(origin.url(path)) == "fetched for all")
-        #expect(
-            try await bench.outcome(origin.url(path), with: worker { $0.userAgent = "another" }) == "cached for all"
-        )
-    }
-
-    @Test func aHeaderThatVaryDoesNotNameMakesNoVariant() async throws {
-        let path = "/scripted/plain"
-        try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=60", "Vary: Accept"], body: "one"))
-        #expect(try await bench.outcome(origin.url(path)) == "fetched one")
-        let other = try worker { $0.userAgent = "another" }
-        #expect(try await bench.outcome(origin.url(path), with: other) == "cached one")
     }
 
     @Test func anOperatorsHeaderMakesAVariantAndIsStoredAsADigestOnly() async throws {

@@ -35,20 +35,7 @@ struct WorkerTests {
         configuration.random = { 0.5 }
         configuration.sweepInterval = .milliseconds(10)
         configure(&configuration)
-        let renderer = try RendererPool(
-            RendererConfiguration(executable: Repository.builtProduct("cameo-renderer"), processes: 1)
-        )
-        let worker = Worker(
-            id: "w1",
-            configuration: configuration,
-            store: bench.store,
-            fetcher: bench.fetcher,
-            renderer: renderer,
-            logger: bench.log.logger,
-            observe: { [outcomes] in outcomes.add($0) }
-        )
-        try await body(worker)
-        await renderer.shutdown()
+        try await bench.withWorker(configuration, observe: { [outcomes] in outcomes.add($0) }, body)
     }
 
     /// Enqueues a job whose server does not answer before it is released.

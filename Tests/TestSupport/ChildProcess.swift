@@ -74,7 +74,8 @@ package final class ChildProcess: Sendable {
         (self.output, self.errorOutput, self.life) = (output, errorOutput, life)
     }
 
-    private static func spawn(
+    /// Starts a program with these standard files, as the leader of a process group.
+    static func spawn(
         _ words: [String],
         _ files: (input: OpenFile?, output: OpenFile, errorOutput: OpenFile),
         _ environment: [String: String?],
@@ -111,8 +112,8 @@ package final class ChildProcess: Sendable {
         var variables = ProcessInfo.processInfo.environment
         for (name, value) in environment { variables[name] = value }
         var started: pid_t = 0
-        let code = withCStrings(words) { arguments in
-            withCStrings(variables.map { "\($0)=\($1)" }) { variables in
+        let code = CStrings.withPointers(to: words) { arguments in
+            CStrings.withPointers(to: variables.map { "\($0)=\($1)" }) { variables in
                 posix_spawnp(&started, words[0], &actions, &attributes, arguments, variables)
             }
         }
@@ -170,37 +171,12 @@ package final class ChildProcess: Sendable {
 
     /// Reads by position: the offset is shared with the program, which writes at it.
     static func contents(of file: OpenFile) -> Data {
-        var data = Data(count: file.status().map { Int($0.st_size) } ?? 0)
-        let count = data.withUnsafeMutableBytes { buffer in
-            var count = 0
-            while count < buffer.count {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-                let read = pread(file.descriptor, rest.baseAddress, rest.count, off_t(count))
-                if read < 0, errno == EINTR { continue }
-                guard read > 0 else { break }
-                count += read
-            }
-            return count
-        }
-        return data.prefix(count)
-    }
-}
-
-/// Lends texts as a NULL-terminated array of C strings.
-func withCStrings<Result>(
-    _ texts: [String],
-    _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-    let strings = texts.map { strdup($0) }
-    defer { for string in strings { free(string) } }
-    return (strings + [nil]).withUnsafeBufferPointer { buffer in
-        guard let base = buffer.baseAddress else { preconditionFailure("an array with an element has an address") }
-        return body(base)
+        Data(file.bytes(in: 0..<(file.status().map { Int($0.st_size) } ?? 0)))
     }
 }
 
 /// Functions of glibc that its Swift module does not show (they need _GNU_SOURCE).
-enum SpawnExtensions {
+private enum SpawnExtensions {
     typealias Actions = UnsafeMutablePointer<posix_spawn_file_actions_t>
 
     static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {

@@ -51,12 +51,8 @@ package final class FaultyProxy: Sendable {
 
     /// Starts a proxy before the server at this port of 127.0.0.1.
     package static func start(before port: Int) async throws -> FaultyProxy {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "faulty_proxy.py").path
-        let channel = try await OriginChannel.open(running: "/usr/bin/python3", [script, String(port)])
-        let announcement = try await channel.announcement()
-        let port = try JSONDecoder().decode([String: Int].self, from: Data(announcement.utf8))["port"]
-        guard let port else { throw OriginError.unexpected(announcement) }
-        return FaultyProxy(port: port, channel: channel)
+        let channel = try await OriginChannel.python("faulty_proxy.py", [String(port)])
+        return FaultyProxy(port: try await channel.announcedPort(), channel: channel)
     }
 
     private init(port: Int, channel: OriginChannel) {

@@ -8,13 +8,9 @@ package final class MetadataService: Sendable {
 
     /// Starts a service whose credentials end so many seconds after they were asked for.
     package static func start(keyID: String, secret: String, seconds: Int) async throws -> MetadataService {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "metadata_service.py").path
-        let arguments = [script, keyID, secret, "token", String(seconds)]
-        let channel = try await OriginChannel.open(running: "/usr/bin/python3", arguments)
-        let announcement = try await channel.announcement()
-        let port = try JSONDecoder().decode([String: Int].self, from: Data(announcement.utf8))["port"]
-        guard let port else { throw OriginError.unexpected(announcement) }
-        return MetadataService(port: port, channel: channel)
+        let arguments = [keyID, secret, "token", String(seconds)]
+        let channel = try await OriginChannel.python("metadata_service.py", arguments)
+        return MetadataService(port: try await channel.announcedPort(), channel: channel)
     }
 
     private init(port: Int, channel: OriginChannel) {

@@ -26,15 +26,13 @@ package final class ObjectServer: Sendable {
     ///   installed it.
     package static func start(_ kind: Kind, tls: Bool = false) async throws -> ObjectServer {
         let python = Repository.file(".build/object-servers/bin/python").path
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "\(kind.rawValue)_server.py")
-            .path
         let folder = try TemporaryFolder()
-        let arguments = ["-W", "ignore", script, folder.path] + (tls ? ["--tls", folder.path] : [])
-        let channel = try await OriginChannel.open(running: python, arguments)
-        let announcement = try await channel.announcement()
-        let port = try JSONDecoder().decode([String: Int].self, from: Data(announcement.utf8))["port"]
-        guard let port else { throw OriginError.unexpected(announcement) }
-        return ObjectServer(kind, port, tls, channel, folder)
+        let channel = try await OriginChannel.python(
+            "\(kind.rawValue)_server.py",
+            [folder.path] + (tls ? ["--tls", folder.path] : []),
+            by: [python, "-W", "ignore"]
+        )
+        return ObjectServer(kind, try await channel.announcedPort(), tls, channel, folder)
     }
 
     private init(_ kind: Kind, _ port: Int, _ tls: Bool, _ channel: OriginChannel, _ folder: TemporaryFolder) {

@@ -18,15 +18,11 @@ package final class Origin: Sendable {
         tls: String? = nil,
         isExpired: Bool = false
     ) async throws -> Origin {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "origin.py").path
-        var arguments = [script]
+        var arguments: [String] = []
         if let folder { arguments += ["--folder", folder] }
         if let tls { arguments += ["--tls", tls] + (isExpired ? ["--expired"] : []) }
-        let channel = try await OriginChannel.open(running: "/usr/bin/python3", arguments)
-        let announcement = try await channel.announcement()
-        let port = try JSONDecoder().decode([String: Int].self, from: Data(announcement.utf8))["port"]
-        guard let port else { throw OriginError.unexpected(announcement) }
-        return Origin(port: port, scheme: tls == nil ? "http" : "https", channel: channel)
+        let channel = try await OriginChannel.python("origin.py", arguments)
+        return Origin(port: try await channel.announcedPort(), scheme: tls == nil ? "http" : "https", channel: channel)
     }
 
     private init(port: Int, scheme: String, channel: OriginChannel) {

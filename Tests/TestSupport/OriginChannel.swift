@@ -79,11 +79,18 @@ final class OriginChannel: Sendable {
         self.answers = answers
     }
 
-    static func open(running executable: String, _ arguments: [String]) async throws -> OriginChannel {
+    /// Starts a script of this folder.
+    static func python(
+        _ script: String,
+        _ arguments: [String] = [],
+        by interpreter: [String] = ["/usr/bin/python3"]
+    ) async throws -> OriginChannel {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: script).path
+        let words = interpreter + [script] + arguments
         let answers = Answers()
         let input = try await withCheckedThrowingContinuation {
             (continuation: CheckedContinuation<OpenFile, any Error>) in
-            let thread = Thread { run(executable, arguments, answers: answers, started: continuation) }
+            let thread = Thread { run(words, answers: answers, started: continuation) }
             thread.name = "test-origin"
             thread.start()
         }
@@ -95,6 +102,14 @@ final class OriginChannel: Sendable {
         try await answers.next {}
     }
 
+    /// The port that the child prints at its start.
+    func announcedPort() async throws -> Int {
+        let announcement = try await announcement()
+        let port = try JSONDecoder().decode([String: Int].self, from: Data(announcement.utf8))["port"]
+        guard let port else { throw OriginError.unexpected(announcement) }
+        return port
+    }
+
     func ask(_ question: String) async throws -> String {
         try await answers.next {
             try Array("\(question)\n".utf8).withUnsafeBytes { try input.write($0) }
@@ -102,8 +117,7 @@ final class OriginChannel: Sendable {
     }
 
     private static func run(
-        _ executable: String,
-        _ arguments: [String],
+        _ words: [String],
         answers: Answers,
         started: CheckedContinuation<OpenFile, any Error>
     ) {
@@ -111,7 +125,7 @@ final class OriginChannel: Sendable {
         do {
             // Not kept here: the child ends once the channel lets go of it.
             let input: OpenFile
-            (input, child) = try spawn(executable, arguments)
+            (input, child) = try spawn(words)
             started.resume(returning: input)
         } catch {
             started.resume(throwing: error)
@@ -138,25 +152,12 @@ final class OriginChannel: Sendable {
     /// Not Foundation's Process: it lists the open descriptors while other threads open and close theirs, and with a
     /// thousand of them that has ended in a bad memory access.
     private static func spawn(
-        _ executable: String,
-        _ arguments: [String]
+        _ words: [String]
     ) throws(Errno) -> (OpenFile, (process: pid_t, output: OpenFile, errorOutput: OpenFile)) {
         let (input, childInput) = try pair()
         let (output, childOutput) = try pair()
         let errorOutput = try OpenFile.memory()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, childInput.descriptor, 0)
-        posix_spawn_file_actions_adddup2(&actions, childOutput.descriptor, 1)
-        posix_spawn_file_actions_adddup2(&actions, errorOutput.descriptor, 2)
-        _ = SpawnExtensions.closeFrom?(&actions, 3)
-        let variables = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
-        var process: pid_t = 0
-        let code = withCStrings([executable] + arguments) { arguments in
-            withCStrings(variables) { posix_spawnp(&process, executable, &actions, nil, arguments, $0) }
-        }
-        guard code == 0 else { throw Errno(code) }
+        let process = try ChildProcess.spawn(words, (childInput, childOutput, errorOutput), [:], nil).get()
         return (input, (process, output, errorOutput))
     }
 

@@ -14,6 +14,14 @@ package struct OriginScope: SuiteTrait, TestScoping {
     }
 }
 
+extension Origin {
+    /// That of the suite, which has the trait ``OriginScope``.
+    package static var ofSuite: Origin {
+        guard let origin = OriginScope.current else { preconditionFailure("the suite has no origin") }
+        return origin
+    }
+}
+
 extension Trait where Self == OriginScope {
     package static var origin: OriginScope { OriginScope() }
 }

@@ -12,8 +12,7 @@ package final class PgBouncer: Sendable {
     ///   - mode: its `pool_mode`.
     /// - Throws: what starting a process throws; ``OriginError`` if it ends.
     package init(before server: PostgreSQLServer, size: Int, mode: String = "transaction") async throws {
-        let script = Repository.file("Tests/TestSupport/pgbouncer.py").path
-        channel = try await .open(running: "/usr/bin/python3", [script, server.folder, String(size), mode])
+        channel = try await .python("pgbouncer.py", [server.folder, String(size), mode])
         folder = try await channel.announcement()
     }
 
@@ -41,8 +40,7 @@ package final class Pgpool: Sendable {
 
     /// - Throws: what starting a process throws; ``OriginError`` if it ends.
     package init(before server: PostgreSQLServer) async throws {
-        let script = Repository.file("Tests/TestSupport/pgpool.py").path
-        channel = try await .open(running: "/usr/bin/python3", [script, server.folder])
+        channel = try await .python("pgpool.py", [server.folder])
         folder = try await channel.announcement()
     }
 

@@ -30,8 +30,7 @@ package final class PostgreSQLServer: Sendable {
     /// - Parameter tls: whether it also listens on a port, with a certificate of ``certificateAuthority``.
     /// - Throws: what starting a process throws; ``Failure``, ``OriginError`` if it ends.
     package init(tls: Bool = false) async throws {
-        let script = Repository.file("Tests/TestSupport/postgres.py").path
-        channel = try await .open(running: "/usr/bin/python3", [script] + (tls ? ["--tls"] : []))
+        channel = try await .python("postgres.py", tls ? ["--tls"] : [])
         let words = try await channel.announcement().split(separator: " ").map(String.init)
         guard words.count == (tls ? 3 : 2) else { throw Failure(description: words.joined(separator: " ")) }
         (folder, programs, port) = (words[0], words[1], tls ? Int(words[2]) : nil)

@@ -7,8 +7,7 @@ package final class RudeServers: Sendable {
     private let channel: OriginChannel
 
     package static func start() async throws -> RudeServers {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "rude.py").path
-        let channel = try await OriginChannel.open(running: "/usr/bin/python3", [script])
+        let channel = try await OriginChannel.python("rude.py")
         let announcement = try await channel.announcement()
         let ports = try JSONDecoder().decode([String: Int].self, from: Data(announcement.utf8))
         return RudeServers(ports: ports, channel: channel)
