@@ -29,6 +29,17 @@ func expect(
     #expect(isRetryable == nil || failure.isRetryable == isRetryable)
 }
 
+extension Origin {
+    /// A URL that redirects to this target, whatever it is.
+    func redirect(to target: String, status: Int = 302, host: String = "127.0.0.1") throws -> String {
+        try url("/redirect?status=\(status)&to=\(escaped(target))", host: host)
+    }
+}
+
+func escaped(_ text: String) throws -> String {
+    try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+}
+
 extension FetchConfiguration {
     /// Loopback is allowed; the time is a guard against hanging.
     static var forTests: FetchConfiguration {

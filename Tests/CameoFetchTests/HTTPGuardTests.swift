@@ -55,8 +55,7 @@ struct HTTPGuardTests {
         let other = try await Origin.start()
         let fetcher = try fetcher(allowing: ["localhost:\(origin.port)"])
         #expect(try await fetcher.fetch(origin.url("/bytes", host: "localhost")).bytes == 1_000)
-        let failure = try await failure(of: other.url("/bytes", host: "localhost"), with: fetcher)
-        #expect(failure.code == .sourceForbidden)
+        try await expect(.sourceForbidden, of: other.url("/bytes", host: "localhost"), by: fetcher)
     }
 
     @Test(arguments: ["127.0.0.1", "0x7f.1", "[::ffff:127.0.0.1]"])

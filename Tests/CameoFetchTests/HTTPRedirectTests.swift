@@ -12,21 +12,16 @@ struct HTTPRedirectTests {
 
     init() throws { fetcher = try Fetcher(.forTests) }
 
-    private func redirect(to target: String, status: Int = 302, host: String = "127.0.0.1") throws -> String {
-        let encoded = try #require(target.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-        return origin.url("/redirect?status=\(status)&to=\(encoded)", host: host)
-    }
-
     @Test(arguments: [301, 302, 303, 307, 308])
     func redirectsAreFollowed(status: Int) async throws {
         for target in ["/bytes", origin.url("/bytes"), "bytes?count=1000", "//127.0.0.1:\(origin.port)/bytes#part"] {
-            #expect(try await fetcher.fetch(redirect(to: target, status: status)).bytes == 1_000)
+            #expect(try await fetcher.fetch(origin.redirect(to: target, status: status)).bytes == 1_000)
         }
     }
 
     @Test
     func asManyRedirectsAsAllowedAreFollowedAndNoMore() async throws {
-        let two = try redirect(to: redirect(to: "/bytes"))
+        let two = try origin.redirect(to: origin.redirect(to: "/bytes"))
         let generous = try Fetcher(FetchConfiguration.forTests.with(\.maximumRedirects, 2))
         #expect(try await generous.fetch(two).bytes == 1_000)
         let strict = try Fetcher(FetchConfiguration.forTests.with(\.maximumRedirects, 1))
@@ -45,7 +40,7 @@ struct HTTPRedirectTests {
         "javascript:x()",
     ])
     func aRedirectToAnotherSchemeIsRefused(target: String) async throws {
-        try await expect(.sourceForbidden, of: redirect(to: target), by: fetcher, saying: target)
+        try await expect(.sourceForbidden, of: origin.redirect(to: target), by: fetcher, saying: target)
     }
 
     @Test
@@ -57,7 +52,7 @@ struct HTTPRedirectTests {
 
     @Test
     func aFailureNamesBothEndsOfARedirect() async throws {
-        let start = try redirect(to: "/status/503")
+        let start = try origin.redirect(to: "/status/503")
         let failure = try await failure(of: start, with: fetcher)
         #expect(
             failure.message
@@ -68,21 +63,21 @@ struct HTTPRedirectTests {
     @Test
     func headersAndPasswordStayWithTheirOrigin() async throws {
         let headers = ["X-Token": "secret", "Authorization": "Bearer secret", "Cookie": "a=secret"]
-        let same = try await echo(redirect(to: "/headers", host: "u:p@127.0.0.1"), ["X-Token": "secret"])
+        let same = try await echo(origin.redirect(to: "/headers", host: "u:p@127.0.0.1"), ["X-Token": "secret"])
         #expect(same.contains("secret"))
         #expect(same.contains("Basic"))
 
         let otherHost = origin.url("/headers", host: "localhost")
-        #expect(!(try await echo(redirect(to: otherHost), headers)).contains("secret"))
-        #expect(!(try await echo(redirect(to: otherHost, host: "user:secret@127.0.0.1"), [:])).contains("Basic"))
+        #expect(!(try await echo(origin.redirect(to: otherHost), headers)).contains("secret"))
+        #expect(!(try await echo(origin.redirect(to: otherHost, host: "user:secret@127.0.0.1"), [:])).contains("Basic"))
 
         let otherPort = try await Origin.start()
-        #expect(!(try await echo(redirect(to: otherPort.url("/headers")), headers)).contains("secret"))
+        #expect(!(try await echo(origin.redirect(to: otherPort.url("/headers")), headers)).contains("secret"))
     }
 
     @Test
     func whatSaysNothingOfTheRequesterGoesAlong() async throws {
-        let elsewhere = try redirect(to: origin.url("/headers", host: "localhost"))
+        let elsewhere = try origin.redirect(to: origin.url("/headers", host: "localhost"))
         let headers = ["Accept": "image/webp", "Accept-Language": "de", "X-Token": "secret"]
         let echo = try await echo(elsewhere, headers)
         #expect(echo.contains("image/webp") && echo.contains("\"de\"") && !echo.contains("secret"))
@@ -90,16 +85,16 @@ struct HTTPRedirectTests {
 
     @Test
     func headersDoNotComeBackAfterAVisitElsewhere() async throws {
-        let back = try redirect(to: origin.url("/headers"), host: "localhost")
-        #expect(!(try await echo(redirect(to: back), ["X-Token": "secret"])).contains("secret"))
+        let back = try origin.redirect(to: origin.url("/headers"), host: "localhost")
+        #expect(!(try await echo(origin.redirect(to: back), ["X-Token": "secret"])).contains("secret"))
     }
 
     @Test
     func credentialsInATargetAreNeitherUsedNorShown() async throws {
         let target = origin.url("/headers", host: "user:hunter2@localhost")
-        #expect(!(try await echo(redirect(to: target), [:])).contains("Basic"))
+        #expect(!(try await echo(origin.redirect(to: target), [:])).contains("Basic"))
         let failure = try await failure(
-            of: redirect(to: origin.url("/status/500", host: "user:hunter2@localhost")),
+            of: origin.redirect(to: origin.url("/status/500", host: "user:hunter2@localhost")),
             with: fetcher
         )
         #expect(failure.message.hasPrefix("GET \(origin.url("/status/500", host: "localhost")) ("))
@@ -109,8 +104,8 @@ struct HTTPRedirectTests {
     func credentialsInATargetOnTheSameOriginAreUsed() async throws {
         let expected = "Basic " + Data("user:a@b".utf8).base64EncodedString()
         for user in ["user:a%40b", "user:a@b"] {
-            let target = "//\(user)@127.0.0.1:\(origin.port)/headers"
-            #expect(try await echo(redirect(to: target), ["Authorization": "Bearer x"]).contains(expected), "\(target)")
+            let url = try origin.redirect(to: "//\(user)@127.0.0.1:\(origin.port)/headers")
+            #expect(try await echo(url, ["Authorization": "Bearer x"]).contains(expected), "\(user)")
         }
     }
 
@@ -120,11 +115,11 @@ struct HTTPRedirectTests {
         var configuration = FetchConfiguration.forTests
         configuration.noteDroppedCredentials = { target in told.withLock { $0.append(target) } }
         let fetcher = try Fetcher(configuration)
-        _ = try await fetcher.fetch(redirect(to: origin.url("/headers", host: "user:secret@localhost")))
-        _ = try await fetcher.fetch(redirect(to: origin.url("/headers", host: "user:secret@127.0.0.1")))
+        _ = try await fetcher.fetch(origin.redirect(to: origin.url("/headers", host: "user:secret@localhost")))
+        _ = try await fetcher.fetch(origin.redirect(to: origin.url("/headers", host: "user:secret@127.0.0.1")))
         #expect(told.withLock(\.self) == [origin.url("/headers", host: "localhost")])
         let target = origin.url("/status/401", host: "u:p@localhost")
-        let refused = try await failure(of: redirect(to: target), with: fetcher)
+        let refused = try await failure(of: origin.redirect(to: target), with: fetcher)
         #expect(refused.message.contains("credentials in the redirect were not sent"))
     }
 

@@ -56,8 +56,7 @@ struct HTTPSTests {
     @Test
     func aServerThatSpeaksNoTLSIsUnreachable() async throws {
         let plain = try await Origin.start()
-        let failure = try await failure(of: "https://localhost:\(plain.port)/bytes", with: trusting)
-        #expect(failure.code == .sourceUnreachable)
+        try await expect(.sourceUnreachable, of: "https://localhost:\(plain.port)/bytes", by: trusting)
     }
 
     @Test

@@ -132,8 +132,7 @@ struct HTTPSourceTests {
     func aConfiguredProxyIsUsed() async throws {
         let proxied = try Fetcher(FetchConfiguration.forTests.with(\.proxy, origin.url("")))
         // The origin takes the whole URL for a path, which it does not know; the name would not resolve.
-        let failure = try await failure(of: "http://pictures.invalid/a.jpg", with: proxied)
-        #expect(failure.code == .sourceNotFound)
+        try await expect(.sourceNotFound, of: "http://pictures.invalid/a.jpg", by: proxied)
     }
 
     private func echoedHeaders(_ url: String, _ headers: [String: String]) async throws -> [String: String] {

@@ -12,11 +12,8 @@ struct RetryAfterTests {
     init() throws { fetcher = try Fetcher(.forTests) }
 
     private func url(_ status: Int, after: String, date: String? = nil) throws -> String {
-        func encoded(_ text: String) throws -> String {
-            try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-        }
-        let date = try date.map { "&date=\(try encoded($0))" } ?? ""
-        return origin.url("/status/\(status)?after=\(try encoded(after))\(date)")
+        let date = try date.map { try "&date=\(escaped($0))" } ?? ""
+        return try origin.url("/status/\(status)?after=\(escaped(after))\(date)")
     }
 
     @Test(arguments: [408, 429, 500, 503])

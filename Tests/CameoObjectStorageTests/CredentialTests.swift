@@ -11,7 +11,7 @@ struct CredentialTests {
     private let server: ObjectServer
 
     init() throws {
-        server = try #require(ObjectServerScope.current[.swift])
+        server = try CameoObjectStorageTests.server()
     }
 
     /// A storage that has no other variables than these.

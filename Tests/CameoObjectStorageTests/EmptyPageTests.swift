@@ -13,7 +13,7 @@ struct EmptyPageTests {
     private let proxy: FaultyProxy
 
     init() async throws {
-        server = try #require(ObjectServerScope.current[.swift])
+        server = try CameoObjectStorageTests.server()
         proxy = try await FaultyProxy.start(before: server.port)
     }
 

@@ -8,29 +8,13 @@ import Testing
 
 @Suite(.objectServers(.swift, .juicefs), .serialized, .timeLimit(.minutes(5)))
 struct ObjectStorageTests {
-    private func server(_ kind: ObjectServer.Kind = .swift) throws -> ObjectServer {
-        try #require(ObjectServerScope.current[kind])
-    }
-
-    /// Writes an object whose bytes are not those that its name says.
-    private func damage(_ digest: BlobDigest, with other: Data, in storage: ObjectStorage) async throws {
-        let request = BucketRequest(
-            method: .put,
-            key: storage.key(of: digest),
-            headers: [("content-type", "image/webp")],
-            body: other,
-            digest: BlobDigest(of: other)
-        )
-        _ = try await storage.client.send(request)
-    }
-
     @Test(arguments: ObjectServer.Kind.allCases)
     func damagedBytesAreNeverReturnedAndCanBeReplaced(kind: ObjectServer.Kind) async throws {
         let storage = try server(kind).storage()
         let (data, other) = (try bytes(2_000), try bytes(2_000))
         let digest = BlobDigest(of: data)
         _ = try await storage.put(data)
-        try await damage(digest, with: other, in: storage)
+        try await storage.damage(digest, with: other)
         await #expect(throws: StoreError.damagedBlob(digest: digest.description)) {
             try await storage.data(of: digest, size: 2_000)
         }

@@ -1,6 +1,5 @@
 import CameoModel
 import CameoStore
-import CameoSystem
 import Foundation
 import TestSupport
 import Testing
@@ -18,7 +17,7 @@ struct ReplacedBytesTests {
 
     init() async throws {
         data = try bytes(20_000)
-        server = try #require(ObjectServerScope.current[.swift])
+        server = try CameoObjectStorageTests.server()
         proxy = try await FaultyProxy.start(before: server.port)
         storage = try server.storage(through: proxy)
         _ = try await storage.put(data)
@@ -59,14 +58,7 @@ struct ReplacedBytesTests {
             $0.largestInMemory = large ? 0 : 1_000_000
         }
         try await proxy.add(coded.times(3, "GET"))
-        switch try await storage.bytes(of: digest, size: data.count) {
-        case .inMemory(let read): #expect(!large && read == data)
-        case .file(let file, let count):
-            let handle = FileHandle(fileDescriptor: file.descriptor, closeOnDealloc: false)
-            try handle.seek(toOffset: 0)
-            #expect(try large && count == data.count && handle.readToEnd() == data)
-            withExtendedLifetime(file) {}
-        }
+        #expect(try await storage.bytes(of: digest, size: data.count).read() == (data, large))
     }
 
     @Test func codedListingsMarksAndErrorsAreRead() async throws {
@@ -136,14 +128,7 @@ struct ReplacedBytesTests {
 
     /// As of a real server, whose listing says so too.
     @Test func bytesOfAnotherLengthAreDamagedIfTheyAreStoredSo() async throws {
-        let request = BucketRequest(
-            method: .put,
-            key: storage.key(of: digest),
-            headers: [("content-type", "text/html")],
-            body: Data("<html>".utf8),
-            digest: BlobDigest(of: Data("<html>".utf8))
-        )
-        _ = try await storage.client.send(request)
+        try await storage.damage(digest, with: Data("<html>".utf8), mediaType: "text/html")
         let damaged = StoreError.damagedBlob(digest: digest.description)
         await #expect(throws: damaged) { try await storage.data(of: digest, size: data.count) }
         await #expect(throws: damaged) { try await storage.dataInParts(of: digest, size: data.count) }

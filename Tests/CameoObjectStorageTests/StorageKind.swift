@@ -1,9 +1,11 @@
 import CameoModel
-import CameoObjectStorage
 import CameoStore
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CameoObjectStorage
 
 /// Every storage that there is, each against the real thing.
 enum StorageKind: String, CaseIterable {
@@ -15,16 +17,14 @@ enum StorageKind: String, CaseIterable {
         case .folder:
             let folder = try TemporaryFolder()
             return (try SharedFolder(at: folder.path, creating: true), folder)
-        case .swift: return (try objects(.swift), 0)
-        case .juicefs: return (try objects(.juicefs), 0)
+        case .swift: return (try server(.swift).storage(), 0)
+        case .juicefs: return (try server(.juicefs).storage(), 0)
         }
     }
-
-    private func objects(_ kind: ObjectServer.Kind) throws -> ObjectStorage {
-        guard let server = ObjectServerScope.current[kind] else { throw OriginError.unexpected("no \(kind) server") }
-        return try server.storage()
-    }
 }
+
+/// A server of this suite.
+func server(_ kind: ObjectServer.Kind = .swift) throws -> ObjectServer { try #require(ObjectServerScope.current[kind]) }
 
 extension ObjectServer {
     /// A storage of its own in this server, or by a proxy before it; `configure` may change its limits.
@@ -48,6 +48,31 @@ extension ByteStorage {
     /// Stores bytes under their digest.
     func put(_ data: Data, existing: ExistingBytes = .kept) async throws(StoreError) -> PutResult {
         try await put(data, as: BlobDigest(of: data), mediaType: "image/webp", existing: existing)
+    }
+}
+
+extension ObjectStorage {
+    /// Stores an object whose bytes are not those that its name says.
+    func damage(_ digest: BlobDigest, with other: Data, mediaType: String = "image/webp") async throws {
+        let headers = [("content-type", mediaType)]
+        let key = key(of: digest)
+        let digest = BlobDigest(of: other)
+        _ = try await client.send(BucketRequest(method: .put, key: key, headers: headers, body: other, digest: digest))
+    }
+}
+
+extension BlobBytes {
+    /// What is in the memory or the file.
+    func read() throws -> (data: Data?, isFile: Bool) {
+        switch self {
+        case .inMemory(let data): return (data, false)
+        case .file(let file, let count):
+            let handle = FileHandle(fileDescriptor: file.descriptor, closeOnDealloc: false)
+            defer { withExtendedLifetime(file) {} }
+            try handle.seek(toOffset: 0)
+            let data = try handle.readToEnd()
+            return (data?.count == count ? data : nil, true)
+        }
     }
 }
 

@@ -16,10 +16,6 @@ struct TemporaryURLTests {
         data = try bytes(5_000)
     }
 
-    private func server(_ kind: ObjectServer.Kind = .swift) throws -> ObjectServer {
-        try #require(ObjectServerScope.current[kind])
-    }
-
     /// The URL of an object that has been stored.
     private func url(_ kind: ObjectServer.Kind, _ terms: TemporaryURLTerms) async throws -> String {
         let storage = try server(kind).storage()

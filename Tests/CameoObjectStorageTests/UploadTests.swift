@@ -1,6 +1,5 @@
 import CameoModel
 import CameoStore
-import CameoSystem
 import Foundation
 import TestSupport
 import Testing
@@ -19,15 +18,16 @@ struct UploadTests {
         data = try bytes(Self.size)
     }
 
-    private func server(_ kind: ObjectServer.Kind) throws -> ObjectServer {
-        try #require(ObjectServerScope.current[kind])
-    }
-
     private func storage(_ kind: ObjectServer.Kind, through proxy: FaultyProxy? = nil) throws -> ObjectStorage {
         try server(kind).storage(through: proxy) {
             $0.largestPut = Self.part
             $0.partBytes = Self.part
         }
+    }
+
+    private func proxied(_ kind: ObjectServer.Kind = .swift) async throws -> (ObjectStorage, FaultyProxy) {
+        let proxy = try await FaultyProxy.start(before: server(kind).port)
+        return (try storage(kind, through: proxy), proxy)
     }
 
     private func uploads(_ storage: ObjectStorage) async throws -> Int {
@@ -48,21 +48,14 @@ struct UploadTests {
         #expect(try await storage.data(of: digest, size: data.count) == data)
         let range = 8_388_600..<8_388_620
         #expect(try await storage.data(of: digest, range: range, size: data.count) == data[range])
-        guard case .file(let file, data.count) = try await storage.bytes(of: digest, size: data.count) else {
-            Issue.record("not a file")
-            return
-        }
-        let handle = FileHandle(fileDescriptor: file.descriptor, closeOnDealloc: false)
-        try handle.seek(toOffset: 0)
-        #expect(try handle.readToEnd() == data)
-        withExtendedLifetime(file) {}
+        #expect(try await storage.bytes(of: digest, size: data.count).read() == (data, true))
         #expect(try await uploads(storage) == 0)
     }
 
     @Test(arguments: ObjectServer.Kind.allCases)
     func everyPartHasItsChecksum(kind: ObjectServer.Kind) async throws {
-        let proxy = try await FaultyProxy.start(before: try server(kind).port)
-        #expect(try await storage(kind, through: proxy).put(data, existing: .replaced) == .stored)
+        let (storage, proxy) = try await proxied(kind)
+        #expect(try await storage.put(data, existing: .replaced) == .stored)
         let requests = try await proxy.sent()
         #expect(requests.first?.headers["x-amz-checksum-algorithm"] == "SHA256")
         let parts = stride(from: 0, to: Self.size, by: Self.part).map { data[$0..<min($0 + Self.part, Self.size)] }
@@ -84,9 +77,7 @@ struct UploadTests {
 
     @Test(arguments: ObjectServer.Kind.allCases)
     func whatIsThereIsNotUploadedAgain(kind: ObjectServer.Kind) async throws {
-        let server = try server(kind)
-        let proxy = try await FaultyProxy.start(before: server.port)
-        let storage = try storage(kind, through: proxy)
+        let (storage, proxy) = try await proxied(kind)
         #expect(try await storage.put(data) == .stored)
         let before = try await proxy.requests().count
         #expect(try await storage.put(data) == .existed)
@@ -97,9 +88,7 @@ struct UploadTests {
 
     /// The condition is judged at the end: another has put the bytes meanwhile.
     @Test func ofTwoUploadsTheSecondFindsTheBytes() async throws {
-        let server = try server(.swift)
-        let proxy = try await FaultyProxy.start(before: server.port)
-        let storage = try storage(.swift, through: proxy)
+        let (storage, proxy) = try await proxied()
         #expect(try await storage.put(data) == .stored)
         // As if the object had come after it was looked for.
         try await proxy.add(.answer(404, "NoSuchKey").times(1, "HEAD"))
@@ -110,8 +99,7 @@ struct UploadTests {
 
     @Test(arguments: ObjectServer.Kind.allCases)
     func anUploadWithAPartThatFailsIsAborted(kind: ObjectServer.Kind) async throws {
-        let proxy = try await FaultyProxy.start(before: try server(kind).port)
-        let storage = try storage(kind, through: proxy)
+        let (storage, proxy) = try await proxied(kind)
         try await proxy.add(.answer(403, "AccessDenied").times(1, "PUT", containing: "partNumber=2"))
         _ = try await trouble("denied", of: storage) { try await storage.put(data) }
         #expect(try await uploads(storage) == 0)
@@ -119,8 +107,7 @@ struct UploadTests {
     }
 
     @Test func aPartThatFailsInPassingIsSentAgain() async throws {
-        let proxy = try await FaultyProxy.start(before: try server(.swift).port)
-        let storage = try storage(.swift, through: proxy)
+        let (storage, proxy) = try await proxied()
         try await proxy.add(.answer(500, "InternalError").times(2, "PUT", containing: "partNumber=2"))
         try await proxy.add(.answer(503, "SlowDown").times(2, "POST"))
         #expect(try await storage.put(data) == .stored)
@@ -128,8 +115,7 @@ struct UploadTests {
     }
 
     @Test func aCancelledUploadIsAborted() async throws {
-        let proxy = try await FaultyProxy.start(before: try server(.swift).port)
-        let storage = try storage(.swift, through: proxy)
+        let (storage, proxy) = try await proxied()
         try await proxy.add(.stall.times(1, "PUT", containing: "partNumber=3"))
         let call = Task { try await storage.put(data) }
         try await eventually("the third part is sent") {
@@ -144,8 +130,7 @@ struct UploadTests {
     /// What the server has done is found out, whatever became of its answer.
     @Test(arguments: ObjectServer.Kind.allCases)
     func anEndWhoseAnswerIsLostHasStoredTheBytes(kind: ObjectServer.Kind) async throws {
-        let proxy = try await FaultyProxy.start(before: try server(kind).port)
-        let storage = try storage(kind, through: proxy)
+        let (storage, proxy) = try await proxied(kind)
         try await proxy.add(.loss.times(1, "POST", containing: "uploadId="))
         _ = try await storage.put(data)
         #expect(try await storage.data(of: digest, size: data.count) == data)
@@ -155,8 +140,7 @@ struct UploadTests {
     /// Servers begin to answer 200 before they are done, to keep the connection.
     @Test(arguments: ObjectServer.Kind.allCases)
     func anErrorInASuccessIsAnError(kind: ObjectServer.Kind) async throws {
-        let proxy = try await FaultyProxy.start(before: try server(kind).port)
-        let storage = try storage(kind, through: proxy)
+        let (storage, proxy) = try await proxied(kind)
         let late = FaultyProxy.Fault.body("\n\n<Error><Code>InternalError</Code><Message>late</Message></Error>")
         try await proxy.add(late.times(1, "POST", containing: "uploadId="))
         _ = try await storage.put(data)
