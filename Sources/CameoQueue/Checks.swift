@@ -61,7 +61,7 @@ extension QueueStore {
                 let isPassed = "created_at > ?2 AND \(isUnused) OR \(isOnlySetAside)"
                 let rows = "FROM blob WHERE digest > ?1 AND NOT (\(isPassed)) ORDER BY digest LIMIT 500"
                 return try db.query("SELECT digest, size \(rows)", [after, db.now - orphanAge])
-                    .map { row in (hex: try row[0] as String, bytes: try row[1] as Int) }
+                    .map { row in (hex: try row["digest"] as String, bytes: try row["size"] as Int) }
             }
             guard let end = page.last else { break }
             last = end.hex

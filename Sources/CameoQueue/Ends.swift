@@ -2,6 +2,7 @@ package import CameoModel
 package import CameoStore
 internal import Foundation
 
+/// How attempts and jobs end, and what a worker leaves behind.
 extension LostJob {
     /// A job that ends because another program has deleted its row.
     package init(deleted id: Int64, from queue: String, attempt: Int) {
@@ -62,10 +63,7 @@ extension QueueTransaction {
         guard let worker = task.worker else { throw StoreError.leaseLost(jobID: task.id) }
         try add(unable.lack, of: worker)
         // Those of the live workers that take jobs of its queue, and its own.
-        let queue = "(SELECT name FROM queue WHERE id = ?3)"
-        let takes =
-            dialect.isSQLite
-            ? "EXISTS (SELECT 1 FROM json_each(queues) WHERE value = \(queue))" : "\(queue) = ANY(queues)"
+        let takes = dialect.takesQueue("(SELECT name FROM queue WHERE id = ?3)")
         let lease = runningLease
         let hosts: [(host: String, lacks: Bool)] = try query(
             """
@@ -124,7 +122,7 @@ extension QueueTransaction {
 
     /// The claims that a worker holds.
     package func claims(of worker: String) throws -> Set<Claim> {
-        Set(try query(dialect.claimsOfWorker, [worker]).map { try Claim(jobID: $0[0], token: $0[1]) })
+        Set(try query(dialect.claimsOfWorker, [worker]).map { try Claim(jobID: $0["id"], token: $0["token"]) })
     }
 
     /// Removes a worker, and makes what it has claimed wait again.

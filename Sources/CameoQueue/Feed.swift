@@ -12,7 +12,7 @@ extension QueueTransaction {
 
     /// The number of the last change; 0 if there is none.
     package func lastChange() throws -> Int64 {
-        try value("SELECT \(dialect.isSQLite ? "max(seq) FROM change" : "last FROM feed")") ?? 0
+        try value(dialect.lastChange) ?? 0
     }
 
     private func changes(after number: Int64, limit: Int) throws -> [JobChange] {
@@ -25,8 +25,7 @@ extension QueueTransaction {
                 (SELECT queue FROM outcome WHERE outcome.id = fed.job_id))) AS queue,
               (SELECT \(dialect.lines("name", by: "batch")) FROM batch_job \(dialect.indexed(by: "batch_job_id"))
                 JOIN batch ON batch.id = batch_job.batch WHERE batch_job.job_id = fed.job_id) AS batches
-            FROM \(dialect.isSQLite
-                ? "(SELECT * FROM change WHERE seq > ?1 ORDER BY seq LIMIT ?2)" : "changes_since(?1, ?2)") AS fed
+            FROM \(dialect.changesAfter) AS fed
             ORDER BY seq
             """,
             [number, limit]

@@ -2,6 +2,7 @@ internal import CameoModel
 package import CameoStore
 internal import Foundation
 
+/// What exports and imports of all engines have in common.
 extension QueueTransaction {
     /// Reads all records (``ExportableStore/export(includingBytes:_:)``). `addBytes` adds those of some blobs, of so many at a
     /// time; nil: they come without.
@@ -71,13 +72,13 @@ extension RecordKind {
 extension StoreValue {
     /// Reads a field of a record. JSON comes from SQLite as bytes, because text that is not UTF-8 would come repaired, as a
     /// different request.
-    package init(_ row: some QueueRow, _ index: Int, _ kind: RecordField.Kind, _ dialect: Dialect) throws {
+    package init(_ row: some QueueRow, _ index: Int, _ kind: RecordField.Kind, _ dialect: any Dialect) throws {
         let value: StoreValue? =
             switch kind {
             case .integer: try row.integer(index).map(StoreValue.integer)
             case .truth: try (row[index] as Bool?).map { .integer($0 ? 1 : 0) }
             case .real: try (row[index] as Double?).map(StoreValue.real)
-            case .json where dialect.isSQLite:
+            case .json where dialect.refusalOfOtherBytes == nil:
                 try (row[index] as Data?).map {
                     String(validating: $0, as: UTF8.self).map(StoreValue.text) ?? .bytes($0)
                 }
@@ -88,7 +89,7 @@ extension StoreValue {
     }
 
     /// The parameter of a statement that stores a field.
-    package func parameter(of field: RecordField, _ dialect: Dialect) throws -> (any SQLBindable)? {
+    package func parameter(of field: RecordField, _ dialect: any Dialect) throws -> (any SQLBindable)? {
         switch (self, field.kind) {
         case (.null, _): nil
         case (.integer(let number), .truth): number == 1
@@ -96,9 +97,12 @@ extension StoreValue {
         case (.integer(let number), _): number
         case (.real(let number), _): number
         case (.text(let text), _): text
-        case (.bytes(let data), let kind) where kind == .bytes || dialect.isSQLite: data
-        case (.bytes, _):
-            throw StoreError.refused(reason: "PostgreSQL keeps UTF-8 only, which its \(field.name) is not")
+        case (.bytes(let data), let kind):
+            if kind != .bytes, let refusal = dialect.refusalOfOtherBytes {
+                throw StoreError.refused(reason: "\(refusal), which its \(field.name) is not")
+            } else {
+                data
+            }
         }
     }
 }

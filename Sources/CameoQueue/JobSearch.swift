@@ -81,7 +81,7 @@ struct JobSearch: Sendable {
         if !filter.codes.isEmpty {
             conditions.require("code IS NOT NULL AND code IN", anyOf: filter.codes.map(\.rawValue))
         }
-        let index = db.dialect.isSQLite ? db.dialect.indexed(by: try indexOfOutcomes(queue, db)) : ""
+        let index = db.dialect.namesIndexes ? db.dialect.indexed(by: try indexOfOutcomes(queue, db)) : ""
         let tables = "outcome \(index) JOIN \(db.dialect.jobs) ON job.id = outcome.id"
         return try conditions.ids(from: tables, order, db)
     }
@@ -119,7 +119,7 @@ private struct SearchConditions {
     private let table: String
     private let limit: Int
 
-    init(_ filter: JobFilter, after: Int64, table: String, _ dialect: Dialect) {
+    init(_ filter: JobFilter, after: Int64, table: String, _ dialect: any Dialect) {
         (self.table, limit) = (table, filter.limit)
         if after > 0 { require("\(table).id >", after) }
         if let before = filter.before { require("\(table).id <", before) }

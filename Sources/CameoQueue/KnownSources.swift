@@ -36,10 +36,7 @@ package struct SourcePage: Sendable {
         let prefix = selection.prefix ?? ""
         // No source goes on with the last character of Unicode.
         let end = prefix + "\u{10FFFF}"
-        let order = db.dialect.isSQLite ? "source" : "left(source, 512), source"
-        let beginnings =
-            db.dialect.isSQLite
-            ? "" : "left(source, 512) >= left(?1::text, 512) AND left(source, 512) <= left(?2::text, 512) AND"
+        let (order, beginnings) = (db.dialect.orderOfSources, db.dialect.rangeOfSources)
         let index = db.dialect.indexed(by: "thumbnail_source")
         names = try db.column(
             """

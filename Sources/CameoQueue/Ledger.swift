@@ -15,6 +15,10 @@ package struct Ledger {
         /// How many jobs ended, in the order of ``JobState/ends``.
         package var ends = [0, 0, 0]
 
+        /// What counts them in the tables: both, in their orders.
+        package static let columns =
+            JobState.allCases.map(\.rawValue) + JobState.ends.map { "ever_\($0.rawValue)" }
+
         mutating func enter(_ state: JobState) {
             changes[state.code] += 1
             if let index = JobState.ends.firstIndex(of: state) { ends[index] += 1 }
@@ -63,8 +67,7 @@ extension QueueTransaction {
     /// Records an available task, which may now be the first of its lane.
     package func raise(_ task: TaskRow) {
         wakeWorkers()
-        // In PostgreSQL only lanes of keys have a head.
-        guard dialect.isSQLite || task.key != 0, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
+        guard dialect.everyLaneHasHead || task.key != 0, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
         let rank = min(task.rank, ledger.heads[task.lane]?.rank ?? .max)
         ledger.heads[task.lane] = (task.queue, rank)
     }
@@ -87,9 +90,9 @@ extension QueueTransaction {
     package func queue(_ name: String) throws -> Int64 {
         if let id = ledger.queueIDs[name] { return id }
         try holdNames()
-        let row = try row("SELECT id, hook IS NOT NULL FROM queue WHERE name = ?1", [name])
-        let id: Int64 = try row.map { try $0[0] } ?? create("queue", name)
-        if try row?[1] == true { ledger.hookedQueues.insert(id) }
+        let row = try row("SELECT id, hook IS NOT NULL AS is_hooked FROM queue WHERE name = ?1", [name])
+        let id: Int64 = try row.map { try $0["id"] } ?? create("queue", name)
+        if try row?["is_hooked"] == true { ledger.hookedQueues.insert(id) }
         ledger.queueIDs[name] = id
         return id
     }
@@ -108,8 +111,8 @@ extension QueueTransaction {
         if let known = ledger.keyIDs[exact], limit == nil || limit == known.limit { return known.id }
         try holdNames()
         let row = try row("SELECT id, max_running, fixed FROM key WHERE name = ?1", [name])
-        let id: Int64 = try row.map { try $0[0] } ?? create("key", name, limit: limit ?? 1)
-        if let limit, let row, try limit != row[1], try row[2] == false {
+        let id: Int64 = try row.map { try $0["id"] } ?? create("key", name, limit: limit ?? 1)
+        if let limit, let row, try limit != row["max_running"], try row["fixed"] == false {
             try execute("UPDATE key SET max_running = ?1 WHERE id = ?2 AND fixed = \(dialect.no)", [limit, id])
             try settle(.key, id)
             wakeWorkers()

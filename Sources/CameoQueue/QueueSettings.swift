@@ -122,8 +122,9 @@ package enum LimitedTable: String, Sendable {
 extension QueueTransaction {
     private func bucket(_ table: LimitedTable, _ id: Int64) throws -> StartBucket? {
         let look = "SELECT rate_count, rate_period, rate_spent FROM \(table.rawValue) WHERE id = ?1"
-        guard let row = try row(look, [id]), let count: Int = try row[0] else { return nil }
-        return StartBucket(StartRate(count: count, period: try row[1]), spent: try row[2], now: now)
+        guard let row = try row(look, [id]), let count: Int = try row["rate_count"] else { return nil }
+        let rate = StartRate(count: count, period: try row["rate_period"])
+        return StartBucket(rate, spent: try row["rate_spent"], now: now)
     }
 
     /// How many starts a rate allows now.
@@ -150,21 +151,5 @@ extension QueueTransaction {
             "UPDATE \(table.rawValue) SET rate_count = ?1, rate_period = ?2, rate_spent = 0, opens_at = 0 WHERE id = ?3"
         try execute(change, [rate?.count, rate?.period, id])
         try settle(table, id)
-    }
-}
-
-extension Dialect {
-    /// The condition of rows to reopen, including those that a clock set back would keep closed for long.
-    package func isOpeningDue(at time: String) -> String {
-        "opens_at <> 0 AND (opens_at <= \(time) OR opens_at > \(time) + rate_period + 1)"
-    }
-
-    /// Whether there are such rows.
-    package func mayOpen(at time: String) -> String {
-        [LimitedTable.queue, .key].map { table in
-            let index = indexed(by: "\(table.rawValue)_opening")
-            return "EXISTS (SELECT 1 FROM \(table.rawValue) \(index) WHERE \(isOpeningDue(at: time)))"
-        }
-        .joined(separator: " OR ")
     }
 }

@@ -464,7 +464,7 @@ extension QueueStore {
             guard let row = try db.row("SELECT data, size FROM blob WHERE digest = ?1", [digest.hex]) else {
                 throw StoreError.notFound(uri: CameoURI.blob(digest).text)
             }
-            return (try row[0], try row[1])
+            return (try row["data"], try row["size"])
         }
         if let data = row.data, BlobDigest(of: data) != digest {
             throw .damagedBlob(digest: digest.description)

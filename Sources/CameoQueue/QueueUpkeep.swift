@@ -73,10 +73,10 @@ extension QueueStore {
         }
         let limits = Retention.states.map { retention.limit($0, now: now) }
         if !limits.contains(nil), let limit = limits.compactMap(\.self).min() {
-            let last: Int64? = try await read { try $0.query($0.dialect.lastExpiredChange, [limit, now])[0]["last"] }
+            let last: Int64? = try await read { try $0.value($0.dialect.lastExpiredChange, [limit, now]) }
             if let last {
                 try await steps.take { db in
-                    let page = db.dialect.isSQLite ? 1_000 : 5_000
+                    let page = db.dialect.changesOfAStep
                     let count = try db.execute(db.dialect.removalOfChanges, [last, page])
                     return PruneStep(isLast: count < page)
                 }

@@ -23,8 +23,11 @@ extension QueueStore {
             try [("thumbnail", "thumbnails"), ("source", "cached originals")].compactMap { table, name in
                 let rows = "SELECT count(*) FROM \(table)"
                 let lost = "\(rows) WHERE NOT EXISTS (SELECT 1 FROM blob WHERE blob.digest = \(table).blob)"
-                let look = "SELECT (\(rows) WHERE blob \(db.dialect.isIn("?1", .texts))) + (\(lost)), (\(rows))"
-                return try db.row(look, [damaged.map(\.hex)]).map { (name: name, damaged: try $0[0], all: try $0[1]) }
+                let damage = "(\(rows) WHERE blob \(db.dialect.isIn("?1", .texts))) + (\(lost))"
+                let look = "SELECT \(damage) AS damaged, (\(rows)) AS whole"
+                return try db.row(look, [damaged.map(\.hex)]).map {
+                    (name: name, damaged: try $0["damaged"], all: try $0["whole"])
+                }
             } as [(name: String, damaged: Int, all: Int)]
         }
         guard found.contains(where: { $0.damaged > most ?? max(usuallyRemoved, $0.all / 100) }) else { return nil }
@@ -63,7 +66,7 @@ extension QueueTransaction {
             (RecordKind.source, "NULL, uri", "AND NOT pinned"), (.thumbnail, "id, source", ""),
         ] {
             let rows = "FROM \(kind.rawValue) WHERE blob = ?1 \(condition)"
-            let selection = "SELECT \(names), blob, \(dialect.json(of: kind).row), CAST(?2 AS bigint) \(rows)"
+            let selection = "SELECT \(names), blob, \(kind.json(dialect)), CAST(?2 AS bigint) \(rows)"
             try execute("INSERT INTO set_aside(thumbnail, source, blob, entry, at) \(selection)", [digest.hex, now])
             thumbnails = try execute("DELETE \(rows)", [digest.hex])
         }
@@ -80,7 +83,7 @@ extension QueueTransaction {
         }
         var (restored, refused) = (0, 0)
         for (id, thumbnail, entry) in rows {
-            let insertion = dialect.json(of: thumbnail == nil ? .source : .thumbnail).insertion
+            let insertion = (thumbnail == nil ? RecordKind.source : .thumbnail).insertionOfJSON(dialect)
             do {
                 restored += try inSavepoint { try execute(insertion, [entry]) }
                 try execute("DELETE FROM set_aside WHERE id = ?1", [id])
@@ -93,16 +96,17 @@ extension QueueTransaction {
     }
 }
 
-extension Dialect {
-    /// A row of a table as JSON, and its insertion from that, `?1`, unless there is one with its key.
-    fileprivate func json(of kind: RecordKind) -> (row: String, insertion: String) {
-        // The last is one that records do not have.
-        let columns = kind.fields.map(\.name) + (kind == .thumbnail ? ["source_omitted"] : [])
-        let (table, names) = (kind.rawValue, columns.joined(separator: ", "))
-        let pairs = columns.map { "'\($0)', \($0)" }.joined(separator: ", ")
-        let values = columns.map { "?1 ->> '\($0)'" }.joined(separator: ", ")
-        let source = isSQLite ? "\(values) WHERE true" : "\(names) FROM json_populate_record(NULL::\(table), ?1::json)"
-        let insertion = "INSERT INTO \(table)(\(names)) SELECT \(source) ON CONFLICT DO NOTHING"
-        return (isSQLite ? "json_object(\(pairs))" : "row_to_json(\(table))::text", insertion)
+extension RecordKind {
+    /// The columns of a row that is set aside. The last is one that records do not have.
+    private var columns: [String] { fields.map(\.name) + (self == .thumbnail ? ["source_omitted"] : []) }
+
+    fileprivate func json(_ dialect: any Dialect) -> String { dialect.json(of: rawValue, columns) }
+
+    /// Inserts a row from JSON, `?1`, unless there is one with its key.
+    fileprivate func insertionOfJSON(_ dialect: any Dialect) -> String {
+        """
+        INSERT INTO \(rawValue)(\(columns.joined(separator: ", "))) SELECT \(dialect.row(of: rawValue, columns))
+        ON CONFLICT DO NOTHING
+        """
     }
 }

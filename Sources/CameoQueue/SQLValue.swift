@@ -57,7 +57,10 @@ extension QueueRow {
         get throws { try Value.read(place(of: column), of: self) }
     }
 
-    /// A column that is not NULL, by its place: for the only column, and for records that are read often.
+    /// A number as it is (``integer(_:)``).
+    package func number(_ column: String) throws -> Int64? { try integer(place(of: column)) }
+
+    /// A column that is not NULL, by its place: for the only column, and where a list of columns says the places.
     package subscript<Value: SQLReadable>(_ column: Int) -> Value {
         get throws {
             guard let value = try Value.read(column, of: self) else {
@@ -72,7 +75,7 @@ extension QueueRow {
     }
 }
 
-extension Int64: SQLBindable, SQLListElement, SQLReadable {
+extension Int64: SQLColumn, SQLListElement {
     package var sqlValue: SQLValue { .integer(self) }
     package static func value(of list: [Int64]) -> SQLValue { .integers(list) }
 
@@ -85,7 +88,7 @@ extension Int64: SQLBindable, SQLListElement, SQLReadable {
     }
 }
 
-extension Int: SQLBindable, SQLReadable {
+extension Int: SQLColumn {
     package var sqlValue: SQLValue { .integer(Int64(self)) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> Int? {
         try Int64.read(column, of: row).map(Int.init)
@@ -97,12 +100,12 @@ extension Double: SQLBindable, SQLReadable {
     package static func read(_ column: Int, of row: some QueueRow) throws -> Double? { try row.real(column) }
 }
 
-extension Bool: SQLBindable, SQLReadable {
+extension Bool: SQLColumn {
     package var sqlValue: SQLValue { .truth(self) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> Bool? { try row.truth(column) }
 }
 
-extension String: SQLBindable, SQLListElement, SQLReadable {
+extension String: SQLColumn, SQLListElement {
     package var sqlValue: SQLValue { .text(self) }
     package static func value(of list: [String]) -> SQLValue { .texts(list) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> String? { try row.text(column) }

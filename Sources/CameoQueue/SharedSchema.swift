@@ -1,153 +1,128 @@
-// Tables that both engines have alike, but for the words of their types.
-extension Dialect {
-    private var big: String { isSQLite ? "INTEGER" : "bigint" }
-    private var whole: String { isSQLite ? "INTEGER" : "integer" }
-    private var small: String { isSQLite ? "INTEGER" : "smallint" }
-    /// A number that a table gives its rows.
-    private var number: String { "\(big)\(isSQLite ? "" : " GENERATED ALWAYS AS IDENTITY") PRIMARY KEY" }
-    /// Text that is compared byte by byte.
-    private var name: String { isSQLite ? "TEXT" : "text COLLATE \"C\"" }
-    private var prose: String { isSQLite ? "TEXT" : "text" }
-    private var jsonType: String { isSQLite ? "TEXT" : "json" }
-    /// What follows the columns of a table, and of one whose rows lie in the index of their key.
-    private var strict: String { isSQLite ? " STRICT" : "" }
-    private var byKey: String { isSQLite ? " STRICT, WITHOUT ROWID" : "" }
+/// The words of a database in tables that both engines have alike but for them.
+package protocol SchemaWords: Sendable {
+    /// Types: of numbers by their size; of one that a table gives its rows; of text that is compared byte by byte, and of other
+    /// text; of JSON.
+    var big: String { get }
+    var whole: String { get }
+    var small: String { get }
+    var number: String { get }
+    var name: String { get }
+    var prose: String { get }
+    var json: String { get }
+    /// What follows the columns of a table, of one whose rows lie in the index of their key, and of one of many updates.
+    var strict: String { get }
+    var byKey: String { get }
+    var manyUpdates: String { get }
+    /// The time; the larger of two numbers; a random name; how a computed column is kept; false.
+    var now: String { get }
+    var latest: String { get }
+    var fresh: String { get }
+    var computed: String { get }
+    var no: String { get }
+    /// What ends the tables of sources, with their keys, and the index of thumbnails by source.
+    var keyOfSource: String { get }
+    var keyOfFailure: String { get }
+    var sourceOfThumbnail: String { get }
+    var isUnpinned: String { get }
+    var isColor: String { get }
+    var hasPeers: String { get }
+    func isArray(_ column: String) -> String
+    func truth(_ column: String, orElse: String) -> String
+    func neededJSON(_ column: String) -> String
+    func optionalJSON(_ column: String) -> String
+}
 
-    private func truth(_ column: String, orElse: String = "") -> String {
-        isSQLite
-            ? "\(column) INTEGER NOT NULL\(orElse) CHECK (\(column) IN (0, 1))" : "\(column) boolean NOT NULL\(orElse)"
-    }
-
-    private func optionalJSON(_ column: String) -> String {
-        isSQLite ? "\(column) TEXT CHECK (\(column) IS NULL OR json_valid(\(column)))" : "\(column) json"
-    }
-
-    private func isArray(_ column: String) -> String {
-        isSQLite ? "json_type(\(column)) IS 'array'" : "json_typeof(\(column)) = 'array'"
-    }
-
+extension SchemaWords {
     /// Thumbnails, the cache of sources, and the blobs that lost a reference.
     package var pictureTables: String {
-        let now = isSQLite ? "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)" : "now_ms()"
-        let latest = isSQLite ? "max" : "greatest"
-        let digits = String(repeating: "[0-9a-f]", count: 6)
-        let isColor =
-            isSQLite
-            ? "\n    length(dominant_color) = 7 AND dominant_color GLOB '#\(digits)'"
-            : "dominant_color ~ '^#[0-9a-f]{6}$'"
-        let sourceOfThumbnail =
-            isSQLite
-            ? "CREATE INDEX thumbnail_source ON thumbnail(source);"
-            : """
-            -- By its beginning where a source is too long for an index entry.
-            CREATE INDEX thumbnail_source ON thumbnail(left(source, 512));
-            """
-        let hasPeers =
-            isSQLite
-            ? "\(isArray("peers")) AND (pinned = 1 OR json_array_length(peers) > 0)"
-            : "\n    CASE WHEN \(isArray("peers")) THEN pinned OR json_array_length(peers) > 0 ELSE false END"
-        let keyOfSource =
-            isSQLite
-            ? ",\n  PRIMARY KEY (uri, scope, variant)\n)\(strict)"
-            : """
+        """
+        CREATE TABLE thumbnail(
+          id \(name) PRIMARY KEY CHECK (length(id) = 32),
+          blob \(name) NOT NULL REFERENCES blob(digest),
+          width \(whole) NOT NULL CHECK (width > 0),
+          height \(whole) NOT NULL CHECK (height > 0),
+          format \(prose) NOT NULL,
+          source \(name) NOT NULL,
+          \(neededJSON("rendition")),
+          source_digest \(name) NOT NULL,
+          -- SHA-256 of the overlay's bytes, if the rendition has one.
+          overlay_digest \(name) CHECK (length(overlay_digest) = 64),
+          source_seen \(big) NOT NULL,
+          renderer_version \(prose) NOT NULL,
+          job_id \(big) NOT NULL,
+          created_at \(big) NOT NULL,
+          updated_at \(big) NOT NULL,
+          -- Recorded to the hour only; 0: not read since recording began.
+          read_at \(big) NOT NULL DEFAULT 0,
+          -- When it was last read or made.
+          used_at \(big) GENERATED ALWAYS AS (\(latest)(read_at, updated_at)) \(computed),
+          \(truth("has_alpha", orElse: "")),
+          frames \(whole) NOT NULL CHECK (frames >= 1),
+          -- Base64 of at most 25 bytes.
+          thumb_hash \(prose) NOT NULL CHECK (length(thumb_hash) BETWEEN 4 AND 64),
+          blur_hash \(prose) NOT NULL CHECK (length(blur_hash) BETWEEN 6 AND 128),
+          dominant_color \(prose) NOT NULL CHECK (\(isColor)),
+          source_format \(prose) NOT NULL CHECK (length(source_format) > 0),
+          source_width \(whole) NOT NULL CHECK (source_width > 0),
+          source_height \(whole) NOT NULL CHECK (source_height > 0),
+          source_pages \(whole) NOT NULL CHECK (source_pages >= 1),
+          \(truth("source_has_alpha", orElse: "")),
+          -- Derived from format and pages; stored for the view.
+          \(truth("source_is_animated", orElse: "")),
+          \(truth("is_truncated", orElse: "")),
+          -- What is known of a video beyond the size of its frames; NULL for pictures.
+          \(optionalJSON("source_video"))
+        )\(byKey);
+        CREATE INDEX thumbnail_blob ON thumbnail(blob);
+        \(sourceOfThumbnail)
+        CREATE INDEX thumbnail_use ON thumbnail(used_at);
 
-            );
-            -- An index entry holds less than 2.7 kB, so that the texts, which may be longer, go in by their digests.
-            CREATE UNIQUE INDEX source_key ON source(text_digest(uri), scope,
-              text_digest(variant))
-            """
-        let keyOfFailure =
-            isSQLite
-            ? ",\n  PRIMARY KEY (uri, scope)\n)\(byKey)"
-            : "\n);\nCREATE UNIQUE INDEX source_failure_key ON source_failure(text_digest(uri), scope)"
-        return """
-            CREATE TABLE thumbnail(
-              id \(name) PRIMARY KEY CHECK (length(id) = 32),
-              blob \(name) NOT NULL REFERENCES blob(digest),
-              width \(whole) NOT NULL CHECK (width > 0),
-              height \(whole) NOT NULL CHECK (height > 0),
-              format \(prose) NOT NULL,
-              source \(name) NOT NULL,
-              rendition \(isSQLite ? "TEXT NOT NULL CHECK (json_valid(rendition))" : "json NOT NULL"),
-              source_digest \(name) NOT NULL,
-              -- SHA-256 of the overlay's bytes, if the rendition has one.
-              overlay_digest \(name) CHECK (length(overlay_digest) = 64),
-              source_seen \(big) NOT NULL,
-              renderer_version \(prose) NOT NULL,
-              job_id \(big) NOT NULL,
-              created_at \(big) NOT NULL,
-              updated_at \(big) NOT NULL,
-              -- Recorded to the hour only; 0: not read since recording began.
-              read_at \(big) NOT NULL DEFAULT 0,
-              -- When it was last read or made.
-              used_at \(big) GENERATED ALWAYS AS (\(latest)(read_at, updated_at)) \(isSQLite ? "VIRTUAL" : "STORED"),
-              \(truth("has_alpha")),
-              frames \(whole) NOT NULL CHECK (frames >= 1),
-              -- Base64 of at most 25 bytes.
-              thumb_hash \(prose) NOT NULL CHECK (length(thumb_hash) BETWEEN 4 AND 64),
-              blur_hash \(prose) NOT NULL CHECK (length(blur_hash) BETWEEN 6 AND 128),
-              dominant_color \(prose) NOT NULL CHECK (\(isColor)),
-              source_format \(prose) NOT NULL CHECK (length(source_format) > 0),
-              source_width \(whole) NOT NULL CHECK (source_width > 0),
-              source_height \(whole) NOT NULL CHECK (source_height > 0),
-              source_pages \(whole) NOT NULL CHECK (source_pages >= 1),
-              \(truth("source_has_alpha")),
-              -- Derived from format and pages; stored for the view.
-              \(truth("source_is_animated")),
-              \(truth("is_truncated")),
-              -- What is known of a video beyond the size of its frames; NULL for pictures.
-              \(optionalJSON("source_video"))
-            )\(byKey);
-            CREATE INDEX thumbnail_blob ON thumbnail(blob);
-            \(sourceOfThumbnail)
-            CREATE INDEX thumbnail_use ON thumbnail(used_at);
+        -- When the recording of something began. Until then any thumbnail may have been read; one row says so for all
+        -- of them.
+        CREATE TABLE epoch(name \(prose) PRIMARY KEY, since \(big) NOT NULL)\(byKey);
+        INSERT INTO epoch VALUES ('readings', \(now));
 
-            -- When the recording of something began. Until then any thumbnail may have been read; one row says so for all
-            -- of them.
-            CREATE TABLE epoch(name \(prose) PRIMARY KEY, since \(big) NOT NULL)\(byKey);
-            INSERT INTO epoch VALUES ('readings', \(now));
+        -- One answer of a source's server, whose bytes are a blob; or bytes that a program uploaded under a key.
+        CREATE TABLE source(
+          uri \(name) NOT NULL CHECK (uri <> ''),
+          -- A digest of the request's credentials; empty if there are none.
+          scope \(name) NOT NULL,
+          -- The request's values that the answer depends on (Vary); empty if there are none.
+          variant \(name) NOT NULL,
+          blob \(name) NOT NULL REFERENCES blob(digest),
+          size \(big) NOT NULL CHECK (size >= 0),
+          final_url \(prose) NOT NULL,
+          status \(whole) NOT NULL CHECK (status BETWEEN 200 AND 599),
+          fields \(json) NOT NULL CHECK (\(isArray("fields"))),
+          hops \(json) NOT NULL CHECK (\(isArray("hops"))),
+          media_type \(prose),
+          text_encoding \(prose),
+          requested_at \(big) NOT NULL,
+          responded_at \(big) NOT NULL,
+          fresh_until \(big) NOT NULL,
+          source_seen \(big) NOT NULL,
+          \(truth("pinned", orElse: " DEFAULT \(no)")),
+          -- The servers that the bytes came from; a worker checks them against its own address guard.
+          peers \(json) NOT NULL CHECK (\(hasPeers)),
+          stored_at \(big) NOT NULL,
+          last_used_at \(big) NOT NULL\(keyOfSource);
+        CREATE INDEX source_blob ON source(blob);
+        CREATE INDEX source_use ON source(last_used_at) WHERE \(isUnpinned);
 
-            -- One answer of a source's server, whose bytes are a blob; or bytes that a program uploaded under a key.
-            CREATE TABLE source(
-              uri \(name) NOT NULL CHECK (uri <> ''),
-              -- A digest of the request's credentials; empty if there are none.
-              scope \(name) NOT NULL,
-              -- The request's values that the answer depends on (Vary); empty if there are none.
-              variant \(name) NOT NULL,
-              blob \(name) NOT NULL REFERENCES blob(digest),
-              size \(big) NOT NULL CHECK (size >= 0),
-              final_url \(prose) NOT NULL,
-              status \(whole) NOT NULL CHECK (status BETWEEN 200 AND 599),
-              fields \(jsonType) NOT NULL CHECK (\(isArray("fields"))),
-              hops \(jsonType) NOT NULL CHECK (\(isArray("hops"))),
-              media_type \(prose),
-              text_encoding \(prose),
-              requested_at \(big) NOT NULL,
-              responded_at \(big) NOT NULL,
-              fresh_until \(big) NOT NULL,
-              source_seen \(big) NOT NULL,
-              \(truth("pinned", orElse: " DEFAULT \(no)")),
-              -- The servers that the bytes came from; a worker checks them against its own address guard.
-              peers \(jsonType) NOT NULL CHECK (\(hasPeers)),
-              stored_at \(big) NOT NULL,
-              last_used_at \(big) NOT NULL\(keyOfSource);
-            CREATE INDEX source_blob ON source(blob);
-            CREATE INDEX source_use ON source(last_used_at) WHERE \(isSQLite ? "pinned = 0" : "NOT pinned");
+        CREATE TABLE source_failure(
+          uri \(name) NOT NULL,
+          scope \(name) NOT NULL,
+          \(neededJSON("failure")),
+          since \(big) NOT NULL,
+          until \(big) NOT NULL,
+          source_seen \(big) NOT NULL,
+          peers \(json) NOT NULL CHECK (\(isArray("peers")))\(keyOfFailure);
+        CREATE INDEX source_failure_end ON source_failure(until);
 
-            CREATE TABLE source_failure(
-              uri \(name) NOT NULL,
-              scope \(name) NOT NULL,
-              failure \(isSQLite ? "TEXT NOT NULL CHECK (json_valid(failure))" : "json NOT NULL"),
-              since \(big) NOT NULL,
-              until \(big) NOT NULL,
-              source_seen \(big) NOT NULL,
-              peers \(jsonType) NOT NULL CHECK (\(isArray("peers")))\(keyOfFailure);
-            CREATE INDEX source_failure_end ON source_failure(until);
-
-            -- Blobs that lost a reference, and when; they may have others.
-            CREATE TABLE orphan(digest \(name) PRIMARY KEY, since \(big) NOT NULL)\(byKey);
-            CREATE INDEX orphan_since ON orphan(since);
-            """
+        -- Blobs that lost a reference, and when; they may have others.
+        CREATE TABLE orphan(digest \(name) PRIMARY KEY, since \(big) NOT NULL)\(byKey);
+        CREATE INDEX orphan_since ON orphan(since);
+        """
     }
 
     /// The batches of jobs, and what jobs need.
@@ -199,61 +174,57 @@ extension Dialect {
 
     /// Hooks and their deliveries.
     package var hookTables: String {
-        let fresh = isSQLite ? "(lower(hex(randomblob(16))))" : "replace(gen_random_uuid()::text, '-', '')"
-        let updated =
-            isSQLite
-            ? strict
-            : " WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)"
-        return """
-            CREATE TABLE job_hook(
-              job_id \(big) NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-              hook \(name) NOT NULL,
-              -- The job whose request named the hook: this one, or one that it superseded.
-              named_by \(big) NOT NULL,
-              PRIMARY KEY (job_id, hook, named_by)
-            )\(byKey);
+        """
+        CREATE TABLE job_hook(
+          job_id \(big) NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          hook \(name) NOT NULL,
+          -- The job whose request named the hook: this one, or one that it superseded.
+          named_by \(big) NOT NULL,
+          PRIMARY KEY (job_id, hook, named_by)
+        )\(byKey);
 
-            CREATE TABLE delivery(
-              seq \(number),
-              -- By which a receiver recognizes a delivery that it has already had.
-              id \(name) NOT NULL UNIQUE DEFAULT \(fresh),
-              job_id \(big) NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-              hook \(name) NOT NULL,
-              -- How the job ended. The job's own rows change if it is retried.
-              state \(small) NOT NULL CHECK (state BETWEEN 4 AND 6),
-              ended_at \(big) NOT NULL,
-              \(optionalJSON("failure")),
-              -- 0 waiting, 1 running, 2 delivered, 3 given up.
-              status \(small) NOT NULL DEFAULT 0 CHECK (status BETWEEN 0 AND 3),
-              -- When it is due or, once delivered or given up, when that was.
-              at \(big) NOT NULL,
-              -- From when its age counts: the end of the job, or an operator's retry.
-              since \(big) NOT NULL,
-              tries \(whole) NOT NULL DEFAULT 0 CHECK (tries >= 0),
-              -- Failed tries in a row, which decide the delay before the next.
-              failures \(whole) NOT NULL DEFAULT 0 CHECK (failures >= 0),
-              worker \(name),
-              -- Why the last try failed.
-              trouble \(prose),
-              CONSTRAINT "a running delivery must have a worker" CHECK ((status = 1) = (worker IS NOT NULL))
-            )\(updated);
-            -- Claim: what is due for a hook; reports: counts.
-            CREATE INDEX delivery_due ON delivery(hook, status, at);
-            -- Rescue: the deliveries of a worker.
-            CREATE INDEX delivery_worker ON delivery(worker) WHERE worker IS NOT NULL;
-            CREATE INDEX delivery_job ON delivery(job_id);
+        CREATE TABLE delivery(
+          seq \(number),
+          -- By which a receiver recognizes a delivery that it has already had.
+          id \(name) NOT NULL UNIQUE DEFAULT \(fresh),
+          job_id \(big) NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+          hook \(name) NOT NULL,
+          -- How the job ended. The job's own rows change if it is retried.
+          state \(small) NOT NULL CHECK (state BETWEEN 4 AND 6),
+          ended_at \(big) NOT NULL,
+          \(optionalJSON("failure")),
+          -- 0 waiting, 1 running, 2 delivered, 3 given up.
+          status \(small) NOT NULL DEFAULT 0 CHECK (status BETWEEN 0 AND 3),
+          -- When it is due or, once delivered or given up, when that was.
+          at \(big) NOT NULL,
+          -- From when its age counts: the end of the job, or an operator's retry.
+          since \(big) NOT NULL,
+          tries \(whole) NOT NULL DEFAULT 0 CHECK (tries >= 0),
+          -- Failed tries in a row, which decide the delay before the next.
+          failures \(whole) NOT NULL DEFAULT 0 CHECK (failures >= 0),
+          worker \(name),
+          -- Why the last try failed.
+          trouble \(prose),
+          CONSTRAINT "a running delivery must have a worker" CHECK ((status = 1) = (worker IS NOT NULL))
+        )\(manyUpdates);
+        -- Claim: what is due for a hook; reports: counts.
+        CREATE INDEX delivery_due ON delivery(hook, status, at);
+        -- Rescue: the deliveries of a worker.
+        CREATE INDEX delivery_worker ON delivery(worker) WHERE worker IS NOT NULL;
+        CREATE INDEX delivery_job ON delivery(job_id);
 
-            -- The hooks that a worker can deliver to.
-            CREATE TABLE worker_hook(
-              worker \(name) NOT NULL REFERENCES worker(id) ON DELETE CASCADE,
-              hook \(name) NOT NULL,
-              PRIMARY KEY (worker, hook)
-            )\(byKey);
-            """
+        -- The hooks that a worker can deliver to.
+        CREATE TABLE worker_hook(
+          worker \(name) NOT NULL REFERENCES worker(id) ON DELETE CASCADE,
+          hook \(name) NOT NULL,
+          PRIMARY KEY (worker, hook)
+        )\(byKey);
+        """
     }
 
     /// The indexes by which workers find unfinished jobs.
-    package static let taskIndexes = """
+    package var taskIndexes: String {
+        """
         -- Claim: the first jobs of a lane.
         CREATE INDEX task_ready ON task(lane, rank) WHERE state = 1 AND crash_count < 3;
         -- Claim: poison jobs.
@@ -265,4 +236,5 @@ extension Dialect {
         -- Sweep and rescue: a worker's running jobs.
         CREATE INDEX task_running ON task(worker) WHERE state = 2;
         """
+    }
 }

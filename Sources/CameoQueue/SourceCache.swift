@@ -19,35 +19,23 @@ private let useInterval: Int64 = 60_000
 extension QueueTransaction {
     /// The number of a fetch that begins now: higher than those of all that have begun.
     package func nextSourceSeen() throws -> Int64 {
-        let next: Int64? = try value(
-            dialect.isSQLite
-                ? "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
-                : "SELECT nextval('source_seen')"
-        )
-        guard let next else { throw StoreError.failed("the sequence source_seen is missing") }
+        guard let next: Int64 = try value(dialect.nextFetch) else {
+            throw StoreError.failed("the sequence source_seen is missing")
+        }
         return next
     }
 
     /// Keeps an answer in place of an older one, and removes a failure remembered under its key.
     package func keep(_ source: CachedSource, _ blob: PreparedBlob, budget: Int?) throws -> KeptSource {
         try blob.insert(self)
-        let key: [(any SQLBindable)?] = [source.key.uri, source.key.scopeText, source.variant]
-        let own: [(any SQLBindable)?] = [blob.digest.hex, blob.size, source.isPinned, try source.peers.stored]
+        let ends: [(any SQLBindable)?] = [source.isPinned, try source.peers.stored, now, now]
         let count = try execute(
             """
-            INSERT INTO source(uri, scope, variant, blob, size, pinned, peers, final_url, status, fields, hops, media_type,
-              text_encoding, requested_at, responded_at, fresh_until, source_seen, stored_at, last_used_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18)
-            ON CONFLICT (\(dialect.sourceConflict)) DO UPDATE SET
-              blob = excluded.blob, size = excluded.size, pinned = excluded.pinned, peers = excluded.peers,
-              final_url = excluded.final_url, status = excluded.status, fields = excluded.fields, hops = excluded.hops,
-              media_type = excluded.media_type, text_encoding = excluded.text_encoding,
-              requested_at = excluded.requested_at, responded_at = excluded.responded_at,
-              fresh_until = excluded.fresh_until, source_seen = excluded.source_seen,
-              stored_at = excluded.stored_at, last_used_at = excluded.last_used_at
+            \(CachedSource.insertion)
+            ON CONFLICT (\(dialect.key("uri")), scope, \(dialect.key("variant"))) DO UPDATE SET \(CachedSource.replacement)
             WHERE source.source_seen <= excluded.source_seen
             """,
-            key + own + (try source.headValues) + [now]
+            source.place + [blob.digest.hex, blob.size] + (try source.headValues) + ends
         )
         guard count == 1 else {
             // The bytes may already be stored; with a row, the next collection finds and removes them.
@@ -109,11 +97,8 @@ extension QueueTransaction {
             bytes += try row["size"]
         }
         if count > 0 {
-            let addition =
-                dialect.isSQLite
-                ? "UPDATE total SET value = value + ?2 WHERE name = ?1" : "INSERT INTO total_delta VALUES (?1, ?2)"
-            try execute(addition, ["sources_evicted", count])
-            try execute(addition, ["source_bytes_evicted", bytes])
+            try execute(dialect.additionToTotal, ["sources_evicted", count])
+            try execute(dialect.additionToTotal, ["source_bytes_evicted", bytes])
         }
         return total - bytes <= budget || candidates.isEmpty
     }
@@ -121,10 +106,7 @@ extension QueueTransaction {
     /// Removes source failures that have expired, the first to expire before others, and returns their number.
     func removeFailures(atMost limit: Int) throws -> Int {
         let expired = "FROM source_failure WHERE until <= ?1 ORDER BY until LIMIT ?2 \(dialect.skippingLocked)"
-        let isExpired =
-            dialect.isSQLite
-            ? "(uri, scope) IN (SELECT uri, scope \(expired))" : "ctid = ANY (ARRAY(SELECT ctid \(expired)))"
-        return try execute("DELETE FROM source_failure WHERE \(isExpired)", [now, limit])
+        return try execute("DELETE FROM source_failure WHERE \(dialect.isSourceFailure(expired))", [now, limit])
     }
 
     /// Removes everything cached for a source, but the beginnings of downloads.
@@ -168,21 +150,18 @@ extension QueueStore {
 
     package func freshen(_ source: CachedSource) async throws(StoreError) -> Bool {
         try await commit(.begun) { db in
-            let place = [source.key.uri, source.key.scopeText, source.variant, source.blob.hex]
-            return try db.execute(
+            try db.execute(
                 """
-                UPDATE source SET final_url = ?5, status = ?6, fields = ?7, hops = ?8, media_type = ?9,
-                  text_encoding = ?10, requested_at = ?11, responded_at = ?12, fresh_until = ?13, source_seen = ?14,
-                  last_used_at = ?15
-                WHERE \(db.dialect.oneSource) AND blob = ?4 AND source_seen <= ?14
+                UPDATE source SET \(CachedSource.change)
+                WHERE \(db.dialect.oneSource) AND blob = ?4 AND source_seen <= ?5
                 """,
-                place + (try source.headValues) + [db.now]
+                source.place + [source.blob.hex, source.sourceSeen] + (try source.headValues) + [db.now]
             ) == 1
         }
     }
 
     package func touch(_ source: CachedSource) async throws(StoreError) {
-        let key = [source.key.uri, source.key.scopeText, source.variant]
+        let key = source.place
         let isDue = try await read { db in
             try db.value(
                 "SELECT EXISTS (SELECT 1 FROM source WHERE \(db.dialect.oneSource) AND last_used_at < ?4)",
@@ -202,7 +181,7 @@ extension QueueStore {
         try await commit(.begun) { db in
             _ = try db.execute(
                 "DELETE FROM source WHERE \(db.dialect.oneSource) AND blob = ?4 AND source_seen <= ?5",
-                [source.key.uri, source.key.scopeText, source.variant, source.blob.hex, source.sourceSeen]
+                source.place + [source.blob.hex, source.sourceSeen]
             )
         }
     }
@@ -222,7 +201,7 @@ extension QueueStore {
                 SELECT ?1, ?2, \(dialect.json("?3")), CAST(?4 AS bigint), CAST(?5 AS bigint), CAST(?6 AS bigint),
                     \(dialect.json("?7"))
                   WHERE NOT EXISTS (SELECT 1 FROM source WHERE \(dialect.sourceOfKey) AND source_seen > ?6)
-                ON CONFLICT (\(dialect.failureConflict)) DO UPDATE SET
+                ON CONFLICT (\(dialect.key("uri")), scope) DO UPDATE SET
                   failure = excluded.failure, since = excluded.since, until = excluded.until,
                   source_seen = excluded.source_seen, peers = excluded.peers
                 WHERE excluded.source_seen >= source_failure.source_seen
@@ -252,10 +231,16 @@ extension QueueStore {
 }
 
 extension CachedSource {
-    fileprivate static let columns = """
-        variant, final_url, status, fields, requested_at, responded_at, hops, media_type, text_encoding, fresh_until, blob, \
-        size, source_seen, peers, pinned
-        """
+    // What all statements about a row are made of: its columns, those after its key, and those of them that a 304 may change.
+    private static let names = RecordKind.source.names
+    private static let (own, heads) = (Array(names[3...]), Array(names[5...14]) + ["last_used_at"])
+    fileprivate static let columns = names[2...].joined(separator: ", ")
+    fileprivate static let insertion = names.insertion(into: "source")
+    fileprivate static let replacement = own.replacement
+    /// Changes the head, whose values begin with the sixth parameter.
+    fileprivate static let change = heads.enumerated().map { "\($1) = ?\($0 + 6)" }.list
+
+    fileprivate var place: [(any SQLBindable)?] { [key.uri, key.scopeText, variant] }
 
     fileprivate init(_ row: some QueueRow, key: SourceKey) throws {
         guard let blob = BlobDigest(hex: try row["blob"] as String) else {
@@ -283,7 +268,7 @@ extension CachedSource {
         )
     }
 
-    /// The values of the columns that a 304 may change, in the order of the statements that write them.
+    /// The values of the columns that a 304 may change, but the time of last use.
     fileprivate var headValues: [(any SQLBindable)?] {
         get throws {
             [

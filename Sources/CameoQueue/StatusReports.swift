@@ -24,27 +24,27 @@ extension QueueTransaction {
             """
             SELECT name, paused, max_running, rate_count, rate_period, hook, background, CASE WHEN available > 0 THEN
               (SELECT min(due) FROM task \(dialect.indexed(by: "task_waiting"))
-                WHERE task.queue = queue.id AND \(TaskRow.isAvailable)) END,
+                WHERE task.queue = queue.id AND \(TaskRow.isAvailable)) END AS oldest,
               paused_at, \(states.map(\.rawValue).joined(separator: ", "))
             FROM queue JOIN \(dialect.queueCounts) AS counts ON counts.queue = queue.id
             """
         )
         func age(_ time: Int64?) -> Double? { time.map { max(0, Double(now) - Double($0)) / 1_000 } }
-        // By the places of columns, because there may be thousands of queues.
         var queues = try rows.map { row in
-            let name: String = try row[0]
+            let name: String = try row["name"]
             let more = arrivals.removeValue(forKey: ExactText(name))
             var jobs = more?.jobs ?? [:]
-            for (index, state) in states.enumerated() { jobs[state, default: 0] += try row[9 + index] }
-            let oldest: Int64? = try row[7]
+            for state in states { jobs[state, default: 0] += try row[state.rawValue] }
+            let oldest: Int64? = try row["oldest"]
             var queue = StatusReport.Queue(name: name, jobs: jobs)
             queue.oldestWaitingSeconds = age([more?.oldest, oldest].compactMap { $0 }.min())
-            queue.paused = try row[1]
-            queue.maxRunning = try row[2]
-            queue.rate = try (row[3] as Int?).map { try StartRate(count: $0, period: row[4]).description }
-            queue.hook = try row[5]
-            queue.background = try (row[6] as Bool) ? true : nil
-            queue.pausedAt = try (row[8] as Int64?).map(Date.init(milliseconds:))
+            queue.paused = try row["paused"]
+            queue.maxRunning = try row["max_running"]
+            queue.rate = try (row["rate_count"] as Int?)
+                .map { try StartRate(count: $0, period: row["rate_period"]).description }
+            queue.hook = try row["hook"]
+            queue.background = try (row["background"] as Bool) ? true : nil
+            queue.pausedAt = try (row["paused_at"] as Int64?).map(Date.init(milliseconds:))
             return queue
         }
         queues += arrivals.map { name, waiting in
@@ -208,7 +208,7 @@ extension QueueTransaction {
         let rows = try query(
             """
             SELECT id, host, pid, version, started_at, lease_until, concurrency, stop_mode, renderer_version, quiet_hours, trouble,
-              \(dialect.isSQLite ? "queues" : "array_to_json(queues)") AS queues,
+              \(dialect.queuesOfWorker) AS queues,
               (SELECT count(*) FROM task \(dialect.indexed(by: "task_running"))
                 WHERE \(TaskRow.isRunning) AND task.worker = worker.id) AS running,
               (SELECT \(dialect.lines("lack", by: "lack")) FROM worker_lack

@@ -3,8 +3,8 @@ internal import CameoStore
 
 /// The queue's row of an unfinished job.
 package struct TaskRow: Sendable {
-    package let id: Int64
-    package let queue: Int64
+    package private(set) var id: Int64
+    package private(set) var queue: Int64
     package private(set) var key: Int64 = 0
     package private(set) var lane: Int64 = 0
     package var state = JobState.available
@@ -28,12 +28,60 @@ package struct TaskRow: Sendable {
 
     package var rank: Int64 { Rank.of(id, due: due, priority: priority) }
 
-    /// The columns that ``init(_:)`` reads, in its order.
-    package static let columns = [
-        "id", "queue", "key", "lane", "state", "priority", "due", "attempt", "max_attempts", "crash_count", "tries",
-        "attempted_at", "failed", "refresh", "unique_key", "upload", "token", "worker", "hooked", "fetch_after",
-    ]
-    .map { "task.\($0)" }.joined(separator: ", ")
+    /// The columns of ``RecordKind/task``, and those of a claim.
+    fileprivate mutating func pass(_ column: inout some ColumnPass) throws {
+        // One that was cut would name no row, and a claim would find the task again and again.
+        var (number, rank) = (RowNumber(number: id), rank)
+        try column(&number)
+        id = number.number
+        try column(&queue)
+        try column(&key)
+        try column(&lane)
+        try column(&state)
+        try column(&priority)
+        try column(&due)
+        try column(&rank)
+        try column(&attempt)
+        try column(&maxAttempts)
+        try column(&crashCount)
+        try column(&tries)
+        try column(&attemptedAt)
+        try column(&failed)
+        try column(&refresh)
+        try column(&uniqueKey)
+        try column(&upload)
+        try column(&isHooked)
+        try column(&fetchAfter)
+        try column(&token)
+        try column(&worker)
+    }
+
+    private static let names = RecordKind.task.names + ["token", "worker"]
+
+    /// The columns that ``init(_:)`` reads.
+    package static let columns = names.map { "task.\($0)" }.list
+
+    /// Inserts a task, with ``entered``, and the number of the last fetch in place of its own.
+    package static func insertion(after lastFetch: String) -> String {
+        let places = RecordKind.task.names.dropLast().map(\.self).places + [lastFetch]
+        return "INSERT INTO task(\(RecordKind.task.names.list)) VALUES (\(places.list))"
+    }
+
+    fileprivate var values: [(any SQLBindable)?] {
+        var (row, column) = (self, ColumnValues())
+        // Only reading throws.
+        try? row.pass(&column)
+        return column.values
+    }
+
+    /// The values of a task that is new: all but the last of ``RecordKind/task``.
+    package var entered: [(any SQLBindable)?] { values.dropLast(3) }
+
+    /// Updates all columns.
+    fileprivate static let change = {
+        let changes = zip(names, names.places).dropFirst().map { "\($0) = \($1)" }
+        return "UPDATE task SET \(changes.list) WHERE id = ?1"
+    }()
 }
 
 // Conditions as SQL, with numbers and not parameters: a partial index serves only queries that repeat its own condition.
@@ -53,32 +101,15 @@ extension TaskRow {
 
 extension TaskRow {
     /// What the counts, the change feed and hooks need of a job.
-    package init(id: Int64, queue: Int64, key: Int64, isHooked: Bool = false) {
-        self.init(id: id, queue: queue, key: key, due: 0, isHooked: isHooked)
+    package init(id: Int64, queue: Int64, key: Int64, lane: Int64 = 0, isHooked: Bool = false) {
+        self.init(id: id, queue: queue, key: key, lane: lane, due: 0, isHooked: isHooked)
     }
 
+    /// Reads ``columns``.
     package init(_ row: some QueueRow) throws {
-        // One that was cut would name no row, and a claim would find the task again and again.
-        id = try row.integer(0) ?? 0
-        queue = try row[1]
-        key = try row[2]
-        lane = try row[3]
-        state = try JobState(code: row[4])
-        priority = try row[5]
-        due = try row[6]
-        attempt = try row[7]
-        maxAttempts = try row[8]
-        crashCount = try row[9]
-        tries = try row[10]
-        attemptedAt = try row[11]
-        failed = try row[12]
-        refresh = Refresh(code: try row[13])
-        uniqueKey = try row[14]
-        upload = try row[15]
-        token = try row[16]
-        worker = try row[17]
-        isHooked = try row[18]
-        fetchAfter = try row[19]
+        self.init(id: 0, queue: 0, key: 0)
+        var reading = ColumnReading(row)
+        try pass(&reading)
     }
 }
 
@@ -88,32 +119,10 @@ extension QueueTransaction {
 
     /// Inserts a new task, which waits and has no attempts, except those before a manual retry (`tries`).
     package func insert(_ task: TaskRow) throws {
-        try execute(
-            dialect.insertionOfTask,
-            [
-                task.id, task.queue, task.key, task.lane, task.state.code, task.priority, task.due, task.rank,
-                task.maxAttempts, task.tries, task.attemptedAt, task.refresh.code, task.uniqueKey, task.upload,
-                task.isHooked,
-            ]
-        )
+        try execute(dialect.insertionOfTask, task.entered)
     }
 
-    /// Updates all mutable columns.
-    package func update(_ task: TaskRow) throws {
-        try execute(
-            """
-            UPDATE task SET state = ?1, priority = ?2, due = ?3, rank = ?4, attempt = ?5, crash_count = ?6, tries = ?7,
-              attempted_at = ?8, failed = ?9, refresh = ?10, unique_key = ?11, upload = ?12, token = ?13, worker = ?14,
-              hooked = ?15, fetch_after = ?16
-            WHERE id = ?17
-            """,
-            [
-                task.state.code, task.priority, task.due, task.rank, task.attempt, task.crashCount, task.tries,
-                task.attemptedAt, task.failed, task.refresh.code, task.uniqueKey, task.upload, task.token, task.worker,
-                task.isHooked, task.fetchAfter, task.id,
-            ]
-        )
-    }
+    package func update(_ task: TaskRow) throws { try execute(TaskRow.change, task.values) }
 
     package func delete(_ task: TaskRow) throws { try execute("DELETE FROM task WHERE id = ?1", [task.id]) }
 

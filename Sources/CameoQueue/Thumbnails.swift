@@ -2,15 +2,13 @@ package import CameoModel
 package import CameoStore
 package import Foundation
 
+/// The thumbnails that a store has, and how they are stored.
 extension QueueTransaction {
     /// The thumbnails whose id meets a condition on `?1`.
     private func thumbnails(whoseID condition: String, _ value: some SQLBindable) throws -> [Thumbnail] {
         try query(
             """
-            SELECT thumbnail.id AS id, thumbnail.blob AS blob, thumbnail.source_digest AS source_digest, format, width, height,
-              updated_at, has_alpha, frames, thumb_hash, blur_hash, dominant_color, source_format, source_width,
-              source_height, source_pages, source_has_alpha, is_truncated, source_video, source_omitted, blob.size AS size,
-              storyboard
+            SELECT \(ThumbnailColumn.shown), blob.size AS size, storyboard
             FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE thumbnail.id \(condition)
             """,
             [value]
@@ -53,7 +51,9 @@ extension QueueTransaction {
             """,
             [thumbnails.map(\.text), seen.sourceDigest.hex, seen.rendererVersion]
         )
-        .map { row in try (id: row[0] as String, overlay: row[1] as String?, blob: row[2] as String) }
+        .map { row in
+            try (id: row["id"] as String, overlay: row["overlay_digest"] as String?, blob: row["blob"] as String)
+        }
         return zip(thumbnails, seen.overlayDigests).compactMap { id, overlay in
             made.first { $0.id == id.text && $0.overlay == overlay?.hex }.flatMap { BlobDigest(hex: $0.blob) }
         }
@@ -167,45 +167,71 @@ package struct MadeThumbnails: Sendable {
     }
 }
 
+/// The columns of `thumbnail`, in the order of statements.
+private enum ThumbnailColumn: Int, CaseIterable {
+    case id, blob, width, height, format, frames, sourceDigest, updatedAt, hasAlpha, thumbHash, blurHash, dominantColor
+    case sourceFormat, sourceWidth, sourceHeight, sourcePages, sourceHasAlpha, isTruncated, sourceVideo, sourceOmitted
+    // Not read with the others.
+    case overlayDigest, sourceSeen, rendererVersion, jobId, sourceIsAnimated
+    // These stay when it is made again.
+    case source, rendition, createdAt
+
+    static let names = allCases.map { column in
+        "\(column)".replacing(#/[A-Z]/#) { "_\($0.output.lowercased())" }
+    }
+    static let changing = Array(names[1..<source.rawValue])
+    static let shown = names[..<overlayDigest.rawValue].map { "thumbnail.\($0)" }.list
+}
+
+extension QueueRow {
+    /// A column of a row that ``ThumbnailColumn/shown`` begins.
+    fileprivate subscript<Value: SQLReadable>(_ column: ThumbnailColumn) -> Value {
+        get throws { try self[column.rawValue] }
+    }
+    fileprivate subscript<Value: SQLReadable>(_ column: ThumbnailColumn) -> Value? {
+        get throws { try self[column.rawValue] }
+    }
+}
+
 extension Thumbnail {
     fileprivate init(_ row: some QueueRow) throws {
-        let name: String = try row["id"]
-        guard let id = ThumbnailID(name), let blob = BlobDigest(hex: try row["blob"] as String),
-            let sourceDigest = BlobDigest(hex: try row["source_digest"] as String),
-            let format = Rendition.Format(rawValue: try row["format"]), let color = Color(try row["dominant_color"]),
-            let sourceFormat = PictureFormat(rawValue: try row["source_format"])
+        let name: String = try row[.id]
+        guard let id = ThumbnailID(name), let blob = BlobDigest(hex: try row[.blob] as String),
+            let sourceDigest = BlobDigest(hex: try row[.sourceDigest] as String),
+            let format = Rendition.Format(rawValue: try row[.format]), let color = Color(try row[.dominantColor]),
+            let sourceFormat = PictureFormat(rawValue: try row[.sourceFormat])
         else { throw StoreError.failed("thumbnail \(name) has a malformed row") }
         self.init(
             id: id,
             blob: blob,
-            width: try row["width"],
-            height: try row["height"],
+            width: try row[.width],
+            height: try row[.height],
             format: format,
             bytes: try row["size"],
             sourceDigest: sourceDigest,
-            updatedAt: Date(milliseconds: try row["updated_at"]),
+            updatedAt: Date(milliseconds: try row[.updatedAt]),
             facts: ThumbnailFacts(
-                hasAlpha: try row["has_alpha"],
-                frames: try row["frames"],
+                hasAlpha: try row[.hasAlpha],
+                frames: try row[.frames],
                 placeholder: Placeholder(
-                    thumbHash: try row["thumb_hash"],
-                    blurHash: try row["blur_hash"],
+                    thumbHash: try row[.thumbHash],
+                    blurHash: try row[.blurHash],
                     dominantColor: color
                 ),
                 source: PictureFacts(
                     format: sourceFormat,
-                    width: try row["source_width"],
-                    height: try row["source_height"],
-                    pages: try row["source_pages"],
-                    hasAlpha: try row["source_has_alpha"],
-                    video: try (row["source_video"] as String?).map {
+                    width: try row[.sourceWidth],
+                    height: try row[.sourceHeight],
+                    pages: try row[.sourcePages],
+                    hasAlpha: try row[.sourceHasAlpha],
+                    video: try (row[.sourceVideo] as String?).map {
                         try WireFormat.decode(VideoFacts.self, from: Data($0.utf8))
                     },
-                    omitted: try (row["source_omitted"] as String?).map {
+                    omitted: try (row[.sourceOmitted] as String?).map {
                         try WireFormat.decode([String].self, from: Data($0.utf8)).compactMap(PictureFacts.Part.init)
                     } ?? []
                 ),
-                isTruncated: try row["is_truncated"]
+                isTruncated: try row[.isTruncated]
             ),
             storyboard: try (row["storyboard"] as String?).map {
                 try Rendition.Storyboard(json: try JSONValue(parsing: $0.utf8), at: "storyboard")
@@ -217,25 +243,10 @@ extension Thumbnail {
 extension RenderedThumbnail {
     /// The statement that stores a thumbnail (invariant I4): an older fetch never replaces a newer one's.
     package static let upsertion = """
-        INSERT INTO thumbnail(id, blob, width, height, format, source, rendition, source_digest, overlay_digest,
-          source_seen, renderer_version, job_id, created_at, updated_at, has_alpha, frames, thumb_hash, blur_hash,
-          dominant_color, source_format, source_width, source_height, source_pages, source_has_alpha,
-          source_is_animated, is_truncated, source_video, source_omitted)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-          ?22, ?23, ?24, ?25, ?26, ?27)
-        ON CONFLICT (id) DO UPDATE SET
-          \(replacement)
+        \(ThumbnailColumn.names.insertion(into: "thumbnail"))
+        ON CONFLICT (id) DO UPDATE SET \(ThumbnailColumn.changing.replacement)
         WHERE excluded.source_seen >= thumbnail.source_seen
         """
-
-    /// The columns that change when a thumbnail is made again.
-    private static let replacement = [
-        "blob", "width", "height", "format", "source_digest", "overlay_digest", "source_seen", "renderer_version",
-        "job_id", "updated_at", "has_alpha", "frames", "thumb_hash", "blur_hash", "dominant_color", "source_format",
-        "source_width", "source_height", "source_pages", "source_has_alpha", "source_is_animated", "is_truncated",
-        "source_video", "source_omitted",
-    ]
-    .map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
     /// The values of ``upsertion``.
     package func values(
@@ -245,20 +256,39 @@ extension RenderedThumbnail {
         now: Int64
     ) throws -> [(any SQLBindable)?] {
         let source = encoded.source ?? provenance.picture
-        let own: [(any SQLBindable)?] = [
-            id.text, blob.hex, encoded.width, encoded.height, encoded.format.rawValue, provenance.source,
-            rendition.json.canonicalText, provenance.sourceDigest.hex, overlayDigest?.hex, provenance.sourceSeen,
-            provenance.rendererVersion, jobID, now,
-        ]
-        let facts: [(any SQLBindable)?] = [
-            encoded.hasAlpha, encoded.frames, encoded.placeholder.thumbHash, encoded.placeholder.blurHash,
-            encoded.placeholder.dominantColorText, source.format.rawValue, source.width, source.height, source.pages,
-            source.hasAlpha, source.isAnimated, provenance.isTruncated,
-            try source.video.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) },
-            source.omitted.isEmpty
-                ? nil : JSONValue.array(source.omitted.map { .string($0.rawValue) }).canonicalText,
-        ]
-        return own + facts
+        return try ThumbnailColumn.allCases.map { column in
+            switch column {
+            case .id: id.text
+            case .blob: blob.hex
+            case .width: encoded.width
+            case .height: encoded.height
+            case .format: encoded.format.rawValue
+            case .frames: encoded.frames
+            case .sourceDigest: provenance.sourceDigest.hex
+            case .updatedAt, .createdAt: now
+            case .hasAlpha: encoded.hasAlpha
+            case .thumbHash: encoded.placeholder.thumbHash
+            case .blurHash: encoded.placeholder.blurHash
+            case .dominantColor: encoded.placeholder.dominantColorText
+            case .sourceFormat: source.format.rawValue
+            case .sourceWidth: source.width
+            case .sourceHeight: source.height
+            case .sourcePages: source.pages
+            case .sourceHasAlpha: source.hasAlpha
+            case .isTruncated: provenance.isTruncated
+            case .sourceVideo: try source.video.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) }
+            case .sourceOmitted:
+                source.omitted.isEmpty
+                    ? nil : JSONValue.array(source.omitted.map { .string($0.rawValue) }).canonicalText
+            case .overlayDigest: overlayDigest?.hex
+            case .sourceSeen: provenance.sourceSeen
+            case .rendererVersion: provenance.rendererVersion
+            case .jobId: jobID
+            case .sourceIsAnimated: source.isAnimated
+            case .source: provenance.source
+            case .rendition: rendition.json.canonicalText
+            }
+        }
     }
 }
 

@@ -30,16 +30,12 @@ extension QueueTransaction {
         _ background: BackgroundJobs,
         attemptedBefore time: Int64? = nil
     ) throws -> (job: Int64, queue: Int64, queueName: String, isBackground: Bool, key: Int64)? {
-        let isFull =
-            dialect.isSQLite
-            ? "full = 1"
-            : "max_running <= (SELECT count(*) FROM task AS other WHERE other.queue = queue.id AND other.\(TaskRow.isRunning))"
         let row = try row(
             """
-            SELECT task.id, queue.id, queue.name, queue.background, task.key
+            SELECT task.id AS id, queue, name, background, task.key AS key
             FROM task \(dialect.indexed(by: "task_poison")) JOIN queue ON queue.id = task.queue
             WHERE task.\(TaskRow.isPoison) AND NOT paused AND queue.opens_at = 0
-              AND NOT coalesce(\(isFull), false) AND (CAST(?1 AS bigint) IS NULL OR attempted_at <= ?1)
+              AND NOT coalesce(\(dialect.isFullQueue), false) AND (CAST(?1 AS bigint) IS NULL OR attempted_at <= ?1)
               AND (?2 OR NOT queue.background) AND (?3 OR queue.name \(dialect.isIn("?4", .texts)))
               AND NOT EXISTS (SELECT 1 FROM key WHERE key.id = task.key
                 AND (key.opens_at <> 0 OR key.max_running <= \(dialect.runningOfKey)))
@@ -47,7 +43,11 @@ extension QueueTransaction {
             """,
             [time, background == .included, queues == nil, queues ?? []]
         )
-        return try row.map { try (job: $0[0], queue: $0[1], queueName: $0[2], isBackground: $0[3], key: $0[4]) }
+        return try row.map {
+            try (
+                job: $0["id"], queue: $0["queue"], queueName: $0["name"], isBackground: $0["background"], key: $0["key"]
+            )
+        }
     }
 
     /// Merges a request or job into a waiting job: the higher priority, the earlier time, the more thorough refresh,

@@ -107,9 +107,9 @@ extension PostgreSQLStore {
                 (SELECT count(*) FROM (SELECT id FROM worker WHERE lease_until > now_ms() UNION
                   SELECT worker FROM task WHERE \(TaskRow.isRunning)) AS workers)
                 """
-            let look = "SELECT bytes_place, \(needed), \(using) FROM schema_version"
+            let look = "SELECT bytes_place, \(needed) AS blobs, \(using) AS workers FROM schema_version"
             guard let row = try connection.run(look).rows.first else { throw StoreError.notAStore(path: url.location) }
-            let (before, blobs, workers): (String?, Int, Int) = (try row[0], try row[1], try row[2])
+            let (before, blobs, workers): (String?, Int, Int) = try (row["bytes_place"], row["blobs"], row["workers"])
             guard before != storage.location else { return before }
             let changed = try connection.run(
                 """

@@ -106,9 +106,9 @@ extension PostgreSQLTransaction {
             return exists ? (size: 0, createdAt: .max, isInline: true) : nil
         }
         let row = try row(
-            "SELECT size, created_at, data IS NOT NULL FROM blob WHERE digest = $1 AND \(isUnreferenced)",
+            "SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob WHERE digest = $1 AND \(isUnreferenced)",
             [digest.hex]
         )
-        return try row.map { (size: try $0[0], createdAt: try $0[1], isInline: try $0[2]) }
+        return try row.map { (size: try $0["size"], createdAt: try $0["created_at"], isInline: try $0["is_inline"]) }
     }
 }

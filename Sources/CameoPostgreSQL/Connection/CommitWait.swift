@@ -71,17 +71,17 @@ final class CommitWatch {
         let unknown = "a commit has had no answer for some seconds, and why is not known:"
         do {
             let look = """
-                SELECT wait_event IS NOT DISTINCT FROM 'SyncRep', wait_event_type IS NOT DISTINCT FROM 'Lock' AND EXISTS (
-                  SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database())
+                SELECT wait_event IS NOT DISTINCT FROM 'SyncRep' AS is_own, wait_event_type IS NOT DISTINCT FROM 'Lock' AND EXISTS (
+                  SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database()) AS is_anothers
                 FROM pg_stat_activity WHERE pid = $1 AND state = 'active'
                 """
             let row = try Connection(url, within: .seconds(2)).run(look, [process]).rows.first
-            mayTakeLong = try row?[0] == true
+            mayTakeLong = try row?["is_own"] == true
             let waits = "a commit waits for a synchronous standby (SyncRep):"
             reason =
                 try mayTakeLong
                 ? "\(waits) it stands on \(url.location) and waits on"
-                : row?[1] == true
+                : row?["is_anothers"] == true
                     ? "\(waits) that of another process, which holds a lock on \(url.location)"
                     : row == nil && isSent ? "\(unknown) its process is not seen, as behind a pooler" : ""
         } catch {

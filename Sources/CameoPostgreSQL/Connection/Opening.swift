@@ -53,9 +53,9 @@ struct Opening: Sendable {
 
     fileprivate init(_ row: Row, of tables: StoreTables, isWriting: Bool) throws {
         (schema, self.isWriting) = (tables.url.schema, isWriting)
-        now = try tables.clock.supplied ?? row[0]
-        version = try row[1]
-        let (id, era, process): (String?, String?, Int64?) = (try row[3], try row[4], try row[5])
+        now = try tables.clock.supplied ?? row["time"]
+        version = try row["version"]
+        let (id, era, process): (String?, String?, Int64?) = try (row["id"], row["era"], row["process"])
         transaction = id.flatMap { id in era.map { Transaction(id: id, era: $0, process: process ?? 0) } }
     }
 }
@@ -76,13 +76,15 @@ struct Rights: Sendable {
 
     init(_ connection: Connection, _ url: DatabaseURL) throws {
         let look = """
-            SELECT has_table_privilege('\(url.quoted).job', 'INSERT') AND has_table_privilege('\(url.quoted).task', 'INSERT'),
-              has_table_privilege('\(url.quoted).task', 'UPDATE'), has_table_privilege('\(url.quoted).blob', 'SELECT'),
-              has_table_privilege('\(url.quoted).schema_version', 'UPDATE'), identity
+            SELECT has_table_privilege('\(url.quoted).job', 'INSERT') AND has_table_privilege('\(url.quoted).task', 'INSERT') AS accepts,
+              has_table_privilege('\(url.quoted).task', 'UPDATE') AS works,
+              has_table_privilege('\(url.quoted).blob', 'SELECT') AS reads_bytes,
+              has_table_privilege('\(url.quoted).schema_version', 'UPDATE') AS owns, identity
             FROM \(url.quoted).schema_version
             """
         guard let row = try connection.run(look).rows.first else { throw DatabaseError("a statement returned no row") }
-        (accepts, works, readsBytes, owns, store) = (try row[0], try row[1], try row[2], try row[3], try row[4])
+        (accepts, works) = try (row["accepts"], row["works"])
+        (readsBytes, owns, store) = try (row["reads_bytes"], row["owns"], row["identity"])
     }
 }
 
@@ -121,8 +123,8 @@ final class StoreTables: Sendable {
         then more: [Connection.Statement] = []
     ) throws -> (PostgreSQLTransaction, [QueryResult], refusal: StoreError?) {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
-        let ids = "pg_current_xact_id()::text, \(Opening.Transaction.eraNow), pg_backend_pid()"
-        let own = isWriting ? ids : "NULL, NULL, NULL"
+        let ids = "pg_current_xact_id()::text AS id, \(Opening.Transaction.eraNow) AS era, pg_backend_pid() AS process"
+        let own = isWriting ? ids : "NULL AS id, NULL AS era, NULL AS process"
         let plans = isWriting || endsAtOnce ? Opening.byIndex : "NULL"
         // The others do not change what a statement means that only reads numbers and names.
         let limits = endsAtOnce ? Opening.uncompiled : Opening.limits
@@ -130,7 +132,7 @@ final class StoreTables: Sendable {
             endsAtOnce ? nil : .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
             .init(
                 """
-                SELECT \(Opening.serverTime), version, identity, \(own), \(plans), \(limits),
+                SELECT \(Opening.serverTime) AS time, version, identity, \(own), \(plans), \(limits),
                   set_config('search_path', '\(url.quoted), pg_temp', true)
                 FROM \(url.quoted).schema_version
                 """,
@@ -145,9 +147,9 @@ final class StoreTables: Sendable {
             throw StoreError.missing(path: url.location)
         }
         guard let row = results[first.count - 1].rows.first else { throw StoreError.notAStore(path: url.location) }
-        clock.note(server: try row[0], tookSince: started)
+        clock.note(server: try row["time"], tookSince: started)
         let opening = try Opening(row, of: self, isWriting: isWriting)
-        let isInPlace = try row[2] == identity
+        let isInPlace = try row["identity"] == identity
         state.store(isInPlace, ordering: .relaxed)
         let another = "another store has taken its place, or its bytes have another"
         let refusal: StoreError? =

@@ -3,7 +3,7 @@ internal import CameoStore
 
 /// A transaction on one connection.
 package final class PostgreSQLTransaction: QueueTransaction {
-    package static let dialect = Dialect.postgreSQL
+    package static let dialect: any Dialect = PostgreSQLDialect()
     /// The time of the transaction in milliseconds since 1970: the server's, or that of the clock that the store was
     /// given.
     package var now: Int64 { opening.now }

@@ -107,6 +107,35 @@ package struct Row: QueueRow {
     }
 }
 
+/// Rows that one statement inserts: each column is a parameter, a list of what the rows have there.
+enum RowLists {
+    /// The rows, for FROM, as `new`.
+    static func source(_ columns: [RecordField]) -> String {
+        let lists = columns.enumerated().map { index, column in
+            let type =
+                switch column.kind {
+                case .integer: "bigint"
+                case .truth: "boolean"
+                case .real, .text, .json, .bytes: "text"
+                }
+            return "$\(index + 1)::\(type)[]"
+        }
+        return "unnest(\(lists.list)) AS new(\(columns.map(\.name).list))"
+    }
+
+    static func selection(_ columns: [RecordField]) -> String {
+        columns.map { $0.kind == .json ? "\($0.name)::json" : $0.name }.list
+    }
+
+    static func insertion(of columns: [RecordField], into table: String) -> String {
+        "INSERT INTO \(table)(\(columns.map(\.name).list)) SELECT \(selection(columns)) FROM \(source(columns))"
+    }
+
+    static func values(_ rows: [[(any SQLBindable)?]]) -> [(any SQLBindable)?] {
+        (rows.first ?? []).indices.map { column in SQLArray(values: rows.map { $0[column]?.sqlValue }) }
+    }
+}
+
 /// Arrays are parameters only: a list of any length is one parameter, as in `= ANY($1::bigint[])` and `unnest`.
 struct SQLArray: SQLBindable {
     let sqlValue: SQLValue
@@ -117,22 +146,35 @@ struct SQLArray: SQLBindable {
         self.init(items: numbers) { number, list in list += String(number).utf8 }
     }
 
-    init(_ texts: some Sequence<String?>) {
-        let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
-        self.init(items: texts) { text, list in
-            list.append(quote)
-            for byte in text.utf8 {
-                if byte == quote || byte == escape { list.append(escape) }
-                list.append(byte)
-            }
-            list.append(quote)
-        }
-    }
+    init(_ texts: some Sequence<String?>) { self.init(items: texts, Self.append) }
 
     init(_ texts: some Sequence<String>) { self.init(texts.map(Optional.some)) }
 
     init(_ truths: some Sequence<Bool>) {
         self.init(items: truths.map(Optional.some)) { truth, list in list += (truth ? "t" : "f").utf8 }
+    }
+
+    fileprivate init(values: [SQLValue?]) {
+        self.init(items: values) { value, list in
+            switch value {
+            case .integer(let number): list += String(number).utf8
+            case .real(let number): list += String(number).utf8
+            case .truth(let truth): list += (truth ? "t" : "f").utf8
+            case .text(let text): Self.append(text, &list)
+            // There are no lists of them.
+            case .bytes, .integers, .texts, .written: list += "NULL".utf8
+            }
+        }
+    }
+
+    private static func append(_ text: String, _ list: inout [UInt8]) {
+        let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        list.append(quote)
+        for byte in text.utf8 {
+            if byte == quote || byte == escape { list.append(escape) }
+            list.append(byte)
+        }
+        list.append(quote)
     }
 
     private init<Item>(items: some Sequence<Item?>, _ append: (Item, inout [UInt8]) -> Void) {

@@ -137,7 +137,7 @@ extension PostgreSQLTransaction {
         let inRows = try repeating {
             try query("SELECT digest, data FROM blob WHERE digest = ANY($1::text[]) AND data IS NOT NULL", [digests])
         }
-        var bytes: [String: Data] = try inRows.reduce(into: [:]) { try $0[$1[0]] = $1[1] }
+        var bytes: [String: Data] = try inRows.reduce(into: [:]) { try $0[$1["digest"]] = $1["data"] }
         let others = try blobs.filter { try bytes[$0.digest.hex] == nil }
         let outside = try others.map { blob -> (digest: BlobDigest, size: Int) in
             guard case .integer(let size) = blob.values[1] else { throw StoreError.failed("a blob has no size") }

@@ -118,28 +118,20 @@ extension RecordKind {
         guard self != .blob, !fields.contains(where: { [.real, .bytes].contains($0.kind) }) else {
             return try records.map { try insertion(of: $0) }
         }
-        let lists = try fields.enumerated().map { index, field -> (String, SQLArray) in
-            let values = try records.map { try $0.values[index].parameter(of: field, .postgreSQL) }
-            return switch field.kind {
-            case .integer: ("$\(index + 1)::bigint[]", SQLArray(values.map { $0 as? Int64 }))
-            case .truth: ("$\(index + 1)::boolean[]", SQLArray(values.map { $0 as? Bool ?? false }))
-            default: ("$\(index + 1)::text[]", SQLArray(values.map { $0 as? String }))
-            }
+        let rows = try records.map { record in
+            try zip(fields, record.values).map { try $1.parameter(of: $0, PostgreSQLTransaction.dialect) }
         }
-        let names = fields.map(\.name).joined(separator: ", ")
-        let columns = self == .change ? "last, jobs, states, at" : names
-        let values =
+        let (names, values) =
             self == .change
-            ? "seq, ARRAY[job_id], ARRAY[state]::smallint[], at"
-            : fields.map { $0.kind == .json ? "\($0.name)::json" : $0.name }.joined(separator: ", ")
+            ? ("last, jobs, states, at", "seq, ARRAY[job_id], ARRAY[state]::smallint[], at")
+            : (self.names.list, RowLists.selection(fields))
         return [
             .init(
                 """
-                INSERT INTO \(table)(\(columns)) OVERRIDING SYSTEM VALUE
-                SELECT \(values) FROM unnest(\(lists.map { $0.0 }.joined(separator: ", "))) AS record(\(names))
-                \(self == .task ? Self.unlessEnded : "") \(replacement)
+                INSERT INTO \(table)(\(names)) OVERRIDING SYSTEM VALUE
+                SELECT \(values) FROM \(RowLists.source(fields)) \(self == .task ? Self.unlessEnded : "") \(replacement)
                 """,
-                lists.map { $0.1 }
+                RowLists.values(rows)
             )
         ]
     }
@@ -148,7 +140,7 @@ extension RecordKind {
     private func insertion(of record: StoreRecord) throws -> Connection.Statement {
         var names = fields.map(\.name)
         var values: [(any SQLBindable)?] = try zip(fields, record.values).map { field, value in
-            try value.parameter(of: field, .postgreSQL)
+            try value.parameter(of: field, PostgreSQLTransaction.dialect)
         }
         if self == .blob {
             names.append("data")
@@ -164,7 +156,7 @@ extension RecordKind {
     }
 
     /// A job that has ended since an import that was broken off does not wait again.
-    private static let unlessEnded = "WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = record.id)"
+    private static let unlessEnded = "WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.id = new.id)"
 
     /// Raises one of the highest numbers issued.
     fileprivate static func raising(_ record: StoreRecord) throws -> Connection.Statement {

@@ -26,11 +26,11 @@ extension PostgreSQLTransaction {
         let taken = try query(
             """
             WITH mine AS (SELECT id FROM arrival WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
-            DELETE FROM arrival USING mine WHERE arrival.id = mine.id RETURNING arrival.id, \(Self.isAccepted)
+            DELETE FROM arrival USING mine WHERE arrival.id = mine.id RETURNING arrival.id AS id, \(Self.isAccepted) AS is_accepted
             """,
             [SQLArray(page.map(\.id))]
         )
-        let mine = Set(try taken.filter { try !$0[1] }.map { try $0[0] as Int64 })
+        let mine = Set(try taken.filter { try !$0["is_accepted"] }.map { try $0["id"] as Int64 })
         var refused: [LostJob] = []
         let rows = page.filter { mine.contains($0.id) }
         do {
@@ -75,26 +75,17 @@ extension PostgreSQLTransaction {
         guard !entries.isEmpty else { return [] }
         // In the same order in every transaction: each waits for those who enter the same key.
         let tasks = entries.map(\.task).sorted { ($0.uniqueKey ?? "", $0.id) < ($1.uniqueKey ?? "", $1.id) }
-        let ids: [Int64] = try column(
-            """
-            INSERT INTO task(id, queue, key, lane, state, priority, due, rank, max_attempts, refresh, unique_key, upload,
-              hooked, fetch_after)
-            SELECT new.*, \(dialect.lastFetch) FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::int[],
-              $7::bigint[], $8::bigint[], $9::int[], $10::smallint[], $11::text[], $12::bigint[], $13::boolean[]) AS new
-            ON CONFLICT (unique_key) WHERE \(TaskRow.isWaiting) DO NOTHING RETURNING id
-            """,
-            [
-                SQLArray(tasks.map(\.id)), SQLArray(tasks.map(\.queue)), SQLArray(tasks.map(\.key)),
-                SQLArray(tasks.map(\.lane)), SQLArray(tasks.map(\.state.code)), SQLArray(tasks.map(\.priority)),
-                SQLArray(tasks.map(\.due)), SQLArray(tasks.map(\.rank)), SQLArray(tasks.map(\.maxAttempts)),
-                SQLArray(tasks.map(\.refresh.code)), SQLArray(tasks.map(\.uniqueKey)), SQLArray(tasks.map(\.upload)),
-                SQLArray(tasks.map(\.isHooked)),
-            ]
-        )
+        let ids: [Int64] = try column(Self.insertionOfTasks, RowLists.values(tasks.map(\.entered)))
         let inserted = Set(ids)
         for task in tasks where inserted.contains(task.id) { move(task, from: nil, to: task.state) }
         return inserted
     }
+
+    private static let insertionOfTasks = """
+        INSERT INTO task(\(RecordKind.task.names.list))
+        SELECT new.*, \(dialect.lastFetch) FROM \(RowLists.source(RecordKind.task.fields.dropLast()))
+        ON CONFLICT (unique_key) WHERE \(TaskRow.isWaiting) DO NOTHING RETURNING id
+        """
 
     package func record(_ entries: [NewTask]) throws {
         guard !entries.isEmpty else { return }
@@ -174,7 +165,7 @@ extension Arrival {
     static func page(_ db: PostgreSQLTransaction, atMost limit: Int = page.rows) throws -> [Arrival] {
         let rows = try db.query(
             """
-            SELECT id, created_at, request::text FROM (
+            SELECT id, created_at, request FROM (
               SELECT id, created_at, request, coalesce(sum(octet_length(request::text)) OVER (
                 ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
               FROM (SELECT id FROM arrival ORDER BY id LIMIT $1) AS first JOIN job USING (id)) AS page
@@ -182,6 +173,8 @@ extension Arrival {
             """,
             [limit, page.bytes]
         )
-        return try rows.map { try Arrival(id: $0[0], createdAt: $0[1], request: ($0[2] as String).utf8) }
+        return try rows.map {
+            try Arrival(id: $0["id"], createdAt: $0["created_at"], request: ($0["request"] as String).utf8)
+        }
     }
 }

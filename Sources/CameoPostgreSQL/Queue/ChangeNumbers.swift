@@ -50,10 +50,13 @@ enum ChangeNumbers {
     /// - Returns: whether there may be more.
     static func number(_ db: PostgreSQLTransaction, lock: String = "FOR UPDATE") throws -> Bool {
         // The next statements see everything that was committed when this one had the lock.
-        guard let feed = try db.row("SELECT low, last, \(epoch), (\(db.lastEpoch)) FROM feed \(lock)") else {
+        guard let feed = try db.row("SELECT low, last, \(epoch) AS epoch, (\(db.lastEpoch)) AS known FROM feed \(lock)")
+        else {
             return false
         }
-        let (low, last, epoch, known): (Int64, Int64, String, String?) = try (feed[0], feed[1], feed[2], feed[3])
+        let (low, last, epoch, known): (Int64, Int64, String, String?) = try (
+            feed["low"], feed["last"], feed["epoch"], feed["known"]
+        )
         if known?.hasSuffix(" \(epoch)") != true {
             // Another may have begun it while this one waited for the lock.
             let epochs = try db.epochs()
@@ -64,7 +67,7 @@ enum ChangeNumbers {
         let issued: Int64? = try db.value("SELECT last_value FROM new_change_entry_seq")
         let xids = try db.row(
             """
-            SELECT pg_snapshot_xmin(snapshot)::text, pg_snapshot_xmax(snapshot)::text
+            SELECT pg_snapshot_xmin(snapshot)::text AS oldest, pg_snapshot_xmax(snapshot)::text AS next
             FROM pg_current_snapshot() AS snapshot
             """
         )
@@ -87,8 +90,8 @@ enum ChangeNumbers {
             [low, page.entries, page.changes, last]
         )
         guard let moved, let issued, let xids else { throw StoreError.failed("the feed of changes has no row") }
-        if try moved[0] == page.entries || moved[1] >= page.changes { return true }
-        let (oldest, next): (String, String) = try (xids[0], xids[1])
+        if try moved["entries"] == page.entries || moved["changes"] >= page.changes { return true }
+        let (oldest, next): (String, String) = try (xids["oldest"], xids["next"])
         // A number that is yet to come is that of another server, from which the tables were copied.
         try db.execute(
             """

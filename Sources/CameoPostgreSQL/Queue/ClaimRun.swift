@@ -73,7 +73,7 @@ struct ClaimRun {
         let look = ClaimOutlook.lanes(for: left, keys: keys, from: floors, asParameter: 4)
         let statement = "SELECT \(OpenLane.columns) FROM \(look.sql)"
         let rows = try db.query(statement, look.values, prepared: floors != nil)
-        return try rows.map { try OpenLane($0, from: 0) }
+        return try rows.map { try OpenLane($0) }
     }
 
     /// Claims from lanes up to the ranks of those in `rest`, which have not been looked at.
@@ -108,7 +108,7 @@ struct ClaimRun {
             room = min(room, starts)
         }
         guard lane.key != 0, room > 0 else { return room }
-        let row = try db.row(
+        let ofKey: Int? = try db.value(
             """
             SELECT max_running - (SELECT count(*) FROM task WHERE task.key = key.id AND task.\(TaskRow.isRunning))
             FROM lane JOIN key ON key.id = lane.key WHERE lane.id = $1 AND opens_at = 0
@@ -116,8 +116,8 @@ struct ClaimRun {
             """,
             [lane.lane]
         )
-        guard let row else { return 0 }
-        return max(0, min(room, try row[0], try startsLeft(.key, lane.key)))
+        guard let ofKey else { return 0 }
+        return max(0, min(room, ofKey, try startsLeft(.key, lane.key)))
     }
 
     /// How many starts a rate allows. One that is open but empty is closed: a clock that was set back opened it.
@@ -263,19 +263,13 @@ struct OpenLane {
         return (first.head, first.lane) < (second.head, second.lane)
     }
 
-    /// The columns of `open_lanes` in the order of ``init(_:from:)``.
+    /// What ``init(_:)`` reads.
     static let columns = "lane, key, queue, name, background, room, rated, place"
 
-    /// Reads ``columns``, the first of which is at an index.
-    init(_ row: Row, from first: Int) throws {
-        lane = try row[first]
-        key = try row[first + 1]
-        queue = try row[first + 2]
-        queueName = try row[first + 3]
-        isBackground = try row[first + 4]
-        room = try row[first + 5]
-        hasRate = try row[first + 6]
-        head = try row[first + 7]
+    init(_ row: Row) throws {
+        (lane, key, queue) = try (row["lane"], row["key"], row["queue"])
+        (queueName, isBackground) = try (row["name"], row["background"])
+        (room, hasRate, head) = try (row["room"], row["rated"], row["place"])
         beyond = head - 1
     }
 }

@@ -12,10 +12,6 @@ package import CameoStore
 
 /// What a transaction has changed beside its ledger and not written yet.
 struct Unwritten {
-    /// Failures are as they are stored.
-    typealias Outcome = (task: TaskRow, end: End, failure: String?)
-    typealias Attempt = (task: TaskRow, outcome: JobAttempt.Outcome, failure: String?, timings: AttemptTimings)
-
     /// The tasks of the group's held claims that are still valid, by token.
     var claimed: [String: TaskRow] = [:]
     /// The tokens of claims whose jobs were completed beforehand.
@@ -24,8 +20,8 @@ struct Unwritten {
     var completions: [(claim: Claim, timings: AttemptTimings)] = []
     /// Running tasks that have ended in another way and are still to be deleted.
     var ended: [Int64] = []
-    var outcomes: [Outcome] = []
-    var attempts: [Attempt] = []
+    var outcomes: [OutcomeRow] = []
+    var attempts: [AttemptRow] = []
     /// What stores blobs, by digest, and thumbnails, by id, with the blobs that these name.
     var blobs: [String: Connection.Statement] = [:]
     var thumbnails: [String: [Connection.Statement]] = [:]
@@ -61,6 +57,7 @@ extension PostgreSQLTransaction {
             .init(
                 """
                 SELECT \(TaskRow.columns), (SELECT max_running IS NOT NULL FROM queue WHERE queue.id = task.queue)
+                  AS is_limited
                 FROM unnest($1::bigint[], $2::text[]) AS claim(id, token) CROSS JOIN LATERAL (
                   SELECT * FROM task WHERE task.id = claim.id AND task.token = claim.token FOR UPDATE) AS task
                 """,
@@ -83,7 +80,7 @@ extension PostgreSQLTransaction {
         for row in tasks.rows {
             let task = try TaskRow(row)
             if let token = task.token { unwritten.claimed[token] = task }
-            if try row[20] == true { unwritten.limitedQueues.insert(task.queue) }
+            if try row["is_limited"] == true { unwritten.limitedQueues.insert(task.queue) }
         }
     }
 
@@ -180,54 +177,33 @@ extension PostgreSQLTransaction {
         let attempts = outcomes.map { outcome in
             unwritten.attempts.firstIndex {
                 $0.task.id == outcome.task.id && $0.outcome.rawValue == outcome.end.state.rawValue
-                    && $0.failure == outcome.failure
+                    && $0.failure == outcome.end.failure
             }
             .map { unwritten.attempts.remove(at: $0) }
         }
-        return .init(
-            """
-            INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
-              attempted_at, finalized_at, failure, code, superseded_by, number, worker, \(Schema.timings))
-            SELECT id, state, queue, priority, due, attempt, max_attempts, crash_count, attempted_at, $13, failure::json,
-              code, superseded_by, number, worker, \(Schema.timings)
-            FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[],
-              $8::int[], $9::bigint[], $10::text[], $11::text[], $12::bigint[], $14::int[], $15::text[], $16::bigint[],
-              $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[])
-              AS ended(id, state, queue, priority, due, attempt, max_attempts, crash_count, attempted_at, failure, code,
-                superseded_by, number, worker, \(Schema.timings))
-            """,
-            [
-                SQLArray(outcomes.map(\.task.id)), SQLArray(outcomes.map(\.end.state.code)),
-                SQLArray(outcomes.map(\.task.queue)), SQLArray(outcomes.map(\.task.priority)),
-                SQLArray(outcomes.map(\.task.due)), SQLArray(outcomes.map(\.task.attempt)),
-                SQLArray(outcomes.map(\.task.maxAttempts)), SQLArray(outcomes.map(\.task.crashCount)),
-                SQLArray(outcomes.map(\.task.attemptedAt)), SQLArray(outcomes.map(\.failure)),
-                SQLArray(outcomes.map(\.end.failure?.code.rawValue)), SQLArray(outcomes.map(\.end.supersededBy)), now,
-                SQLArray(attempts.map { $0?.task.tries }), SQLArray(attempts.map { $0?.task.worker }),
-            ] + AttemptTimings.columns(attempts.map { $0?.timings }),
-            prepared: true
-        )
+        let none: [(any SQLBindable)?] = RecordKind.attempt.fields.map { _ in nil }
+        let rows = zip(outcomes, attempts).map { $0.values + Self.ofOutcome($1?.values ?? none) }
+        return .init(Self.insertionOfOutcomes, RowLists.values(rows), prepared: true)
     }
 
     private var earlierAttempts: Connection.Statement? {
-        let attempts = unwritten.attempts
-        guard !attempts.isEmpty else { return nil }
-        return .init(
-            """
-            INSERT INTO earlier_attempt(job_id, number, worker, started_at, finished_at, outcome, failure, \(Schema.timings))
-            SELECT job, number, worker, started, $14, outcome, failure::json, \(Schema.timings)
-            FROM unnest($1::bigint[], $2::int[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
-              $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
-              AS ended(job, number, worker, started, outcome, failure, \(Schema.timings))
-            """,
-            [
-                SQLArray(attempts.map(\.task.id)), SQLArray(attempts.map(\.task.tries)),
-                SQLArray(attempts.map(\.task.worker)), SQLArray(attempts.map(\.task.attemptedAt)),
-                SQLArray(attempts.map(\.outcome.rawValue)), SQLArray(attempts.map(\.failure)),
-            ] + AttemptTimings.columns(attempts.map(\.timings)) + [now],
-            prepared: true
-        )
+        guard !unwritten.attempts.isEmpty else { return nil }
+        return .init(Self.insertionOfAttempts, RowLists.values(unwritten.attempts.map(\.values)), prepared: true)
     }
+
+    /// What an outcome has of the attempt that ended with it: its number, worker and timings.
+    private static func ofOutcome<Element>(_ attempt: [Element]) -> [Element] {
+        Array(attempt[1...2] + attempt[(attempt.count - AttemptTimings().values.count)...])
+    }
+
+    private static let insertionOfOutcomes = RowLists.insertion(
+        of: RecordKind.outcome.fields + ofOutcome(RecordKind.attempt.fields),
+        into: "outcome"
+    )
+    private static let insertionOfAttempts = RowLists.insertion(
+        of: RecordKind.attempt.fields,
+        into: "earlier_attempt"
+    )
 
     private var heads: Connection.Statement? {
         guard !ledger.heads.isEmpty else { return nil }
@@ -249,20 +225,21 @@ extension PostgreSQLTransaction {
     private var entries: Connection.Statement? {
         let columns = ledger.queues.filter { ($0.value.changes + $0.value.ends).contains { $0 != 0 } }
             .map { queue, counts in [Int(queue)] + counts.changes + counts.ends }
-        let counts = (0..<11).map { column in SQLArray(columns.map { $0[column] }) }
+        let counts = (0...Ledger.Counts.columns.count).map { column in SQLArray(columns.map { $0[column] }) }
         guard !ledger.changes.isEmpty else {
-            return columns.isEmpty ? nil : .init(Self.counting, counts, prepared: true)
+            return columns.isEmpty ? nil : .init(Self.counting(after: 0), counts, prepared: true)
         }
         let changes = [SQLArray(ledger.changes.map(\.job)), SQLArray(ledger.changes.map(\.state.code))]
-        return .init(
-            "WITH counted AS (\(Self.counting)) INSERT INTO new_change(jobs, states, at) VALUES ($12, $13, $14)",
-            counts + changes + [now],
-            prepared: true
-        )
+        return .init(Self.changing, changes + [now] + counts, prepared: true)
     }
 
-    private static let counting = """
-        INSERT INTO queue_delta SELECT * FROM unnest(\((1...11).map { "$\($0)::bigint[]" }.joined(separator: ", ")))
+    private static func counting(after place: Int) -> String {
+        let lists = (0...Ledger.Counts.columns.count).map { "$\(place + $0 + 1)::bigint[]" }
+        return "INSERT INTO queue_delta SELECT * FROM unnest(\(lists.list))"
+    }
+
+    private static let changing = """
+        WITH counted AS (\(counting(after: 3))) INSERT INTO new_change(jobs, states, at) VALUES ($1, $2, $3)
         """
 
     private var failures: [Connection.Statement] {

@@ -3,6 +3,7 @@ internal import CameoQueue
 package import CameoStore
 internal import Synchronization
 
+/// A call of a worker that claims jobs, and the look at the queue before it.
 extension PostgreSQLStore {
     package func claim(_ request: ClaimRequest) async throws(StoreError) -> [ClaimedJob] {
         guard request.limit > 0 else { return [] }
@@ -78,9 +79,11 @@ extension PostgreSQLTransaction {
         guard !outlook.isStopping else { return ([], []) }
         var lanes: [OpenLane]? = outlook.lanes
         if outlook.hasDue {
-            let promotion = "SELECT \(TaskRow.columns), before FROM promote_due($1, $2) AS task"
+            let promotion = "SELECT id, queue, key, lane, due, priority, crash_count, before FROM promote_due($1, $2)"
             for row in try query(promotion, [now, ClaimRun.promotions]) {
-                move(try TaskRow(row), from: try JobState(code: try row[20]), to: .available)
+                var task = try TaskRow(id: row["id"], queue: row["queue"], key: row["key"], lane: row["lane"])
+                (task.due, task.priority, task.crashCount) = try (row["due"], row["priority"], row["crash_count"])
+                move(task, from: try row["before"] as JobState, to: .available)
             }
             // Rows that another transaction has locked are left to it.
             for table in ["queue", "key"] {
@@ -120,11 +123,12 @@ struct ClaimOutlook {
     /// last, since the columns are computed in their order.
     static func look(at lanes: String = allLanes) -> String {
         """
-        SELECT EXISTS (SELECT 1 FROM arrival), EXISTS (SELECT 1 FROM worker WHERE id = $4 AND stop_mode IS NOT NULL),
+        SELECT EXISTS (SELECT 1 FROM arrival) AS has_arrivals,
+          EXISTS (SELECT 1 FROM worker WHERE id = $4 AND stop_mode IS NOT NULL) AS is_stopping,
           coalesce((SELECT min(due) FROM task WHERE \(TaskRow.isPostponed)) <= time, false)
-            OR \(Dialect.postgreSQL.mayOpen(at: "time")),
-          EXISTS (SELECT 1 FROM task WHERE \(TaskRow.isPoison)), \(OpenLane.columns),
-          (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
+            OR \(PostgreSQLTransaction.dialect.mayOpen(at: "time")) AS has_due,
+          EXISTS (SELECT 1 FROM task WHERE \(TaskRow.isPoison)) AS has_poison, \(OpenLane.columns),
+          (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS took
         FROM (SELECT coalesce($5, now_ms()) AS time) AS clock LEFT JOIN \(lanes) ON true
         """
     }
@@ -159,10 +163,10 @@ struct ClaimOutlook {
     /// Reads the rows of ``look``.
     init(_ rows: [Row]) throws {
         guard let first = rows.first else { throw StoreError.failed("a look at the queue returned no row") }
-        (hasArrivals, isStopping, hasDue, hasPoison) = try (first[0], first[1], first[2], first[3])
-        let lane: Int64? = try first[4]
-        lanes = try lane == nil ? [] : rows.map { try OpenLane($0, from: 4) }
-        took = .microseconds(try first[12] as Int64)
+        (hasArrivals, isStopping) = try (first["has_arrivals"], first["is_stopping"])
+        (hasDue, hasPoison) = try (first["has_due"], first["has_poison"])
+        lanes = try first["lane"] as Int64? == nil ? [] : rows.map { try OpenLane($0) }
+        took = .microseconds(try first["took"] as Int64)
     }
 }
 
@@ -207,15 +211,4 @@ struct ClaimUse: Sendable {
     /// If not nil, the job is completed beforehand, in the round trip of BEGIN, unless its group is run again with savepoints:
     /// then it is held. The write throws if the job must not be completed.
     var timings: (@Sendable () -> AttemptTimings)?
-}
-
-extension AttemptTimings {
-    /// The values of ``Schema/timings``, each a list with one for each attempt.
-    static func columns(_ timings: [AttemptTimings?]) -> [(any SQLBindable)?] {
-        func list(_ value: (AttemptTimings) -> Int?) -> SQLArray { SQLArray(timings.map { $0.flatMap(value) }) }
-        return [
-            list(\.throttledMilliseconds), list(\.fetchMilliseconds), list(\.queueMilliseconds),
-            list(\.renderMilliseconds), list(\.storeMilliseconds), list(\.sourceBytes), list(\.outputBytes),
-        ]
-    }
 }

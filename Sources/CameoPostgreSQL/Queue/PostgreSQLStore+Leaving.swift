@@ -51,7 +51,7 @@ extension PostgreSQLTransaction {
             """,
             [SQLArray(new.map(\.text))]
         )
-        return try zip(new, rows).map { new, row in try receipt(new, id: row[0], createdAt: row[1]) }
+        return try zip(new, rows).map { new, row in try receipt(new, id: row["id"], createdAt: row["created_at"]) }
     }
 
     /// The bytes are the picture; the request's source is their name.
@@ -60,9 +60,10 @@ extension PostgreSQLTransaction {
         fields["source"] = nil
         let text = JSONValue.object(fields).canonicalText
         let insertion = "INSERT INTO upload(data, request) VALUES ($1, $2::json) RETURNING job_id"
-        let row = try self.row(insertion, [data, text])
-        guard let row else { throw StoreError.failed("an upload was not inserted") }
-        return try receipt(new, id: row[0], createdAt: now)
+        guard let id: Int64 = try value(insertion, [data, text]) else {
+            throw StoreError.failed("an upload was not inserted")
+        }
+        return receipt(new, id: id, createdAt: now)
     }
 
     private func receipt(_ new: CheckedRequest, id: Int64, createdAt: Int64) -> EnqueueReceipt {
@@ -80,7 +81,7 @@ extension FirstReceipt {
     /// the server's clock. They show a receipt to whoever has its key and its request.
     fileprivate func knownToOwner(_ db: PostgreSQLTransaction) throws -> Result<EnqueueReceipt, InvalidRequest>? {
         let row = try db.row("SELECT same, receipt FROM known_receipt($1, $2)", [key.text, request])
-        return try row.flatMap { try known(isSame: $0[0], receipt: $0[1] ?? "") }
+        return try row.flatMap { try known(isSame: $0["same"], receipt: $0["receipt"] ?? "") }
     }
 
     /// The same as ``note(_:_:)``, for a job that this transaction has inserted.

@@ -2,6 +2,7 @@ package import CameoModel
 package import CameoQueue
 package import CameoStore
 
+/// How completions are committed, with the thumbnails that they store.
 extension PostgreSQLStore {
     package func complete(
         _ claim: Claim,
@@ -86,7 +87,7 @@ extension PostgreSQLTransaction {
             .init(
                 "SELECT * FROM complete_jobs(\((1...10).map { "$\($0)" }.joined(separator: ", ")))",
                 [SQLArray(sorted.map(\.claim.jobID)), SQLArray(sorted.map(\.claim.token)), now]
-                    + AttemptTimings.columns(sorted.map(\.timings)),
+                    + RowLists.values(sorted.map(\.timings.values)),
                 prepared: true
             )
         ]
@@ -95,10 +96,10 @@ extension PostgreSQLTransaction {
     /// Records the ends of the jobs that the statement has completed, for ``complete(_:timings:)``.
     func note(completed tasks: QueryResult) throws {
         for row in tasks.rows {
-            let (token, id, queue): (String, Int64, Int64) = (try row[0], try row[1], try row[2])
-            if try row[5] == true { unwritten.limitedQueues.insert(queue) }
-            unwritten.completed.insert(token)
-            let task = TaskRow(id: id, queue: queue, key: try row[3], isHooked: try row[4])
+            let queue: Int64 = try row["queue"]
+            if try row["limited"] == true { unwritten.limitedQueues.insert(queue) }
+            unwritten.completed.insert(try row["token"])
+            let task = TaskRow(id: try row["id"], queue: queue, key: try row["key"], isHooked: try row["hooked"])
             try enter(End(.completed), of: task, from: .running)
         }
     }
@@ -122,12 +123,12 @@ extension PostgreSQLTransaction {
         guard !failed.isEmpty else { return [:] }
         let rows = try query(
             """
-            SELECT job_id, failure::text FROM unnest($1::bigint[], $2::integer[]) AS last(job, number)
+            SELECT job_id, failure FROM unnest($1::bigint[], $2::integer[]) AS last(job, number)
               JOIN earlier_attempt ON job_id = last.job AND earlier_attempt.number = last.number
             """,
             [SQLArray(try failed.map { try $0["id"] as Int64 }), SQLArray(try failed.map { try $0["failed"] as Int? })]
         )
-        return try rows.reduce(into: [:]) { try $0[$1[0]] = JobFailure.from(stored: $1[1]) }
+        return try rows.reduce(into: [:]) { try $0[$1["job_id"]] = JobFailure.from(stored: $1["failure"]) }
     }
 
     /// The sizes of uploads, and the blobs that were made from them, by upload.
@@ -135,12 +136,12 @@ extension PostgreSQLTransaction {
         let uploads = try jobs.compactMap { try $0["upload"] as Int64? }
         guard !uploads.isEmpty else { return [:] }
         let rows = try query(
-            "SELECT id, octet_length(data), digest FROM upload WHERE id = ANY($1::bigint[])",
+            "SELECT id, octet_length(data) AS bytes, digest FROM upload WHERE id = ANY($1::bigint[])",
             [SQLArray(uploads)]
         )
         return try rows.reduce(into: [:]) { found, row in
-            let hex: String? = try row[2]
-            found[try row[0]] = (bytes: try row[1], blob: hex.flatMap(BlobDigest.init(hex:)))
+            let hex: String? = try row["digest"]
+            found[try row["id"]] = (bytes: try row["bytes"], blob: hex.flatMap(BlobDigest.init(hex:)))
         }
     }
 }

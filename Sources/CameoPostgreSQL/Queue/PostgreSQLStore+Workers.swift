@@ -53,14 +53,14 @@ extension PostgreSQLStore {
         let look = Connection.Statement(Self.sweep, [worker, clock.now().milliseconds], prepared: true)
         return try await reads.look(look) { [self] rows, opening in
             let row = rows[0]
-            let (stop, claims, due): (String?, String, Int64?) = try (row[0], row[1], row[2])
-            if try row[4] { numberChangesSoon() }
+            let (stop, claims, due): (String?, String, Int64?) = try (row["stop"], row["claims"], row["due"])
+            if try row["has_changes"] { numberChangesSoon() }
             return WorkerSweep(
                 stop: stop.flatMap(WorkerStop.init(stored:)),
                 refusal: Schema.refusal(of: opening.version, url),
                 claims: Set(claims.split(separator: ",").compactMap(Self.claim)),
                 due: due.map(Date.init(milliseconds:)),
-                hasLostWorkers: try row[3]
+                hasLostWorkers: try row["has_lost"]
             )
         }
     }
@@ -68,10 +68,11 @@ extension PostgreSQLStore {
     // DESIGN. Four times a second from each worker: one statement, because each wakes the process of the server.
     static let sweep = PostgreSQLTransaction.numbered(
         """
-        SELECT (\(Dialect.postgreSQL.stopOfWorker)),
-          array_to_string(ARRAY(SELECT id || ' ' || token FROM (\(Dialect.postgreSQL.claimsOfWorker)) AS held), ','),
-          next_due(), EXISTS (\(PostgreSQLTransaction.silentWorkers)) OR EXISTS (\(PostgreSQLTransaction.strays)),
-          \(ChangeNumbers.areThere(enteredBy: "$2::bigint - \(ChangeNumbers.rest)"))
+        SELECT (\(PostgreSQLTransaction.dialect.stopOfWorker)) AS stop,
+          array_to_string(ARRAY(SELECT id || ' ' || token FROM (\(PostgreSQLTransaction.dialect.claimsOfWorker)) AS held), ',') AS claims,
+          next_due() AS due,
+          EXISTS (\(PostgreSQLTransaction.silentWorkers)) OR EXISTS (\(PostgreSQLTransaction.strays)) AS has_lost,
+          \(ChangeNumbers.areThere(enteredBy: "$2::bigint - \(ChangeNumbers.rest)")) AS has_changes
         """
     )
 
@@ -103,23 +104,10 @@ typealias LostWorker = (id: String, isDead: Bool, suspects: [Int64])
 extension PostgreSQLTransaction {
     /// - Returns: false if there is a live worker of this id and `mayExist` is false; then nothing was written.
     func extendLease(of worker: WorkerDescription, _ progress: WorkerProgress, mayExist: Bool) throws -> Bool {
-        let (transfers, trouble) = try progress.texts()
-        let count = try execute(
-            """
-            INSERT INTO worker AS known(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours,
-              started_at, lease_until, transfers, queues, trouble)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13::text[], $14)
-            ON CONFLICT (id) DO UPDATE
-              SET lease_until = excluded.lease_until, transfers = excluded.transfers, trouble = excluded.trouble,
-                quiet_hours = excluded.quiet_hours, suspects = '{}'
-              WHERE $12::boolean
-            """,
-            [
-                worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
-                worker.rendererVersion, try worker.quietTimes(at: Date(milliseconds: now)), now,
-                now + Lease.betweenMachines, transfers, mayExist, worker.queues.map { SQLArray($0) }, trouble,
-            ]
-        )
+        let row = try worker.row(progress, leaseUntil: now + Lease.betweenMachines, startedAt: now, now: now)
+        let renewal = mayExist ? "UPDATE SET \(row.changing.replacement), suspects = '{}'" : "NOTHING"
+        let insertion = row.columns.insertion(into: "worker")
+        let count = try execute("\(insertion) ON CONFLICT (id) DO \(renewal)", row.values)
         for lack in worker.lacks where count == 1 { try add(lack, of: worker.id) }
         return count == 1
     }
@@ -129,8 +117,8 @@ extension PostgreSQLTransaction {
     func lostWorkers(except own: String?) throws -> [LostWorker] {
         let lock = opening.isWriting ? "FOR UPDATE SKIP LOCKED" : ""
         let lost = try query("\(Self.silentWorkers) \(lock)", [own, now]).map { row -> LostWorker in
-            let suspects: String = try row[2]
-            return (try row[0], try row[1], suspects.split(separator: ",").compactMap { Int64($0) })
+            let suspects: String = try row["suspects"]
+            return (try row["id"], try row["is_dead"], suspects.split(separator: ",").compactMap { Int64($0) })
         }
         return lost + (try column(Self.strays, [own]) as [String]).map { (id: $0, isDead: true, suspects: []) }
     }
@@ -151,7 +139,7 @@ extension PostgreSQLTransaction {
         let end = "greatest(lease_until, \(lease) + CASE WHEN \(start) <= $2::bigint THEN \(start) ELSE 0 END)"
         let isDead = "\(end) < $2::bigint - \(lease)"
         return """
-            SELECT id, \(isDead), array_to_string(suspects, ',') FROM worker
+            SELECT id, \(isDead) AS is_dead, array_to_string(suspects, ',') AS suspects FROM worker
             WHERE id IS DISTINCT FROM $1 AND (\(isTooLong) OR \(end) < $2::bigint AND (\(isDead)
               OR EXISTS (SELECT 1 FROM task WHERE task.\(TaskRow.isRunning) AND task.worker = worker.id)
               OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id)))

@@ -2,6 +2,7 @@ package import CameoModel
 package import CameoQueue
 package import CameoStore
 
+/// What ends of jobs and attempts write, and what the rules of the queue ask of tasks.
 extension PostgreSQLTransaction {
     package func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
         switch before {
@@ -12,7 +13,7 @@ extension PostgreSQLTransaction {
         case .scheduled, .available, .retryable: try delete(task)
         case .completed, .discarded, .cancelled, nil: break
         }
-        unwritten.outcomes.append((task, end, try end.failure?.stored))
+        unwritten.outcomes.append(try OutcomeRow(task, end, at: now))
         try enter(end, of: task, from: before)
     }
 
@@ -20,7 +21,7 @@ extension PostgreSQLTransaction {
         throws
         -> Bool
     {
-        unwritten.attempts.append((task, outcome, try failure?.stored, timings))
+        unwritten.attempts.append(try AttemptRow(task, outcome, failure, timings, at: now))
         return true
     }
 
@@ -56,7 +57,7 @@ extension PostgreSQLTransaction {
     /// Moves changes of counts into the rows that they change, unless another transaction is doing so.
     func foldCounts() throws {
         guard try tryLock(.fold) else { return }
-        let columns = RowFaults.columns
+        let columns = Ledger.Counts.columns
         try execute([
             .init(
                 """

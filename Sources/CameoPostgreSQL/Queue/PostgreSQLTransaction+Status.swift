@@ -2,6 +2,7 @@ internal import CameoModel
 internal import CameoQueue
 package import CameoStore
 
+/// What only this engine knows of a status.
 extension PostgreSQLTransaction {
     package func schemaVersion() -> Int { Schema.currentVersion }
 
@@ -44,14 +45,16 @@ extension PostgreSQLStore {
         try await read { db -> StoreMetrics in
             let row = try db.row(
                 """
-                SELECT coalesce((SELECT sum(renderers) FROM worker WHERE lease_until >= $1), 0)::bigint,
+                SELECT coalesce((SELECT sum(renderers) FROM worker WHERE lease_until >= $1), 0)::bigint AS renderers,
                   coalesce((SELECT sum(pg_total_relation_size(oid)) FROM pg_class
-                    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S')), 0)::bigint
+                    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S')), 0)::bigint AS bytes
                 """,
                 [db.now]
             )
             guard let row else { throw StoreError.failed("the server gave no sizes") }
-            return try (counters: db.counters(), renderers: row[0], databaseBytes: row[1], freeBytes: nil)
+            return try (
+                counters: db.counters(), renderers: row["renderers"], databaseBytes: row["bytes"], freeBytes: nil
+            )
         }
     }
 }

@@ -1,3 +1,4 @@
+/// The tables of the feed.
 extension Schema {
     /// The feed of changes; see ``ChangeNumbers``.
     static let changes = """

@@ -1,3 +1,4 @@
+/// The functions of claims and completions.
 extension Schema {
     // DESIGN. The statements of claims and completions are functions, because the server keeps the plans of a function's
     // statements also behind a pooler, where nothing is prepared. Without that, planning took longer than claiming. It would still plan a

@@ -1,5 +1,6 @@
 internal import CameoQueue
 
+/// The tables of what has ended, of batches and of workers.
 extension Schema {
     /// What became of jobs, which batches they belong to, and the workers.
     static let history = """
@@ -90,7 +91,7 @@ extension Schema {
           PRIMARY KEY (family, label)
         );
 
-        \(Dialect.postgreSQL.batchTables)
+        \(PostgreSQLWords().batchTables)
 
         -- One row per worker process, alive while its lease lasts.
         CREATE TABLE worker(

@@ -1,5 +1,6 @@
 internal import CameoQueue
 
+/// The tables of pictures and their counts.
 extension Schema {
     /// Blobs, thumbnails, and the cache of sources.
     static let pictures = """
@@ -16,7 +17,7 @@ extension Schema {
         -- Pictures are compressed already.
         ALTER TABLE blob ALTER COLUMN data SET STORAGE EXTERNAL;
 
-        \(Dialect.postgreSQL.pictureTables)
+        \(PostgreSQLWords().pictureTables)
         CREATE FUNCTION note_orphan() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
           BEGIN
             INSERT INTO orphan VALUES (OLD.blob, now_ms()) ON CONFLICT (digest) DO UPDATE SET since = excluded.since;

@@ -1,3 +1,4 @@
+/// What guards the tables against other programs.
 extension Schema {
     // DESIGN. What an operator's statement or a restore must not do to unfinished jobs. An ended job may be deleted with all
     // that is kept about it; retention needs no exemption.

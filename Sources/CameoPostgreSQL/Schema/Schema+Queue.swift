@@ -1,5 +1,6 @@
 internal import CameoQueue
 
+/// The tables that producers write, and those of the queue.
 extension Schema {
     // DESIGN. A job has three kinds of row. `job` is the contract with its producer: append-only, so that a plain
     // INSERT, in the producer's own transaction beside its own rows, costs little more than its own row. `task` is the
@@ -245,7 +246,7 @@ extension Schema {
             (state = 2) = (token IS NOT NULL) AND (state = 2) = (worker IS NOT NULL))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
           autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
-        \(Dialect.taskIndexes)
+        \(PostgreSQLWords().taskIndexes)
         -- Claim: how many jobs of a limited queue or key are running.
         CREATE INDEX task_queue_running ON task(queue) WHERE state = 2;
         CREATE INDEX task_key_running ON task(key) WHERE state = 2 AND key <> 0;
@@ -256,7 +257,7 @@ extension Schema {
         """
 
     /// Jobs by state, and how often jobs have ended, including those that were retried or removed since.
-    private static let countColumns = RowFaults.columns.map { "  \($0) bigint NOT NULL DEFAULT 0" }.joined(
+    private static let countColumns = Ledger.Counts.columns.map { "  \($0) bigint NOT NULL DEFAULT 0" }.joined(
         separator: ",\n"
     )
 }

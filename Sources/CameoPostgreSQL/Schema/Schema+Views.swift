@@ -1,3 +1,6 @@
+internal import CameoQueue
+
+/// The views that everybody may read.
 extension Schema {
     /// The counts of queues with what was not folded yet, and the polling contract. An unaccepted job is shown with the
     /// values of its request.
@@ -58,7 +61,7 @@ extension Schema {
         """
     }
 
-    private static let sums = RowFaults.columns.map { "sum(\($0))::bigint AS \($0)" }.joined(separator: ", ")
+    private static let sums = Ledger.Counts.columns.map { "sum(\($0))::bigint AS \($0)" }.joined(separator: ", ")
 
     private static let thumbnail = """
         json_build_object(

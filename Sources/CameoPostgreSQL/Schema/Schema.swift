@@ -9,12 +9,12 @@ enum Schema {
     /// One script per version, oldest first. A published script is never edited; a new one is appended.
     static let scripts = [
         [
-            functions, producerTables, queueTables, history, changes, pictures, totals, Dialect.postgreSQL.hookTables,
+            functions, producerTables, queueTables, history, changes, pictures, totals, PostgreSQLWords().hookTables,
             upkeep, views, claims,
             ownersFunctions,
         ]
         .joined(separator: "\n"),
-        lacks, protection, arrivals, Dialect.postgreSQL.removedJobs, shownRequests, omissions, boundCalls, removals,
+        lacks, protection, arrivals, PostgreSQLWords().removedJobs, shownRequests, omissions, boundCalls, removals,
         unbrokenFeed,
     ]
 
@@ -31,13 +31,13 @@ enum Schema {
     /// - Throws: ``StoreError/notAStore(path:)`` if the schema has other tables; ``StoreError/newerSchema(path:found:supported:)``
     static func version(_ connection: Connection, _ url: DatabaseURL) throws -> Int? {
         let look = """
-            SELECT to_regclass('\(url.quoted).schema_version') IS NOT NULL,
+            SELECT to_regclass('\(url.quoted).schema_version') IS NOT NULL AS is_there,
               EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-                WHERE nspname = '\(url.schema)')
+                WHERE nspname = '\(url.schema)') AS is_used
             """
         guard let row = try connection.run(look).rows.first else { return nil }
-        guard try row[0] else {
-            guard try !row[1] else { throw StoreError.notAStore(path: url.location) }
+        guard try row["is_there"] else {
+            guard try !row["is_used"] else { throw StoreError.notAStore(path: url.location) }
             return nil
         }
         guard let stored = try connection.run("SELECT version FROM \(url.quoted).schema_version").rows.first else {

@@ -53,8 +53,9 @@ extension PostgreSQLStore {
                 [Self.partialName(of: key.uri), key.scopeText]
             )
             guard let first = rows.first else { return nil }
-            let partial = try JSONDecoder().decode(PartialResponse.self, from: Data(try (first[0] as String).utf8))
-            let bytes = try rows.reduce(into: Data()) { bytes, row in bytes.append(try row[1] as Data? ?? Data()) }
+            let partial = try JSONDecoder().decode(PartialResponse.self, from: Data(try (first["head"] as String).utf8))
+            let bytes = try rows.reduce(into: Data()) { bytes, row in bytes.append(try row["bytes"] as Data? ?? Data())
+            }
             guard bytes.count == partial.count else { return nil }
             let file = try OpenFile.memory(containing: bytes)
             guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw Errno() }

@@ -63,7 +63,7 @@ extension PostgreSQLTransaction {
     private static let upsertion = numbered(RenderedThumbnail.upsertion)
 
     static let lookForSame = """
-        SELECT same.id, same.blob, (SELECT blob.data FROM blob WHERE blob.digest = same.blob)
+        SELECT same.id, same.blob, (SELECT blob.data FROM blob WHERE blob.digest = same.blob) AS data
         FROM unnest($1::text[], $2::text[]) AS made(id, overlay) CROSS JOIN LATERAL (
           SELECT thumbnail.id, thumbnail.blob FROM thumbnail
           WHERE thumbnail.id = made.id AND source_digest = $3
@@ -86,9 +86,9 @@ extension PostgreSQLTransaction {
         let values: [(any SQLBindable)?] = [ids, overlays, provenance.sourceDigest.hex, provenance.rendererVersion]
         var (sound, unknown) = (Set<ThumbnailID>(), [BlobDigest]())
         for row in try query(Self.lookForSame, values, prepared: true) {
-            let (name, hex): (String, String) = (try row[0], try row[1])
+            let (name, hex): (String, String) = (try row["id"], try row["blob"])
             guard let id = ThumbnailID(name), let digest = BlobDigest(hex: hex) else { continue }
-            let data: Data? = try row[2]
+            let data: Data? = try row["data"]
             switch data.map({ BlobDigest(of: $0) == digest }) ?? checked[digest] {
             case true?: sound.insert(id)
             case false?: break

@@ -70,7 +70,7 @@ extension PostgreSQLStore {
         let places = try db.query("SELECT DISTINCT queue, key \(RowFaults.misplaced)")
         var count = 0
         for place in places {
-            let (queue, key): (Int64, Int64) = try (place[0], place[1])
+            let (queue, key): (Int64, Int64) = try (place["queue"], place["key"])
             count += try db.execute(
                 "UPDATE task SET lane = $1 WHERE queue = $2 AND key = $3 AND lane <> $1",
                 [try db.lane(queue: queue, key: key), queue, key]
@@ -123,9 +123,8 @@ extension PostgreSQLStore {
     func remove(orphan object: StoredObject, from storage: any ByteStorage) async throws(StoreError) -> Bool {
         let hex = object.digest.hex
         let removed: Void? = try await hold { db -> Bool? in
-            if let row = try db.row("SELECT data IS NULL FROM blob WHERE digest = $1 FOR UPDATE", [hex]) {
-                return try row[0] ? nil : false
-            }
+            let isOutside: Bool? = try db.value("SELECT data IS NULL FROM blob WHERE digest = $1 FOR UPDATE", [hex])
+            if let isOutside { return isOutside ? nil : false }
             let count = try db.execute(
                 "INSERT INTO blob(digest, size, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
                 [hex, object.size, db.now]

@@ -66,7 +66,7 @@ enum RowFaults {
     static func lateSequences(_ db: PostgreSQLTransaction) throws -> [(name: String, reached: Int64)] {
         let owned = try db.query(
             """
-            SELECT quote_ident(number.relname), format('SELECT max(%I) FROM %I', attname, owner.relname)
+            SELECT quote_ident(number.relname) AS name, format('SELECT max(%I) FROM %I', attname, owner.relname) AS need
             FROM pg_class AS number JOIN pg_depend ON pg_depend.classid = 'pg_class'::regclass
                 AND pg_depend.objid = number.oid AND deptype IN ('a', 'i')
               JOIN pg_class AS owner ON owner.oid = refobjid
@@ -75,7 +75,7 @@ enum RowFaults {
             ORDER BY 1
             """
         )
-        var needs = try owned.map { (name: try $0[0] as String, need: try $0[1] as String) }
+        var needs = try owned.map { (name: try $0["name"] as String, need: try $0["need"] as String) }
         // A change up to `low` would never be numbered.
         needs.append((name: "new_change_entry_seq", need: "SELECT greatest(low, next_low) FROM feed"))
         let seen = "SELECT greatest((SELECT max(source_seen) FROM source), (SELECT max(source_seen) FROM thumbnail))"
@@ -115,10 +115,6 @@ enum RowFaults {
 
     // MARK: - Counts
 
-    private static let states = JobState.allCases.map(\.rawValue)
-    /// The columns of the counts of a queue.
-    static let columns = states + JobState.ends.map { "ever_\($0.rawValue)" }
-
     /// Appends what the counters lack, in a transaction that changes nothing else. Each statement sees every other
     /// transaction as a whole or not at all.
     ///
@@ -127,14 +123,14 @@ enum RowFaults {
         let wrong = try db.wrongCounts().count + db.query(db.wrongTotals).count
         guard wrong > 0 else { return 0 }
         let differences =
-            states.map { "actual.\($0) - queue_total.\($0)" }
+            JobState.allCases.map(\.rawValue).map { "actual.\($0) - queue_total.\($0)" }
             + JobState.ends.map { "greatest(0, actual.\($0.rawValue) - queue_total.ever_\($0.rawValue))" }
         try db.execute([
             .init("INSERT INTO queue_count(queue) SELECT id FROM queue ON CONFLICT DO NOTHING"),
             .init(
                 """
-                INSERT INTO queue_delta(queue, \(columns.joined(separator: ", ")))
-                SELECT actual.queue, \(differences.joined(separator: ", "))
+                INSERT INTO queue_delta(queue, \(Ledger.Counts.columns.list))
+                SELECT actual.queue, \(differences.list)
                 FROM (\(db.actualJobs)) AS actual JOIN queue_total ON queue_total.queue = actual.queue
                 """
             ),

@@ -4,7 +4,7 @@ internal import CameoStore
 
 /// A transaction on one connection.
 package final class SQLiteTransaction: QueueTransaction {
-    package static let dialect = Dialect.sqlite(waits: SQLiteStore.waitsForAcceptance)
+    package static let dialect: any Dialect = SQLiteDialect()
 
     let connection: SQLiteConnection
     package let now: Int64

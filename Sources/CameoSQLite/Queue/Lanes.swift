@@ -133,7 +133,7 @@ struct Front {
             }
         return try rows.map { row in
             try (
-                row.exact("id") ?? 0, row["name"], row.exact("head") ?? .max, row["room"], row["has_rate"],
+                row.number("id") ?? 0, row["name"], row.number("head") ?? .max, row["room"], row["has_rate"],
                 row["background"]
             )
         }
@@ -153,13 +153,13 @@ struct Front {
                 """,
                 [queue.id]
             )
-            let heads = try lanes.compactMap { try $0.exact("head") }
+            let heads = try lanes.compactMap { try $0.number("head") }
             guard let lane = lanes.first, heads[0] <= queue.head || rivals.count + lanes.count == 1 else {
                 try db.settleHead(ofQueue: queue.id)
                 continue
             }
             let others = rivals.map(\.head) + heads.dropFirst()
-            return try Front(queue: queue, lane: lane.exact("id") ?? 0, key: lane["key"], bound: others.min())
+            return try Front(queue: queue, lane: lane.number("id") ?? 0, key: lane["key"], bound: others.min())
         }
     }
 

@@ -28,18 +28,14 @@ extension SQLiteTransaction {
 
     private func write(_ counts: Ledger.Counts, of queue: Int64) throws {
         guard counts.changes.contains(where: { $0 != 0 }) else { return }
-        try execute(
-            """
-            UPDATE queue_count SET scheduled = scheduled + ?1, available = available + ?2, running = running + ?3,
-              retryable = retryable + ?4, completed = completed + ?5, discarded = discarded + ?6,
-              cancelled = cancelled + ?7, ever_completed = ever_completed + ?8, ever_discarded = ever_discarded + ?9,
-              ever_cancelled = ever_cancelled + ?10
-            WHERE queue = ?11
-            """,
-            counts.changes + counts.ends + [Int(queue)]
-        )
+        try execute(Self.counting, [Int(queue)] + counts.changes + counts.ends)
         if counts.changes[JobState.running.code] != 0 { try decide(queue: queue) }
     }
+
+    private static let counting = {
+        let changes = Ledger.Counts.columns.enumerated().map { "\($1) = \($1) + ?\($0 + 2)" }
+        return "UPDATE queue_count SET \(changes.list) WHERE queue = ?1"
+    }()
 
     private func write(_ counted: StoreCounters) throws {
         for (family, label, value) in counted.entries {

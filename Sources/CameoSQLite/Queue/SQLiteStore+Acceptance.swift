@@ -36,7 +36,7 @@ extension SQLiteStore {
             var (page, bytes): (Arrivals, Int) = (([], 0), 0)
             guard try db.hasArrivals() else { return page }
             try db.connection.run(look, [limit]) { row in
-                page.last = try row.exact("id") ?? 0
+                page.last = try row.number("id") ?? 0
                 guard let request: Data = try row["request"] else { return true }
                 bytes += request.count
                 page.rows.append(Arrival(id: page.last, createdAt: try row["created_at"], request: request))

@@ -46,22 +46,12 @@ extension SQLiteStore {
         let (worker, startedAt) = (registration.worker, registration.startedAt)
         let lease = clock.uptime() + Lease.milliseconds
         try await commit(.begun) { db in
-            let (transfers, trouble) = try progress.texts()
+            let row = try worker.row(progress, leaseUntil: lease, startedAt: startedAt, now: db.now)
+            let insertion = (row.columns + ["boot_id"]).insertion(into: "worker")
             // Reinserts the row if another process took the worker for dead: without a row it would never be rescued.
             try db.execute(
-                """
-                INSERT INTO worker(id, host, pid, version, concurrency, renderers, renderer_version, quiet_hours, queues,
-                  started_at, boot_id, lease_until, transfers, trouble)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
-                ON CONFLICT(id) DO UPDATE
-                  SET lease_until = excluded.lease_until, transfers = excluded.transfers, trouble = excluded.trouble,
-                    quiet_hours = excluded.quiet_hours
-                """,
-                [
-                    worker.id, worker.host, worker.pid, worker.version, worker.concurrency, worker.renderers,
-                    worker.rendererVersion, try worker.quietTimes(at: Date(milliseconds: db.now)), worker.queues,
-                    startedAt, BootIdentity.current, lease, transfers, trouble,
-                ]
+                "\(insertion) ON CONFLICT(id) DO UPDATE SET \(row.changing.replacement)",
+                row.values + [BootIdentity.current]
             )
             for lack in worker.lacks { try db.add(lack, of: worker.id) }
         }

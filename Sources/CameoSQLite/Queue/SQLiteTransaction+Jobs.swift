@@ -5,18 +5,7 @@ package import CameoStore
 extension SQLiteTransaction {
     package func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
         do {
-            try execute(
-                """
-                INSERT INTO outcome(id, state, queue, priority, available_at, attempt, max_attempts, crash_count,
-                  attempted_at, finalized_at, failure, code, superseded_by)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                [
-                    task.id, end.state.code, task.queue, task.priority, task.due, task.attempt, task.maxAttempts,
-                    task.crashCount, task.attemptedAt, now, try end.failure?.stored, end.failure?.code.rawValue,
-                    end.supersededBy,
-                ]
-            )
+            try execute(Self.insertionOfOutcome, OutcomeRow(task, end, at: now).values)
         } catch let error as SQLiteError where isDeleted(task, error) {
             if let before { try forget(task, from: before) }
             return
@@ -31,24 +20,16 @@ extension SQLiteTransaction {
         -> Bool
     {
         do {
-            try execute(
-                """
-                INSERT INTO attempt(job_id, number, worker, started_at, finished_at, outcome, failure, wait_ms, fetch_ms,
-                  queue_ms, render_ms, store_ms, source_bytes, output_bytes)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                [
-                    task.id, task.tries, task.worker, task.attemptedAt, now, outcome.rawValue, try failure?.stored,
-                    timings.throttledMilliseconds, timings.fetchMilliseconds, timings.queueMilliseconds,
-                    timings.renderMilliseconds, timings.storeMilliseconds, timings.sourceBytes, timings.outputBytes,
-                ]
-            )
+            try execute(Self.insertionOfAttempt, AttemptRow(task, outcome, failure, timings, at: now).values)
             return true
         } catch let error as SQLiteError where isDeleted(task, error) {
             try forget(task, from: .running)
             return false
         }
     }
+
+    private static let insertionOfOutcome = RecordKind.outcome.names.insertion(into: "outcome")
+    private static let insertionOfAttempt = RecordKind.attempt.names.insertion(into: "attempt")
 
     /// Whether an error is due to a job's row, which another program has deleted.
     private func isDeleted(_ task: TaskRow, _ error: SQLiteError) -> Bool {

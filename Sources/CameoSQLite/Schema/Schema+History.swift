@@ -68,7 +68,7 @@ extension Schema {
           at INTEGER NOT NULL
         ) STRICT;
 
-        \(SQLiteTransaction.dialect.batchTables)
+        \(SQLiteWords().batchTables)
         -- Collection drops a blob from `orphan` while a job references it, so it is recorded again here.
         CREATE TRIGGER ingredient_left AFTER DELETE ON ingredient WHEN length(OLD.name) = 64 BEGIN
           INSERT INTO orphan VALUES (OLD.name, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER))

@@ -13,7 +13,7 @@ extension Schema {
           pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1))
         ) STRICT;
 
-        \(SQLiteTransaction.dialect.pictureTables)
+        \(SQLiteWords().pictureTables)
         \(orphans(of: "source", "blob"))
         \(orphans(of: "thumbnail", "blob"))
 

@@ -279,7 +279,7 @@ extension Schema {
           CONSTRAINT "only a running job has a claim" CHECK (
             (state = 2) = (token IS NOT NULL) AND (state = 2) = (worker IS NOT NULL))
         ) STRICT;
-        \(Dialect.taskIndexes)
+        \(SQLiteWords().taskIndexes)
         -- Enqueue: at most one waiting job per unique key.
         CREATE UNIQUE INDEX task_unique ON task(unique_key) WHERE state <> 2;
         -- Lists: jobs with a failure.

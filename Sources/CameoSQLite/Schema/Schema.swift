@@ -16,8 +16,8 @@ enum Schema {
     /// before tables: if a view is the first entry in SQLite's hash of tables, `PRAGMA integrity_check` mistakes its
     /// missing root page for a partial check and skips the free pages (`sqlite3BtreeIntegrityCheck`, seen in 3.40.1).
     static let scripts = [
-        "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteTransaction.dialect.hookTables)",
-        laterFetches, lacks, refusals, SQLiteTransaction.dialect.removedJobs, shownSources, omissions, removals,
+        "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteWords().hookTables)",
+        laterFetches, lacks, refusals, SQLiteWords().removedJobs, shownSources, omissions, removals,
         unbrokenFeed,
     ]
 

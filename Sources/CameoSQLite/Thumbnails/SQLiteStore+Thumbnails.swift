@@ -19,8 +19,7 @@ extension SQLiteStore {
     ) throws {
         let row = try db.row(
             """
-            SELECT blob.digest AS digest, blob.data AS data
-            FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE \(isSame)
+            SELECT digest, data FROM thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE \(isSame)
             """,
             [thumbnail.id.text, provenance.sourceDigest.hex, thumbnail.overlayDigest?.hex, provenance.rendererVersion]
         )
