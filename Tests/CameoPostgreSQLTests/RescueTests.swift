@@ -88,23 +88,6 @@ struct RescueTests {
         #expect(try await fixture.store.status().workers.map(\.id) == ["idle"], "registered again by its next lease")
     }
 
-    @Test func theSixthDeathDiscardsTheJobByName() async throws {
-        let fixture = try await StoreFixture()
-        try await fixture.enqueue()
-        for death in 1...6 {
-            try await fixture.register("w\(death)")
-            let kind: ClaimKind = death > 3 ? .poison : .usual
-            #expect(try await fixture.store.claim(limit: 1, kind: kind, for: "w\(death)").count == 1)
-            fixture.clock.advance(seconds: 2 * Self.lease + 1)
-            let report = try await fixture.store.rescueExpired(except: "me")
-            #expect((report.rescued, report.discarded.map(\.id)) == (death < 6 ? (1, []) : (0, [1])))
-        }
-        let job = try await fixture.store.job(1)
-        #expect((job.state, job.failure?.code, job.crashCount) == (.discarded, .workerLost, 6))
-        #expect(job.attempts?.count == 6)
-        #expect(try await fixture.wrongCounts() == "")
-    }
-
     /// A picture that kills workers is claimed again before the death is known, and must not do so for ever.
     @Test func deathsThatAreKnownLateCountToo() async throws {
         let fixture = try await StoreFixture()

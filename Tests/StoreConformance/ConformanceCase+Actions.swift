@@ -55,6 +55,8 @@ extension ConformanceCase {
             let job = try await fixture.store.job(1)
             #expect(job.state == (state.isFinal ? state : .cancelled))
             #expect((job.finalizedAt == before.finalizedAt) == state.isFinal)
+            await #expect(throws: StoreError.noSuchJob(7)) { try await fixture.store.cancel(7) }
+            await #expect(throws: StoreError.noSuchJob(7)) { try await fixture.store.job(7) }
         }
     }
 

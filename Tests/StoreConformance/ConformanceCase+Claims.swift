@@ -6,16 +6,6 @@ import Testing
 
 extension ConformanceCase {
     static let claims: [ConformanceCase] = [
-        ConformanceCase("a claim counts and opens an attempt") { fixture in
-            let receipt = try await fixture.enqueue()[0]
-            let claimed = try await fixture.store.claim(limit: 10, for: "w1")
-            try #require(try claimed.map(\.claim.jobID) == [receipt.jobID])
-            #expect(claimed[0].attempt == 1)
-            let job = try await fixture.store.job(receipt.jobID)
-            #expect(job.state == .running)
-            #expect(job.worker == "w1")
-            #expect(job.attempts?.map(\.outcome) == [.running])
-        },
         ConformanceCase("nothing is claimed twice") { fixture in
             try await fixture.enqueue(200)
             let stores = try await fixture.others(4)
@@ -31,13 +21,6 @@ extension ConformanceCase {
             #expect(Set(claims.map(\.claim.jobID)).count == 200)
             #expect(Set(claims.map(\.claim.token)).count == 200)
         },
-        ConformanceCase("higher priority comes first until waiting outweighs it") { fixture in
-            try await fixture.enqueue()
-            try await fixture.enqueue { $0.priority = 5 }
-            try await fixture.enqueue { $0.priority = -5 }
-            let order = try await fixture.store.claim(limit: 3, for: "w1").map(\.claim.jobID)
-            #expect(order == [2, 1, 3])
-        },
         ConformanceCase("the lowest rank of all queues comes first") { fixture in
             for (queue, priority) in [("a", 0), ("b", 5), ("c", 3)] {
                 try await fixture.enqueue {
@@ -47,17 +30,6 @@ extension ConformanceCase {
             }
             #expect(try await fixture.store.claim(limit: 2, for: "w1").map(\.queue) == ["b", "c"])
         },
-        ConformanceCase("a claim skips jobs scheduled later until they are due") { fixture in
-            let due = Date(timeIntervalSince1970: 1_900_000_060)
-            try await fixture.enqueue { $0.runAt = due }
-            #expect(try await fixture.store.claim(limit: 1, for: "w1").isEmpty)
-            #expect(try await fixture.store.sweep(for: "w1").due == due)
-            // Due jobs do not make others due.
-            try await fixture.enqueue()
-            #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [2])
-            fixture.clock.advance(seconds: 61)
-            #expect(try await fixture.store.claim(limit: 1, for: "w1").count == 1)
-        },
         ConformanceCase("among thousands of due jobs the first comes first") { fixture in
             // One claim makes a thousand available.
             let now = fixture.clock.now
@@ -65,13 +37,6 @@ extension ConformanceCase {
             try await fixture.enqueue { $0.runAt = now.addingTimeInterval(30) }
             fixture.clock.advance(seconds: 61)
             #expect(try await fixture.store.claim(limit: 1, for: "w1").map(\.claim.jobID) == [1_001])
-        },
-        ConformanceCase("a claim keeps to its queues and skips paused ones") { fixture in
-            for queue in ["a", "b", "c"] { try await fixture.enqueue { $0.queue = queue } }
-            try await fixture.sql("UPDATE queue SET paused = true WHERE name = 'a'")
-            #expect(try await fixture.store.claim(limit: 9, queues: ["a", "b"], for: "w1").map(\.queue) == ["b"])
-            #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.queue) == ["c"])
-            #expect(try await fixture.store.unfinishedJobs(queues: nil) == 2)
         },
         ConformanceCase("poison jobs are only claimed alone") { fixture in
             try await fixture.enqueue(2)

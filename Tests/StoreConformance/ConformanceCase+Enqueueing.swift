@@ -64,6 +64,7 @@ extension ConformanceCase {
             let uri = try #require(CameoURI(receipt.source))
             #expect(uri == .blob(BlobDigest(of: data)))
             #expect(try await fixture.store.data(of: uri) == data)
+            #expect(try await fixture.claim().first?.parsedRequest().source == uri.text)
         }
     }
 }

@@ -7,17 +7,6 @@ import Testing
 extension ConformanceCase {
     /// Concurrency limits of queues and keys.
     static let limits: [ConformanceCase] = [
-        ConformanceCase("a queue runs no more than its limit over all workers") { fixture in
-            try await fixture.enqueue(5)
-            try await fixture.store.limit(queue: "default", to: 2, unknown: .created)
-            let first = try await fixture.store.claim(limit: 9, for: "w1")
-            try #require(first.count == 2)
-            #expect(try await fixture.another().claim(limit: 9, for: "w2").isEmpty)
-            try await finish(first[0], fixture)
-            #expect(try await fixture.store.claim(limit: 9, for: "w2").count == 1)
-            try await fixture.store.limit(queue: "default", to: nil, unknown: .created)
-            #expect(try await fixture.store.claim(limit: 9, for: "w2").count == 2)
-        },
         ConformanceCase("a key runs one job unless the request says more") { fixture in
             try await fixture.enqueue(3) { $0.concurrencyKey = "tenant-1" }
             try await fixture.enqueue(4) {

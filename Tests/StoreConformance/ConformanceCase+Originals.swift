@@ -132,8 +132,9 @@ extension ConformanceCase {
         },
         ConformanceCase("a failure is remembered until its time or an answer") { fixture in
             let now = fixture.clock.now
-            try await fixture.store.remember(Self.failure, of: Self.key, until: now + 60, seen: 2, peers: [])
-            #expect(try await fixture.store.rememberedFailure(of: Self.key)?.failure == Self.failure)
+            try await fixture.store.remember(Self.failure, of: Self.key, until: now + 60, seen: 2, peers: Fixture.peers)
+            let remembered = try await fixture.store.rememberedFailure(of: Self.key)
+            #expect(remembered?.failure == Self.failure && remembered?.peers == Fixture.peers)
             let other = SourceKey(uri: Fixture.uri, scope: Fixture.scope("ann"))
             #expect(try await fixture.store.rememberedFailure(of: other) == nil)
             fixture.clock.advance(seconds: 60)

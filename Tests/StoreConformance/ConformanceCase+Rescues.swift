@@ -13,15 +13,6 @@ extension ConformanceCase {
             #expect(try await fixture.store.rescueExpired(except: "me").rescued == 0)
             try await fixture.store.deregister("me")
         },
-        ConformanceCase("a deregistering worker releases unsettled jobs") { fixture in
-            try await fixture.enqueue()
-            try await fixture.register("me")
-            #expect(try await fixture.store.claim(limit: 1, for: "me").count == 1)
-            try await fixture.store.deregister("me")
-            let job = try await fixture.store.job(1)
-            #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
-            #expect(job.attempts?.map(\.outcome) == [.released])
-        },
         ConformanceCase("jobs of a worker without a row are rescued") { fixture in
             try await fixture.enqueue()
             #expect(try await fixture.store.claim(limit: 1, for: "nobody").count == 1)

@@ -24,15 +24,6 @@ extension ConformanceCase {
             #expect(try await fixture.store.jobs(JobFilter()).map(\.state) == [.available, .running, .retryable])
             #expect(try await fixture.faults() == [])
         },
-        ConformanceCase("thumbnails outlive their jobs") { fixture in
-            try await jobsInEveryState(fixture)
-            let thumbnail = try #require(try await fixture.store.job(1).thumbnails.first)
-            fixture.clock.advance(seconds: 30 * 86_400)
-            #expect(try await fixture.prune(Retention()).completed == 1)
-            await #expect(throws: StoreError.noSuchJob(1)) { try await fixture.store.job(1) }
-            let uri = thumbnail.uri
-            #expect(try await fixture.store.data(of: uri) == Data("thumbnail".utf8))
-        },
         ConformanceCase("a batch keeps its jobs until it is finished, and its counts as long as it has jobs") {
             fixture in
             try await fixture.register()

@@ -6,27 +6,6 @@ import Testing
 
 extension ConformanceCase {
     static let settlements: [ConformanceCase] = [
-        ConformanceCase("every settlement needs the live claim") { fixture in
-            let job = try await claimOne(fixture)
-            #expect(try await fixture.store.cancel(job.claim.jobID) == .running)
-            let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
-            await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) {
-                try await complete(job, fixture, from: Fixture.provenance())
-            }
-            await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) {
-                try await fixture.store.fail(job.claim, with: failure)
-            }
-            await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) {
-                try await fixture.store.release(job.claim)
-            }
-            await #expect(throws: StoreError.leaseLost(jobID: job.claim.jobID)) {
-                try await fixture.store.beginFetch(job.claim, of: try ThumbnailRequest(parsing: job.request.utf8))
-            }
-            let report = try await fixture.store.job(job.claim.jobID)
-            #expect(report.state == .cancelled)
-            #expect(report.attempts?.map(\.outcome) == [.cancelled])
-            #expect(try await fixture.store.status().thumbnails == 0)
-        },
         ConformanceCase("under a newer version what has begun goes on, and its worker's jobs are rescued") { fixture in
             try await fixture.register()
             try await fixture.enqueue(2) { $0.hook = "site" }
@@ -53,19 +32,6 @@ extension ConformanceCase {
             #expect(try await fixture.state(of: 2) == .available)
             await #expect(throws: StoreError.self) { try await fixture.enqueue() }
         },
-        ConformanceCase("a second claim invalidates the first") { fixture in
-            let first = try await claimOne(fixture)
-            try await fixture.store.release(first.claim)
-            let second = try #require(try await fixture.store.claim(limit: 1, for: "w2").first)
-            await #expect(throws: StoreError.leaseLost(jobID: first.claim.jobID)) {
-                try await complete(first, fixture, from: Fixture.provenance())
-            }
-            await #expect(throws: StoreError.leaseLost(jobID: first.claim.jobID)) {
-                let request = try ThumbnailRequest(parsing: first.request.utf8)
-                return try await fixture.store.beginFetch(first.claim, of: request)
-            }
-            try await complete(second, fixture, from: Fixture.provenance())
-        },
         ConformanceCase("only the live claim absorbs an upload") { fixture in
             try await fixture.upload(Data([1]), #"{"renditions":[{"width":64}]}"#)
             let first = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
@@ -82,13 +48,6 @@ extension ConformanceCase {
                 try await fixture.store.complete(job.claim, keeping: ids, seen: nil)
             }
             #expect(try await fixture.store.job(1).state == .running)
-        },
-        ConformanceCase("a release does not count the attempt") { fixture in
-            let job = try await claimOne(fixture)
-            try await fixture.store.release(job.claim)
-            let report = try await fixture.store.job(job.claim.jobID)
-            #expect((report.state, report.attempt, report.crashCount) == (.available, 0, 0))
-            #expect(report.attempts?.map(\.outcome) == [.released])
         },
         ConformanceCase("what the store refuses is recorded and not charged") { fixture in
             let job = try await claimOne(fixture)
@@ -107,21 +66,6 @@ extension ConformanceCase {
             #expect((resting.state, resting.attempt, resting.availableAt) == (.retryable, 0, later))
             #expect(resting.attempts?.count == 1, "it may be refused for days")
         },
-        ConformanceCase("a failure waits or discards") { fixture in
-            let job = try await claimOne(fixture)
-            let failure = JobFailure(.sourceTimeout, at: .fetch, "too slow")
-            let retryAt = Date(timeIntervalSince1970: 1_900_000_010)
-            try await fixture.store.fail(job.claim, with: failure, retryAt: retryAt)
-            var report = try await fixture.store.job(job.claim.jobID)
-            #expect((report.state, report.failure, report.availableAt) == (.retryable, failure, retryAt))
-            fixture.clock.advance(seconds: 11)
-            let again = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
-            #expect((again.attempt, again.previousFailure) == (2, failure))
-            try await fixture.store.fail(again.claim, with: failure)
-            report = try await fixture.store.job(job.claim.jobID)
-            #expect((report.state, report.failure) == (.discarded, failure))
-            #expect(report.attempts?.map(\.outcome) == [.retryable, .discarded])
-        },
         ConformanceCase("a manual retry starts over and keeps the history") { fixture in
             let job = try await claimOne(fixture)
             let failure = JobFailure(.imageCorrupt, at: .render, "cut off")
@@ -135,15 +79,6 @@ extension ConformanceCase {
             let again = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
             try await complete(again, fixture, from: Fixture.provenance())
             #expect(try await fixture.store.job(job.claim.jobID).attempts?.map(\.number) == [1, 2])
-        },
-        ConformanceCase("an older fetch never replaces a newer thumbnail") { fixture in
-            let (older, newer) = (try await claimOne(fixture), try await claimOne(fixture))
-            try await complete(newer, fixture, bytes: "new", from: Fixture.provenance(seen: 2, source: "new"))
-            try await complete(older, fixture, bytes: "old", from: Fixture.provenance(seen: 1, source: "old"))
-            #expect(try await bytes(fixture, newer) == "new")
-            let third = try await claimOne(fixture)
-            try await complete(third, fixture, bytes: "newest", from: Fixture.provenance(seen: 3, source: "newest"))
-            #expect(try await bytes(fixture, newer) == "newest")
         },
         ConformanceCase("the first blob of the same source and renderer is kept") { fixture in
             let (first, second, third) = (

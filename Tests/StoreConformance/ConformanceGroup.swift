@@ -20,7 +20,7 @@ package enum ConformanceGroup: String, CaseIterable {
         case .keeping: [Case.keeping]
         case .repairing: [Case.repairs]
         case .backfilling: [Case.backfilling, Case.backfills]
-        case .caching: [Case.caching, Case.originals, Case.originalsVaried]
+        case .caching: [Case.originals, Case.originalsVaried]
         case .following: [Case.following, Case.feed]
         case .reporting: [Case.reporting]
         case .telling: [Case.telling]
@@ -32,6 +32,6 @@ package enum ConformanceGroup: String, CaseIterable {
 extension ConformanceCase {
     /// The main promises, for another way to stores whose engine keeps them all: through a pooler, or as another role.
     package static let main =
-        claiming + givingWay + settling + joining + fetches + limiting + losing + operating + keeping + backfilling
-        + caching + following + reporting + telling + counting
+        claiming + givingWay + settling + joining + fetches + limiting + losing + stops + operating + actions + keeping
+        + enqueueingVaried + backfilling + originals + following + reporting + telling + counting
 }
