@@ -51,9 +51,6 @@ package struct SQLiteRow: QueueRow {
         try read(column, as: "an integer") { if case .integer(let number) = $0 { number } else { nil } }
     }
 
-    /// As it is: what names its row in another statement, or is compared.
-    func exact(_ column: String) throws -> Int64? { try integer(place(of: column)) }
-
     package func real(_ column: Int) throws -> Double? {
         try read(column, as: "a number") { value in
             switch value {
