@@ -127,12 +127,7 @@ let package = Package(
                 hummingbirdCore,
                 httpTypes, nio, nioHTTP1, nioPosix, logging, lifecycle,
             ],
-            resources: [
-                "dashboard.html", "dashboard.css", "favicon.svg", "address.js", "batches.js", "changes.js",
-                "dashboard.js", "elements.js", "failures.js", "format.js", "graphs.js", "history.js", "job.js",
-                "jobs.js", "keys.js", "lightbox.js", "live.js", "overview.js", "pictures.js", "queues.js", "server.js",
-                "sign-in.js", "states.js", "storyboard.js", "upload.js", "workers.js",
-            ].map { .embedInCode("Dashboard/Page/\($0)") }
+            resources: [.embedInCode("Dashboard/Page")]
                 // Links to the files of proto-json.
                 + [
                     "openapi.json", "batch-report.schema.json", "enqueue-receipt.schema.json", "job.schema.json",
