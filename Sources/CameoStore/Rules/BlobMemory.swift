@@ -19,15 +19,38 @@ package final class BlobMemory: Sendable {
     package var use: MemoryUse { state.withLock { $0.use } }
 
     /// The bytes, if they are in memory. Counts a hit or a miss.
-    package func bytes(of digest: BlobDigest) -> Data? { state.withLock { $0.bytes(of: digest) } }
+    package func bytes(of digest: BlobDigest) -> Data? {
+        state.withLock { state in
+            if let blob = state.blob(digest) { return blob.data }
+            state.use.misses += 1
+            return nil
+        }
+    }
+
+    /// The blob, if it is in memory. Counts a hit, but no miss: whoever finds nothing goes on to ask for the bytes.
+    package func blob(_ digest: BlobDigest) -> HeldBlob? { state.withLock { $0.blob(digest) } }
+
+    /// Remembers what an answer with a content said before its bytes, as long as these.
+    package func note(_ fields: [(name: String, value: String)], of content: StoredContent) {
+        state.withLock { $0.entries[content.digest]?.blob.head = (content, fields) }
+    }
 
     /// Whether the bytes are in memory. Counts nothing.
     package func holds(_ digest: BlobDigest) -> Bool { state.withLock { $0.entries[digest] != nil } }
 
     /// Holds bytes that have been verified against their digest.
-    package func hold(_ data: Data, as digest: BlobDigest) { state.withLock { $0.hold(data, as: digest) } }
+    package func hold(_ data: Data, as digest: BlobDigest) {
+        state.withLock { $0.hold(HeldBlob(data: data), as: digest) }
+    }
 
     package func empty() { state.withLock { state in while let digest = state.oldest { state.remove(digest) } } }
+}
+
+/// A blob in memory.
+package struct HeldBlob: Sendable {
+    package let data: Data
+    /// What the last answer with it said before the bytes, and of which content.
+    package internal(set) var head: (content: StoredContent, fields: [(name: String, value: String)])?
 }
 
 extension ReaderStore {
@@ -57,7 +80,7 @@ extension ReaderStore {
 /// The blobs as a list from the most to the least recently read. A value under the lock of ``BlobMemory``.
 private struct BlobMemoryState {
     struct Entry {
-        let data: Data
+        var blob: HeldBlob
         var newer: BlobDigest?
         var older: BlobDigest?
     }
@@ -73,32 +96,29 @@ private struct BlobMemoryState {
     var newest: BlobDigest?
     var oldest: BlobDigest?
 
-    mutating func bytes(of digest: BlobDigest) -> Data? {
-        guard let entry = entries[digest] else {
-            use.misses += 1
-            return nil
-        }
+    mutating func blob(_ digest: BlobDigest) -> HeldBlob? {
+        guard let entry = entries[digest] else { return nil }
         use.hits += 1
         if newest != digest {
             remove(digest)
-            insert(entry.data, as: digest)
+            insert(entry.blob, as: digest)
         }
-        return entry.data
+        return entry.blob
     }
 
-    mutating func hold(_ data: Data, as digest: BlobDigest) {
-        guard data.count <= use.capacity / Self.largestShare else { return }
+    mutating func hold(_ blob: HeldBlob, as digest: BlobDigest) {
+        guard blob.data.count <= use.capacity / Self.largestShare else { return }
         remove(digest)
-        insert(data, as: digest)
+        insert(blob, as: digest)
         while use.bytes > use.capacity, let oldest { remove(oldest) }
     }
 
-    private mutating func insert(_ data: Data, as digest: BlobDigest) {
-        entries[digest] = Entry(data: data, newer: nil, older: newest)
+    private mutating func insert(_ blob: HeldBlob, as digest: BlobDigest) {
+        entries[digest] = Entry(blob: blob, newer: nil, older: newest)
         if let newest { entries[newest]?.newer = digest } else { oldest = digest }
         newest = digest
         use.blobs += 1
-        use.bytes += data.count + Self.surcharge
+        use.bytes += blob.data.count + Self.surcharge
     }
 
     mutating func remove(_ digest: BlobDigest) {
@@ -106,6 +126,6 @@ private struct BlobMemoryState {
         if let newer = entry.newer { entries[newer]?.older = entry.older } else { newest = entry.older }
         if let older = entry.older { entries[older]?.newer = entry.newer } else { oldest = entry.newer }
         use.blobs -= 1
-        use.bytes -= entry.data.count + Self.surcharge
+        use.bytes -= entry.blob.data.count + Self.surcharge
     }
 }

@@ -51,23 +51,33 @@ extension StoredContent {
 }
 
 extension ReaderStore {
+    /// What a thumbnail's name refers to, which is recorded as a read; nil if it has not been made yet.
+    package func made(_ id: ThumbnailID) async throws(StoreError) -> StoredContent? {
+        do throws(StoreError) {
+            var content = contentAtOnce(of: id)
+            if content == nil {
+                let thumbnail = try await thumbnail(id)
+                content = StoredContent(thumbnail: thumbnail.blob, thumbnail.format, updatedAt: thumbnail.updatedAt)
+            }
+            noteReading(of: .thumbnail(id))
+            return content
+        } catch .notFound {
+            return nil
+        }
+    }
+
     /// Looks up what a name refers to, and records a read even if the reader already has the bytes.
     ///
     /// - Throws: ``StoreError/notFound(uri:)``
     package func content(of uri: CameoURI) async throws(StoreError) -> StoredContent {
-        let content = try await contentNow(of: uri)
-        noteReading(of: uri)
-        return content
-    }
-
-    private func contentNow(of uri: CameoURI) async throws(StoreError) -> StoredContent {
         switch uri {
         case .thumbnail(let id):
-            if let content = contentAtOnce(of: id) { return content }
-            let thumbnail = try await thumbnail(id)
-            return StoredContent(thumbnail: thumbnail.blob, thumbnail.format, updatedAt: thumbnail.updatedAt)
+            guard let content = try await made(id) else { throw .notFound(uri: uri.text) }
+            return content
         case .blob(let digest):
-            return StoredContent(digest: digest, mediaType: try await mediaType(of: digest), freshness: .forever)
+            let mediaType = try await mediaType(of: digest)
+            noteReading(of: uri)
+            return StoredContent(digest: digest, mediaType: mediaType, freshness: .forever)
         case .source(let name):
             let source = try await cachedSource(name)
             return StoredContent(

@@ -1,8 +1,5 @@
-internal import CameoHTTPCache
 internal import CameoModel
-internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 
 /// Serves the page at `/`, and its style sheet and scripts below `/page/`, one of which is made of what to do about the codes
 /// of failures. The page loads nothing from other hosts, except
@@ -21,7 +18,7 @@ extension WebExchange {
 
         init(_ mediaType: String, _ bytes: [UInt8]) {
             (self.mediaType, self.bytes) = (mediaType, bytes)
-            tag = "\"\(BlobDigest(of: bytes))\""
+            tag = BlobDigest(of: bytes).description
         }
     }
 
@@ -56,11 +53,6 @@ extension WebExchange {
         guard let page = Self.pages[String(target.path)] else {
             throw Problem(.notFound, "there is nothing at this path")
         }
-        let headers: HTTPFields = [
-            .contentType: page.mediaType, .eTag: page.tag, .cacheControl: "no-cache",
-            .contentSecurityPolicy: pagePolicy,
-        ]
-        return try RequestConditions(request).response(in: headers)
-            ?? Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
+        return try whole(page.bytes, as: page.mediaType, tag: page.tag, cacheControl: "no-cache", policy: pagePolicy)
     }
 }

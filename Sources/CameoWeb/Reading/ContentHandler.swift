@@ -30,30 +30,23 @@ extension WebExchange {
 
     private func thumbnail(_ name: String) async throws -> Response {
         if name.hasSuffix(".vtt") { return try await track(name.dropLast(".vtt".count)) }
-        let (id, ending) = try Self.id(name)
-        let pending = try PendingThumbnail(id, target.query)
-        let wait = try target.query.wait()
-        let content: StoredContent
-        if let made = try await site.store.made(id) {
-            content = made
-        } else {
-            switch try await pending.wait(wait, on: site) {
-            case .made(let made): content = made
-            case .missing(let hasEnded): return try await pending.answer(to: request, on: site, hasEnded: hasEnded)
+        let name = try Self.parsed(name)
+        let pending = try PendingThumbnail(name.id, target.query)
+        switch try await pending.wait(try target.query.wait(), on: site) {
+        case .missing(let hasEnded): return try await pending.answer(to: request, on: site, hasEnded: hasEnded)
+        case .made(let content):
+            if let ending = name.ending, !name.fits(content) {
+                let reason = "the thumbnail is \(content.mediaType ?? ""), which does not match .\(ending)"
+                throw Problem(.notFound, "\(reason); omit the extension")
             }
+            return try await serve(content)
         }
-        if let ending, let format = content.mediaType, !Self.endings(of: format).contains(ending) {
-            throw Problem(.notFound, "the thumbnail is \(format), which does not match .\(ending); omit the extension")
-        }
-        let response = try await serve(content)
-        if site.memory.holds(content.digest) { site.ready.keep(response, to: request, of: id, content) }
-        return response
     }
 
     private func placeholder(_ name: String) async throws -> Response {
-        let thumbnail = try await site.store.thumbnail(try Self.id(name).id)
+        let thumbnail = try await site.store.thumbnail(try Self.parsed(name).id)
         let picture = PlaceholderPicture(of: thumbnail)
-        return try derived(picture.bytes, as: picture.mediaType, tag: "placeholder-\(thumbnail.blob)")
+        return try whole(picture.bytes, as: picture.mediaType, tag: "placeholder-\(thumbnail.blob)")
     }
 
     /// The WebVTT file of a storyboard, which names its sheet by the name beside it.
@@ -63,40 +56,30 @@ extension WebExchange {
         guard let text = thumbnail.webVTT(sheet: "\(id).\(thumbnail.format.fileExtension)") else {
             throw Problem(.notFound, "the thumbnail is no storyboard of a video")
         }
-        return try derived(Data(text.utf8), as: "text/vtt; charset=utf-8", tag: "track-\(thumbnail.blob)")
+        return try whole(text.utf8, as: "text/vtt; charset=utf-8", tag: "track-\(thumbnail.blob)")
     }
 
-    /// What is computed from the facts of a thumbnail.
-    private func derived(_ bytes: some Sequence<UInt8>, as mediaType: String, tag: String)
-        throws(Problem) -> Response
-    {
+    /// Responds with bytes that are at hand, unless the client has them. Without other rules they are computed from the facts
+    /// of a thumbnail, and kept like one.
+    func whole(
+        _ bytes: some Sequence<UInt8>,
+        as mediaType: String,
+        tag: String,
+        cacheControl: String? = nil,
+        policy: String = Self.policy
+    ) throws(Problem) -> Response {
         let headers: HTTPFields = [
-            .contentType: mediaType, .eTag: "\"\(tag)\"", .cacheControl: thumbnailCacheControl,
-            .contentSecurityPolicy: Self.policy,
+            .contentType: mediaType, .eTag: "\"\(tag)\"",
+            .cacheControl: cacheControl ?? site.configuration.thumbnailCacheControl(until: end),
+            .contentSecurityPolicy: policy,
         ]
         return try RequestConditions(request).response(in: headers)
             ?? Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    /// Parses `ID`, or `ID` with an extension such as `.webp`.
-    private static func id(_ name: String) throws(Problem) -> (id: ThumbnailID, ending: Substring?) {
-        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let id = ThumbnailID(parts[0]) else { throw nothing }
-        guard parts.count == 2 else { return (id, nil) }
-        guard !parts[1].isEmpty,
-            Rendition.Format.allCases.contains(where: { format in
-                format.mediaType.map { endings(of: $0).contains(parts[1]) } ?? false
-            })
-        else { throw nothing }
-        return (id, parts[1])
-    }
-
-    private static func endings(of mediaType: String) -> [Substring] {
-        mediaType == "image/jpeg" ? ["jpg", "jpeg"] : [mediaType.dropFirst("image/".count)]
-    }
-
-    private var thumbnailCacheControl: String {
-        cacheControl(for: site.configuration.thumbnailAge, staleFor: site.configuration.thumbnailStaleness)
+    private static func parsed(_ name: String) throws(Problem) -> ThumbnailName {
+        guard let name = ThumbnailName(name[...]) else { throw nothing }
+        return name
     }
 
     /// The content security policy of types that a browser might run as a document, such as SVG: nothing in them
@@ -111,27 +94,21 @@ extension WebExchange {
     ///
     /// - Throws: ``Problem`` or ``StoreError``.
     func serve(_ content: StoredContent) async throws -> Response {
-        let modified = content.modifiedAt.map(HTTPDate.text)
-        var headers: HTTPFields = [.eTag: content.entityTag, .cacheControl: cacheControl(of: content)]
-        if let modified { headers[.lastModified] = modified }
+        var headers = site.configuration.fields(of: content, until: end)
         let conditions = RequestConditions(request)
         // Checked before the bytes are read: a client that has them costs one row lookup.
         if let response = try conditions.response(in: headers) { return response }
         if let redirect = try await redirect(to: content) { return redirect }
         let (count, start, body) = try await opened(content.digest)
-        let type = content.contentType(of: start)
-        headers[.contentType] = type
-        headers[.acceptRanges] = "bytes"
-        if !Self.harmless.contains(type) { headers[.contentSecurityPolicy] = Self.policy }
+        headers.append(contentsOf: Self.fields(of: content, start, count))
         let part = conditions.part(
             of: count,
             entityTag: content.entityTag,
-            lastModified: modified,
+            lastModified: headers[.lastModified],
             isGET: request.method == .get
         )
         switch part {
         case .whole:
-            headers[.contentLength] = "\(count)"
             guard request.method == .get else { return Response(status: .ok, headers: headers) }
             return Response(status: .ok, headers: headers, body: body(0..<count))
         case .range(let range):
@@ -144,13 +121,12 @@ extension WebExchange {
         }
     }
 
-    private func cacheControl(of content: StoredContent) -> String {
-        switch content.freshness {
-        case .forever: "public, \(content.cacheControl)"
-        case .unknown: thumbnailCacheControl
-        // The server does not know who may see an original.
-        case .until: "private, \(content.cacheControl)"
-        }
+    /// What an answer with a content says of its bytes, the first of which are known.
+    static func fields(of content: StoredContent, _ start: Data, _ count: Int) -> HTTPFields {
+        let type = content.contentType(of: start)
+        var fields: HTTPFields = [.contentType: type, .acceptRanges: "bytes", .contentLength: "\(count)"]
+        if !harmless.contains(type) { fields[.contentSecurityPolicy] = policy }
+        return fields
     }
 
     /// Verified bytes: how many they are, the first of them, and what makes the body of a response with a part of them.
@@ -171,6 +147,64 @@ extension WebExchange {
             }
             return (count, start, body)
         }
+    }
+}
+
+/// The name of a thumbnail in a path: `ID`, or `ID` with an extension such as `.webp`.
+struct ThumbnailName {
+    let id: ThumbnailID
+    let ending: Substring?
+
+    /// Returns nil for anything else, and for the extension of no format.
+    init?(_ text: Substring) {
+        let end = text.utf8.firstIndex(of: UInt8(ascii: ".")) ?? text.endIndex
+        guard let id = ThumbnailID(text[..<end]) else { return nil }
+        self.id = id
+        ending = end == text.endIndex ? nil : text[text.utf8.index(after: end)...]
+        guard let ending else { return }
+        let types = Rendition.Format.allCases.compactMap(\.mediaType)
+        guard types.contains(where: { Self.endings(of: $0).contains(ending) }) else { return nil }
+    }
+
+    /// Whether the extension is that of the content's type.
+    func fits(_ content: StoredContent) -> Bool {
+        guard let ending, let type = content.mediaType else { return true }
+        return Self.endings(of: type).contains(ending)
+    }
+
+    private static func endings(of mediaType: String) -> [Substring] {
+        mediaType == "image/jpeg" ? ["jpg", "jpeg"] : [mediaType.dropFirst("image/".count)]
+    }
+}
+
+// What caches may do with what is served, at URLs that end at a time, in seconds since 1970, or never.
+extension WebConfiguration {
+    /// What any answer about a content says, 304 as well.
+    func fields(of content: StoredContent, until end: Int64? = nil) -> HTTPFields {
+        var fields: HTTPFields = [.eTag: content.entityTag]
+        fields[.cacheControl] =
+            switch content.freshness {
+            case .forever: "public, \(content.cacheControl)"
+            case .unknown: thumbnailCacheControl(until: end)
+            // The server does not know who may see an original.
+            case .until: "private, \(content.cacheControl)"
+            }
+        if let time = content.modifiedAt { fields[.lastModified] = HTTPDate.text(of: time) }
+        return fields
+    }
+
+    func thumbnailCacheControl(until end: Int64?) -> String {
+        Self.cacheControl(for: thumbnailAge, staleFor: thumbnailStaleness, until: end)
+    }
+
+    /// `Cache-Control` of what everybody may keep for this time, and at most until the URL ends.
+    static func cacheControl(for age: Duration, staleFor staleness: Duration? = nil, until end: Int64?) -> String {
+        guard let end else {
+            let stale = staleness.map { ", stale-while-revalidate=\($0.components.seconds)" } ?? ""
+            return "public, max-age=\(age.components.seconds)\(stale)"
+        }
+        let left = max(0, Double(end) - Date().timeIntervalSince1970)
+        return "public, max-age=\(Int64(min(age.seconds, left))), must-revalidate"
     }
 }
 
@@ -225,7 +259,7 @@ extension WebExchange {
         let age = content.freshness == .forever ? left : min(left, site.configuration.thumbnailAge)
         return Response(
             status: .temporaryRedirect,
-            headers: [.location: url.text, .cacheControl: cacheControl(for: age)]
+            headers: [.location: url.text, .cacheControl: WebConfiguration.cacheControl(for: age, until: end)]
         )
     }
 }

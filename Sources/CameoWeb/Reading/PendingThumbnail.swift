@@ -53,6 +53,8 @@ struct PendingThumbnail: Sendable {
 
     /// Waits up to `patience` for the thumbnail or the end of its job. Returns early if the server shuts down.
     func wait(_ patience: Duration, on site: Site) async throws -> Fate {
+        // One that exists costs no look at its job.
+        if let content = try await site.store.made(id) { return .made(content) }
         guard patience > .zero else { return try await fate(on: site) }
         let end = try? await cancelWhenGracefulShutdown {
             try await site.changes.first(of: job, within: patience) { () async throws -> Fate? in
@@ -147,17 +149,6 @@ extension PlaceholderPicture {
             self.init(mediaType: "image/png", bytes: Array(picture))
         } else {
             self.init(PixelSize(thumbnail.width, thumbnail.height), color: placeholder.dominantColorText)
-        }
-    }
-}
-
-extension ReaderStore {
-    /// The bytes of a thumbnail; nil if there is none, or none yet.
-    func made(_ id: ThumbnailID) async throws(StoreError) -> StoredContent? {
-        do throws(StoreError) {
-            return try await content(of: .thumbnail(id))
-        } catch .notFound {
-            return nil
         }
     }
 }

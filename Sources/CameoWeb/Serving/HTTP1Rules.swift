@@ -16,7 +16,7 @@ final class HTTP1Rules: ChannelDuplexHandler {
     /// Tells a client that holds its body back to send it (RFC 9110, section 10.1.1). Others are told nothing.
     struct BodyIsWanted: Sendable {}
 
-    /// Puts the rules in their place, and ready answers behind them.
+    /// Puts the rules in their place, and answers at once behind them.
     final class Installer: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
         private let site: Site
@@ -29,7 +29,7 @@ final class HTTP1Rules: ChannelDuplexHandler {
                 let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
                 let rules = HTTP1Rules(site.logger)
                 try pipeline.addHandler(rules, position: .after(parser))
-                try pipeline.addHandler(ReadyAnswerHandler(site), position: .after(rules))
+                try pipeline.addHandler(AnswersAtOnce(site), position: .after(rules))
             } catch {
                 context.close(promise: nil)
             }

@@ -141,9 +141,12 @@ struct QueryItems: Sendable, CustomStringConvertible {
 // (DNS rebinding), and its scripts are then of the same origin. The browser tells the name in `Host`. It tells an address
 // only if the page came from there, so addresses cannot be rebound. A socket is out of a browser's reach.
 
-package struct HostName: Hashable, Sendable {
+package struct HostName: Hashable, Sendable, CustomStringConvertible {
     /// In lower case; an IPv6 address is in brackets.
     private let text: String
+    package var description: String { text }
+    /// Whether no page of another site can have this name.
+    private let isLocalOrAddress: Bool
 
     /// Parses `Host`: a name or an address, and perhaps a port (RFC 9110, section 7.2). Returns nil for anything else.
     package init?(_ field: some StringProtocol) {
@@ -155,19 +158,17 @@ package struct HostName: Hashable, Sendable {
             host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || marks.contains($0) }),
             port.isEmpty || port.first == ":" && port.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber })
         else { return nil }
-        text = host.lowercased()
-    }
-
-    /// Whether no page of another site can have this name.
-    var isLocalOrAddress: Bool {
+        let text = host.lowercased()
         let name = text.hasSuffix(".") ? text.dropLast() : text[...]
         var address = in6_addr()
-        return name == "localhost" || name.hasSuffix(".localhost")
+        isLocalOrAddress =
+            name == "localhost" || name.hasSuffix(".localhost")
             || inet_pton(AF_INET, text, &address) == 1
             || text.hasPrefix("[") && inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
+        self.text = text
     }
 
-    /// Requires that a request names this server: any host if there are tokens, or on a socket.
+    /// Requires that a request names this server.
     ///
     /// - Throws: ``Problem`` with status 400 or 421.
     static func check(_ request: Request, on channel: any Channel, _ configuration: WebConfiguration) throws(Problem) {
@@ -177,12 +178,17 @@ package struct HostName: Hashable, Sendable {
             throw Problem(.badRequest, "there must be one Host field")
         }
         guard let host = HostName(authority) else { throw Problem(.badRequest, "Host: must be a name or an address") }
-        guard configuration.tokens.isEmpty, !host.isLocalOrAddress, !configuration.hosts.contains(host),
-            channel.localAddress?.pathname == nil
-        else { return }
-        throw Problem(
-            .misdirectedRequest,
-            "this server does not answer to the name \(host.text): it was started without --tokens and --host \(host.text)"
-        )
+        guard host.isServed(on: channel, configuration) else {
+            throw Problem(
+                .misdirectedRequest,
+                "this server does not answer to the name \(host): it was started without --tokens and --host \(host)"
+            )
+        }
+    }
+
+    /// Whether a server answers to this name: to any if there are tokens, or on a socket.
+    func isServed(on channel: any Channel, _ configuration: WebConfiguration) -> Bool {
+        isLocalOrAddress || !configuration.tokens.isEmpty || configuration.hosts.contains(self)
+            || channel.localAddress?.pathname != nil
     }
 }

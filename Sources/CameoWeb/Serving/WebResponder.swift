@@ -86,16 +86,6 @@ struct WebExchange {
         return exchange
     }
 
-    /// `Cache-Control` of what everybody may keep for this time, and at most until the URL ends.
-    func cacheControl(for age: Duration, staleFor staleness: Duration? = nil) -> String {
-        guard let end else {
-            let stale = staleness.map { ", stale-while-revalidate=\($0.components.seconds)" } ?? ""
-            return "public, max-age=\(age.components.seconds)\(stale)"
-        }
-        let left = max(0, Double(end) - Date().timeIntervalSince1970)
-        return "public, max-age=\(Int64(min(age.seconds, left))), must-revalidate"
-    }
-
     func answer(_ route: Route) async throws -> Response {
         if ![.access, .jobs, .queues, .unknown].contains(route) { try check(allows: .get, .head) }
         switch route {
@@ -194,7 +184,6 @@ struct Site: Sendable {
     let history: History
     let files = VerifiedFiles()
     let memory: BlobMemory
-    let ready = ReadyAnswers()
     let uploads: UploadBudget
     let counters = RequestCounters()
     let making = MakingJobs()
