@@ -5,29 +5,25 @@ internal import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
 
+/// Streams the changes of jobs' states.
 extension WebExchange {
     /// Serves the changes of jobs' states as server-sent events
     /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
     func events() async throws -> Response {
         try admit(.read, ["since", "state", "queue", "batch"])
         let states = Set(try target.query.words("state", JobState.self))
+        let (queue, batch) = (target.query["queue"], target.query["batch"])
         let first = try await site.feed.read(after: cursor())
         var headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
         // nginx would otherwise collect events until its buffer is full.
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
-        return Response(
-            status: .ok,
-            headers: headers,
-            body: EventStream(
-                feed: site.feed,
-                first: first,
-                states: states,
-                queue: target.query["queue"],
-                batch: target.query["batch"],
-                keepAlive: site.configuration.keepAlive,
-                channel: context.channel
-            ).responseBody
-        )
+        let stream = EventStream(site: site, channel: context.channel, first: first) { change in
+            guard states.isEmpty || states.contains(change.state) else { return false }
+            // Compared by bytes: two names that only look alike are two queues.
+            if let queue, change.queue?.utf8.elementsEqual(queue.utf8) != true { return false }
+            return batch.map { name in change.batches?.contains { $0.utf8.elementsEqual(name.utf8) } ?? false } ?? true
+        }
+        return Response(status: .ok, headers: headers, body: stream.responseBody)
     }
 
     /// The cursor to resume from; nil for the present. A browser that reconnects sends the header.
@@ -45,18 +41,14 @@ extension WebExchange {
 
 /// The events after a cursor, sent as fast as the client takes them, until it leaves or the server shuts down.
 struct EventStream: Sendable {
-    let feed: ChangeFeed
-    let first: ChangeFeed.Page
-    /// The states that are entered; empty: any.
-    let states: Set<JobState>
-    let queue, batch: String?
-    /// The longest silence.
-    let keepAlive: Duration
+    let site: Site
     let channel: any Channel
+    let first: ChangeFeed.Page
+    let isWanted: @Sendable (JobChange) -> Bool
 
     var responseBody: ResponseBody {
         ResponseBody { writer in
-            let (signals, continuation) = feed.listen()
+            let (signals, continuation) = site.feed.listen()
             try await withGracefulShutdownHandler {
                 defer { continuation.finish() }
                 try await send(to: &writer, signals)
@@ -85,7 +77,7 @@ struct EventStream: Sendable {
                 text += event.text
             }
             // Half the time, as the next signal may be as late as the last.
-            if text.isEmpty, let written, written.duration(to: .now) >= keepAlive / 2 {
+            if text.isEmpty, let written, written.duration(to: .now) >= site.configuration.keepAlive / 2 {
                 // A filter may let nothing through for long.
                 text = told == page.next ? ServerSentEvent.comment : ServerSentEvent.cursor(page.next)
                 told = page.next
@@ -95,14 +87,7 @@ struct EventStream: Sendable {
                 written = .now
             }
             if page.events.isEmpty, await news.next() == nil { return }
-            page = try await feed.events(after: page.next)
+            page = try await site.feed.events(after: page.next)
         }
-    }
-
-    private func isWanted(_ change: JobChange) -> Bool {
-        guard states.isEmpty || states.contains(change.state) else { return false }
-        // Compared by bytes: two names that only look alike are two queues.
-        if let queue, change.queue?.utf8.elementsEqual(queue.utf8) != true { return false }
-        return batch.map { batch in change.batches?.contains { $0.utf8.elementsEqual(batch.utf8) } ?? false } ?? true
     }
 }

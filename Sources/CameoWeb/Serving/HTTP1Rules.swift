@@ -58,7 +58,9 @@ final class HTTP1Rules: ChannelDuplexHandler {
 
     /// The requests whose responses have not ended, oldest first.
     private var exchanges: [Exchange] = []
-    /// Whether the connection ends with the response that is being written.
+    /// Whether a response is being written.
+    private var isResponding = false
+    /// Whether the connection ends with that.
     private var isEnding = false
     /// What is wrong with the request after those; nil if nothing is.
     private var refusal: HTTPParserError?
@@ -134,6 +136,7 @@ final class HTTP1Rules: ChannelDuplexHandler {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             let exchange = exchanges.first
+            isResponding = true
             // What a client goes on sending after its answer, at whatever pace, nobody needs.
             isEnding = exchange?.isRead == false
             if exchange?.isOld == true { head.version = .http1_0 }
@@ -141,6 +144,7 @@ final class HTTP1Rules: ChannelDuplexHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
+            isResponding = false
             let path = exchanges.isEmpty ? "" : exchanges.removeFirst().path
             guard !isEnding else {
                 end(with: data, of: path, context, promise: promise)
@@ -187,9 +191,11 @@ final class HTTP1Rules: ChannelDuplexHandler {
         case .all where !unsent.isEmpty:
             context.channel.closeFuture.cascade(to: promise)
             if closing == nil { watch(context) }
-        case .input where !unsent.isEmpty:
-            for path in unsent { logger.warning("response cut off at shutdown", metadata: ["path": "\(path)"]) }
-            context.close(promise: promise)
+        case .input:
+            for path in unsent + exchanges.prefix(isResponding ? 1 : 0).map(\.path) {
+                logger.warning("response cut off at shutdown", metadata: ["path": "\(path)"])
+            }
+            context.close(mode: unsent.isEmpty ? mode : .all, promise: promise)
         default: context.close(mode: mode, promise: promise)
         }
     }

@@ -48,22 +48,8 @@ struct WebResponder: HTTPResponder {
             response.headers[name] = String(ignored.map(PercentEncoding.encoded).joined(separator: ", ").prefix(1_000))
         }
         if request.method == .head { response = response.withoutBody() }
-        response.body = noting(response.body, of: request)
         site.counters.count(route, response.status.code, bytes: response.body.contentLength ?? 0)
         return response
-    }
-
-    /// The body, whose end before its time is logged if the server has no more time for it.
-    private func noting(_ body: ResponseBody, of request: Request) -> ResponseBody {
-        let path = request.uri.path
-        return ResponseBody(contentLength: body.contentLength) { [logger = site.logger] writer in
-            do {
-                try await body.write(writer)
-            } catch {
-                if Task.isCancelled { logger.warning("response cut off at shutdown", metadata: ["path": "\(path)"]) }
-                throw error
-            }
-        }
     }
 }
 
