@@ -1,6 +1,7 @@
 internal import CameoStore
 public import Foundation
 
+// Jobs: enqueued, followed, waited for and cancelled.
 extension Client {
     /// Accepts either all requests, in the given order and durable on return, or none. Pass at most about a thousand at a
     /// time, since other writers wait meanwhile.

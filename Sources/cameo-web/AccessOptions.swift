@@ -4,6 +4,7 @@ internal import CameoWeb
 internal import CommandSupport
 internal import Foundation
 
+/// The options of who may read and write, and of what URLs are signed with.
 struct AccessOptions: ParsableArguments {
     @Option(
         help: """

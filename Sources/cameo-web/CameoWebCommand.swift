@@ -10,6 +10,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
+/// The command: options, a store, a server, and their end.
 @main
 struct CameoWebCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 
+/// Takes requests and pictures.
 extension WebExchange {
     /// Enqueues a request or a picture.
     func enqueue() async throws -> Response {

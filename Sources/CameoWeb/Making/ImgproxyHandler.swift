@@ -4,6 +4,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
+/// Makes thumbnails of imgproxy's URLs.
 extension WebExchange {
     /// How long a response is held if the query has no `wait`: imgproxy answers with the picture.
     private static let patience = Duration.seconds(10)

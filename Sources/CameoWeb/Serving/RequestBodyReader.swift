@@ -7,6 +7,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import NIOPosix
 
+/// The body of a request, and what it may be.
 struct RequestBodyReader {
     private let request: Request
     private let channel: any Channel
