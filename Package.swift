@@ -308,8 +308,8 @@ let package = Package(
         .testTarget(
             name: "CameoTests",
             dependencies: [
-                "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CacheConformance", "TestSupport",
-                "NamesakeClient", "NamesakeJob", "cameo-example",
+                "Cameo", "CameoModel", "CameoHTTPCache", "CameoStore", "CameoSQLite", "CacheConformance",
+                "StoreConformance", "TestSupport", "NamesakeClient", "NamesakeJob", "cameo-example",
             ]
         ),
         .testTarget(
@@ -405,7 +405,7 @@ if Context.environment["CAMEO_WEB"] == "1" {
             name: "CameoWebTests",
             dependencies: [
                 "CameoSystem", "CameoModel", "CameoHTTPCache", "CameoReport", "CameoStore", "CameoSQLite", "CameoWeb",
-                "TestSupport",
+                "StoreConformance", "TestSupport",
                 "cameo-server-example", "cameo-web",
                 logging,
             ],

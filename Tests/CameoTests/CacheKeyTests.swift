@@ -1,6 +1,7 @@
 import Cameo
 import Foundation
 import FoundationNetworking
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -94,12 +95,8 @@ struct CacheKeyTests {
         "file:///a", "data:,a", "initials:A",
     ])
     func aKeyThatCouldStandForAnythingElseIsRefused(key: String) async throws {
-        let error = await #expect(throws: CameoError.self) {
-            try await client.enqueue(data: Workbench.picture(1), renditions: renditions, cacheKey: key)
-        }
-        guard case .invalidRequest("cacheKey", _) = try #require(error) else {
-            Issue.record("\(String(describing: error))")
-            return
+        try await expectInvalid("cacheKey") {
+            _ = try await client.enqueue(data: Workbench.picture(1), renditions: renditions, cacheKey: key)
         }
         await #expect(throws: CameoError.noSuchJob(1)) { try await client.status(of: 1) }
     }

@@ -1,8 +1,10 @@
 import Cameo
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
+/// A job by the library, from its request to its end.
 @Suite(.timeLimit(.minutes(10)))
 struct ClientTests {
     private let bench: Workbench
@@ -173,12 +175,7 @@ struct ClientTests {
 
     @Test func requestsOfOneCallAreAllAcceptedOrNone() async throws {
         let bad = ThumbnailRequest(source: "file:///a.jpg", renditions: [Rendition(width: 0)])
-        let error = await #expect(throws: CameoError.self) { try await client.enqueue([request(), bad]) }
-        guard case .invalidRequest(let field, _) = try #require(error) else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(field == "renditions[0].width")
+        try await expectInvalid("renditions[0].width") { _ = try await client.enqueue([request(), bad]) }
         await #expect(throws: CameoError.noSuchJob(1)) { try await client.status(of: 1) }
         var scheduled = request("b")
         scheduled.runAt = Date(timeIntervalSinceNow: 3_600)
@@ -220,5 +217,22 @@ struct ClientTests {
         #expect(try await reader.data(for: uri) == Data("bytes".utf8))
         await #expect(throws: CameoError.self) { try await reader.store(Data("more".utf8)) }
         #expect(throws: CameoError.self) { try Client(reading: bench.folder.path("none")) }
+    }
+
+    /// What a Swift program hands to its player beside a storyboard.
+    @Test func theTrackOfAStoryboardIsComputed() async throws {
+        var rendition = Rendition(width: 32)
+        rendition.storyboard = Rendition.Storyboard(columns: 2, rows: 1)
+        let request = ThumbnailRequest(source: "https://videos.example/a.mp4", renditions: [rendition])
+        let uri = try await client.enqueue(request).thumbnails[0].uri
+        await #expect(throws: CameoURLError.noDataAvailable(uri.description)) {
+            try await client.webVTT(for: uri, sheet: "a.webp")
+        }
+        try await bench.work(try await bench.register()) { _ in Workbench.picture(1) }
+        #expect(try await client.webVTT(for: uri, sheet: "a.webp") == nil, "its source is a picture")
+        let facts = #"{"duration":4,"codec":"vp9","rotation":0,"hasAudio":true}"#
+        try await bench.sql("UPDATE thumbnail SET source_video = '\(facts)';")
+        let track = try #require(try await client.webVTT(for: uri, sheet: "a.webp"))
+        #expect(track.contains("00:00:00.000 --> 00:00:02.000\na.webp#xywh=0,0,"), "\(track)")
     }
 }

@@ -1,5 +1,6 @@
 import Cameo
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Cameo
 import Foundation
 import FoundationNetworking
+import StoreConformance
 import Synchronization
 import TestSupport
 import Testing

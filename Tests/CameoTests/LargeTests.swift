@@ -2,6 +2,7 @@ import Cameo
 import CameoModel
 import Foundation
 import FoundationNetworking
+import StoreConformance
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Cameo
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -87,11 +88,7 @@ struct ManyJobsTests {
     )
     func whatCannotBeMeantIsRefused(filter: JobFilter, limit: Int?, field: String) async throws {
         try await enqueueFour()
-        let error = await #expect(throws: CameoError.self) { try await client.cancel(filter, limit: limit) }
-        guard case .invalidRequest(field, _) = try #require(error) else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        try await expectInvalid(field) { try await client.cancel(filter, limit: limit) }
         #expect(try await states() == [.discarded, .available, .available, .available])
     }
 }

@@ -3,6 +3,7 @@ import CameoModel
 import CameoStore
 import Foundation
 import FoundationNetworking
+import StoreConformance
 import Testing
 
 /// What a client holds in memory: that it saves reading bytes, and never changes what is read.
@@ -77,36 +78,27 @@ struct MemoryTests {
     @Test func aSessionServesFromMemoryWhatIsCurrentAndWhatIsAskedFor() async throws {
         let session = URLSession.cameo(client)
         let uri = try await thumbnail(Workbench.picture(1))
-        func load(_ fields: [String: String] = [:], method: String = "GET") async throws -> (Data, HTTPURLResponse) {
-            var request = URLRequest(url: uri.url)
-            request.httpMethod = method
-            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
-            let (data, response) = try await session.data(for: request)
-            return (data, try #require(response as? HTTPURLResponse))
-        }
-        let first = try await load()
-        let tag = try #require(first.1.value(forHTTPHeaderField: "ETag"))
+        let first = try await session.get(uri.url)
+        let tag = try #require(first["ETag"])
         for _ in 0..<2 {
-            let (data, response) = try await load()
-            #expect(data == Workbench.picture(1))
-            #expect((response.statusCode, response.value(forHTTPHeaderField: "ETag")) == (200, tag))
-            let fields = ["Cache-Control", "Content-Type", "Content-Length", "Accept-Ranges"]
-            for field in fields {
-                #expect(response.value(forHTTPHeaderField: field) == first.1.value(forHTTPHeaderField: field))
+            let loaded = try await session.get(uri.url)
+            #expect(loaded.data == Workbench.picture(1) && loaded.status == 200)
+            for field in ["ETag", "Cache-Control", "Content-Type", "Content-Length", "Accept-Ranges"] {
+                #expect(loaded[field] == first[field])
             }
-            #expect((try await load(["If-None-Match": tag])).1.statusCode == 304)
-            #expect((try await load(["If-Match": "\"other\""])).1.statusCode == 412)
-            let part = try await load(["Range": "bytes=1-9"])
-            #expect((part.0, part.1.statusCode) == (Workbench.picture(1)[1..<10], 206))
-            let head = try await load(method: "HEAD")
-            #expect((head.0, head.1.statusCode) == (Data(), 200))
-            #expect((try await load(method: "PUT")).1.statusCode == 405)
+            #expect(try await session.get(uri.url, ["If-None-Match": tag]).status == 304)
+            #expect(try await session.get(uri.url, ["If-Match": "\"other\""]).status == 412)
+            let part = try await session.get(uri.url, ["Range": "bytes=1-9"])
+            #expect((part.data, part.status) == (Workbench.picture(1)[1..<10], 206))
+            let head = try await session.get(uri.url, method: "HEAD")
+            #expect((head.data, head.status) == (Data(), 200))
+            #expect(try await session.get(uri.url, method: "PUT").status == 405)
         }
         let new = try await client.store(Workbench.picture(2))
         try await bench.sql("UPDATE thumbnail SET blob = '\(new.description.suffix(64))';")
-        for _ in 0..<2 { #expect(try await load().0 == Workbench.picture(2)) }
+        for _ in 0..<2 { #expect(try await session.get(uri.url).data == Workbench.picture(2)) }
         try await bench.sql("DELETE FROM thumbnail;")
-        await #expect(throws: CameoURLError.noDataAvailable(uri.description)) { try await load() }
+        await #expect(throws: CameoURLError.noDataAvailable(uri.description)) { try await session.get(uri.url) }
     }
 
     @Test func withoutCapacityNothingIsHeld() async throws {

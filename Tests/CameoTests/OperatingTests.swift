@@ -1,5 +1,6 @@
 import Cameo
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -25,14 +26,6 @@ struct OperatingTests {
 
     private func work(_ worker: String) async throws -> Int {
         try await bench.work(worker) { Workbench.picture($0) }
-    }
-
-    private func expectInvalid(_ field: String, _ body: () async throws(CameoError) -> Void) async throws {
-        let error = await #expect(throws: CameoError.self) { try await body() }
-        guard case .invalidRequest(field, _) = try #require(error) else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
     }
 
     @Test func aBatchTellsHowFarItIs() async throws {
@@ -110,62 +103,50 @@ struct OperatingTests {
         await #expect(throws: CameoError.noSuchQueue("wbe")) { try await client.resume(queue: "wbe") }
     }
 
-    @Test func aQueuesLimitHoldsFromTheNextClaimOn() async throws {
+    enum Limit: CaseIterable, Sendable {
+        case jobsOfQueue, startsOfQueue, jobsOfKey, startsOfKey
+
+        /// Has one job run or start, or as many as there are.
+        func set(_ isOne: Bool, by client: Client) async throws {
+            let rate = isOne ? try StartRate(1, per: .seconds(86_400)) : nil
+            switch self {
+            case .jobsOfQueue: try await client.limit(queue: "web", to: isOne ? 1 : nil)
+            case .startsOfQueue: try await client.limit(queue: "web", toRate: rate)
+            case .jobsOfKey: try await client.limit(concurrencyKey: "tenant", to: isOne ? 1 : nil)
+            case .startsOfKey: try await client.limit(concurrencyKey: "tenant", toRate: rate)
+            }
+        }
+    }
+
+    /// Also before the queue or the key has had a job, and whatever requests say of the key.
+    @Test(arguments: Limit.allCases)
+    func aLimitHoldsFromTheNextClaimOn(limit: Limit) async throws {
         let worker = try await bench.register()
-        // It need not have had a job.
-        try await client.limit(queue: "web", to: 1)
-        for name in ["a", "b", "c"] { _ = try await enqueue(name) { $0.queue = "web" } }
+        try await limit.set(true, by: client)
+        func enqueueTwo(_ names: String...) async throws {
+            for name in names {
+                _ = try await enqueue(name) { request in
+                    (request.queue, request.concurrencyKey, request.concurrencyLimit) = ("web", "tenant", 9)
+                }
+            }
+        }
+        try await enqueueTwo("a", "b")
         let running = try await bench.begin(worker)
         #expect(try await work(worker) == 0)
-        try await client.limit(queue: "web", to: 2)
-        #expect(try await work(worker) == 1)
-        try await client.limit(queue: "web", to: nil)
-        #expect(try await work(worker) == 1)
+        let queue = try await client.status().queues.first { $0.name == "web" }
+        #expect(queue?.maxRunning == (limit == .jobsOfQueue ? 1 : nil))
+        #expect(queue?.rate?.description == (limit == .startsOfQueue ? "1/d" : nil))
+        try await limit.set(false, by: client)
+        // A request of the key brings its own limit back.
+        try await enqueueTwo("c")
+        #expect(try await work(worker) == 2)
         try await bench.complete(running, with: Workbench.picture(1))
     }
 
-    @Test func aRateHoldsFromTheNextClaimOn() async throws {
-        let worker = try await bench.register()
-        let rate = try StartRate(2, per: .seconds(86_400))
-        try await client.limit(queue: "web", toRate: rate)
-        #expect(try await client.status().queues.first { $0.name == "web" }?.rate == "2/d")
-        for name in ["a", "b", "c"] { _ = try await enqueue(name) { $0.queue = "web" } }
-        #expect(try await work(worker) == 2)
-        #expect(try await work(worker) == 0)
-        try await client.limit(queue: "web", toRate: nil)
-        #expect(try await work(worker) == 1)
-        #expect(try await client.status().queues.first { $0.name == "web" }?.rate == nil)
-        for name in ["d", "e"] {
-            _ = try await enqueue(name) { ($0.concurrencyKey, $0.concurrencyLimit) = ("tenant", 9) }
-        }
-        try await client.limit(concurrencyKey: "tenant", toRate: try StartRate(1, per: .seconds(86_400)))
-        #expect(try await work(worker) == 1)
-        #expect(try await work(worker) == 0)
-        try await client.limit(concurrencyKey: "tenant", toRate: nil)
-        #expect(try await work(worker) == 1)
-    }
-
-    @Test func anOperatorsLimitOfAKeyStandsAgainstRequests() async throws {
-        let worker = try await bench.register()
-        try await client.limit(concurrencyKey: "tenant", to: 2)
-        for name in ["a", "b", "c"] {
-            _ = try await enqueue(name) { ($0.concurrencyKey, $0.concurrencyLimit) = ("tenant", 3) }
-        }
-        let running = [try await bench.begin(worker), try await bench.begin(worker)]
-        #expect(try await work(worker) == 0)
-        try await client.limit(concurrencyKey: "tenant", to: nil)
-        _ = try await enqueue("d") { ($0.concurrencyKey, $0.concurrencyLimit) = ("tenant", 4) }
-        #expect(try await work(worker) == 2, "requests decide again")
-        for begun in running { try await bench.complete(begun, with: Workbench.picture(1)) }
-    }
-
     @Test func aLimitThatIsNoneIsRefused() async throws {
-        let client = client
-        try await expectInvalid("limit") { () async throws(CameoError) in try await client.limit(queue: "web", to: 0) }
-        try await expectInvalid("limit") { () async throws(CameoError) in
-            try await client.limit(concurrencyKey: "tenant", to: -1)
-        }
-        try await expectInvalid("queue") { () async throws(CameoError) in try await client.limit(queue: "We b", to: 1) }
+        try await expectInvalid("limit") { try await client.limit(queue: "web", to: 0) }
+        try await expectInvalid("limit") { try await client.limit(concurrencyKey: "tenant", to: -1) }
+        try await expectInvalid("queue") { try await client.limit(queue: "We b", to: 1) }
         let rates: [(Int, Duration)] = [
             (0, .seconds(1)), (1_000_001, .seconds(1)), (1, .zero), (1, .seconds(86_401)), (1, .seconds(Int64.max)),
             (1, .seconds(-1)),
@@ -232,8 +213,7 @@ struct OperatingTests {
         try await bench.damage(picture)
         let damaged = try await client.check().filter { $0.severity == .error }
         #expect(damaged.map(\.subject) == ["blobs"])
-        let error = await #expect(throws: CameoError.self) { try await client.backUp(to: copy) }
-        #expect(error?.description.hasPrefix("path: ") == true, "\(String(describing: error))")
+        try await expectInvalid("path") { _ = try await client.backUp(to: copy) }
     }
 
     /// Rank is time and priority; a key of the program's own is what makes two requests one job.

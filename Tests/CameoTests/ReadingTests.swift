@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import StoreConformance
 import TestSupport
 import Testing
 

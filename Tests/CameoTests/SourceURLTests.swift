@@ -1,6 +1,7 @@
 import Cameo
 import Foundation
 import FoundationNetworking
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -21,10 +22,7 @@ struct SourceURLTests {
     }
 
     private func get(_ url: URL, _ headers: [String: String] = [:]) async throws -> Loaded {
-        var request = URLRequest(url: url)
-        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (data, response) = try await session.data(for: request)
-        return Loaded(data: data, response: try #require(response as? HTTPURLResponse))
+        try await session.get(url, headers)
     }
 
     @Test func itCarriesItsTypeEncodingTagAndTheRestOfItsFreshness() async throws {

@@ -3,22 +3,18 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
 /// The OpenAPI document, and that it is true.
 @Suite(.timeLimit(.minutes(10)))
 struct APITests {
-    private static let token = ["Authorization": "Bearer operator-0123456789abcdef"]
+    private static let token = WebBench.bearer("operator")
     private let bench: WebBench
 
     init() async throws {
-        bench = try await WebBench { configuration in
-            configuration.tokens = try AccessTokens(
-                parsing: "operator read,enqueue,operate operator-0123456789abcdef"
-            )
-            configuration.allowsUnsigned = true
-        }
+        bench = try await WebBench(tokens: ["operator": "read,enqueue,operate"]) { $0.allowsUnsigned = true }
     }
 
     private func paths() async throws -> [String: JSONValue] {

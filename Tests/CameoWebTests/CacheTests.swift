@@ -3,6 +3,7 @@ import CameoStore
 import CameoWeb
 import Foundation
 import Glibc
+import StoreConformance
 import TestSupport
 import Testing
 

@@ -14,13 +14,9 @@ struct CommandTests {
         folder = try TemporaryFolder()
     }
 
-    private func web(_ arguments: String..., environment: [String: String?] = [:]) async throws -> ProcessResult {
-        try await run(
-            try WebProcess.executable("cameo-web"),
-            ["--store", folder.path("store")] + arguments,
-            environment: environment,
-            timeout: .seconds(120)
-        )
+    private func web(_ arguments: [String], store: String? = nil) async throws -> ProcessResult {
+        let words = ["--store", store ?? folder.path("store")] + arguments
+        return try await run(try WebProcess.executable("cameo-web"), words, timeout: .seconds(120))
     }
 
     private func start(_ arguments: String..., environment: [String: String?] = [:]) async throws -> (
@@ -31,14 +27,18 @@ struct CommandTests {
         return (web.process, web.url)
     }
 
+    private func end(_ process: ChildProcess, by signal: Int32 = SIGTERM) async {
+        process.send(signal)
+        #expect(await process.ending == .exited(0), "\(String(decoding: process.standardError, as: UTF8.self))")
+    }
+
     @Test(arguments: [SIGTERM, SIGINT])
     func itPrintsItsAddressAndEndsBySignal(signal: Int32) async throws {
         let (process, url) = try await start("--listen", "127.0.0.1:0", "--base-path", "/cameo")
         let port = try #require(url.wholeMatch(of: #/http:\/\/127\.0\.0\.1:(\d+)\/cameo\//#)?.1)
         let answer = try await run("curl", ["-sS", "http://127.0.0.1:\(port)/cameo/health/live"])
         #expect(answer.outputText == "{\"status\":\"ok\"}\n", "\(answer.errorText)")
-        process.send(signal)
-        #expect(await process.ending == .exited(0))
+        await end(process, by: signal)
     }
 
     /// A request that waits is answered at once when the server is to end.
@@ -48,10 +48,8 @@ struct CommandTests {
         async let answer = run("curl", ["-sS", "-o", "/dev/null", "-w", "%{http_code} %{time_total}", target])
         // It is there once it is counted as a connection; its answer is not.
         try await eventually("it answers") { try await run("curl", ["-sS", "\(url)health/live"]).exitStatus == 0 }
-        process.send(SIGTERM)
-        let ending = await process.ending
+        await end(process)
         let text = try await answer.outputText
-        #expect(ending == .exited(0))
         #expect(text.hasPrefix("202") || text.hasPrefix("000"), "\(text)")
     }
 
@@ -88,8 +86,7 @@ struct CommandTests {
     @Test func aTransferThatOutlastsTheGraceIsLogged() async throws {
         let (process, _, connection, path, _) = try await transfer(20_000_000, grace: "100ms")
         defer { process.killGroup() }
-        process.send(SIGTERM)
-        #expect(await process.ending == .exited(0))
+        await end(process)
         let log = String(decoding: process.standardError, as: UTF8.self)
         #expect(log.contains("cut off") && log.contains(path), "\(log)")
         withExtendedLifetime(connection) {}
@@ -102,8 +99,7 @@ struct CommandTests {
         try await eventually("the stream begins") {
             String(decoding: stream.standardOutput, as: UTF8.self).hasSuffix("\n\n")
         }
-        process.send(SIGTERM)
-        #expect(await process.ending == .exited(0))
+        await end(process)
         #expect(await stream.ending == .exited(0))
     }
 
@@ -131,9 +127,7 @@ struct CommandTests {
         #expect(printed == (kind == "unix" ? "unix:\(path)\n" : "http://127.0.0.1:\(port)/\n"))
         async let waiting = get("/thumb/00000000000000000000000000000000?wait=30s")
         #expect(try await get("/metrics").contains("cameo_build"))
-        process.send(SIGTERM)
-        let ending = await process.ending
-        #expect(ending == .exited(0), "\(ending): \(String(decoding: process.standardError, as: UTF8.self))")
+        await end(process)
         _ = try await waiting
     }
 
@@ -152,8 +146,7 @@ struct CommandTests {
         }
         let urls = String(decoding: process.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
         #expect(Set(urls) == Set(ports.map { "http://127.0.0.1:\($0)/" } + ["unix:\(path)"]))
-        process.send(SIGTERM)
-        #expect(await process.ending == .exited(0), "\(String(decoding: process.standardError, as: UTF8.self))")
+        await end(process)
     }
 
     /// A parent that passes what is no socket is told so, and no other socket is left without an answer.
@@ -194,8 +187,7 @@ struct CommandTests {
         process.send(SIGHUP)
         try await eventually("the tokens are reread") { try await access("new").contains("\"operate\":true") }
         #expect(try await access("old").contains("\"read\":false"))
-        process.send(SIGTERM)
-        #expect(await process.ending == .exited(0))
+        await end(process)
     }
 
     @Test func itListensOnASocket() async throws {
@@ -207,12 +199,11 @@ struct CommandTests {
         }
         #expect(try await get() == "{\"status\":\"ok\"}\n")
         // It is nobody else's.
-        let second = try await web("--listen", "unix:\(path)")
+        let second = try await web(["--listen", "unix:\(path)"])
         #expect(second.exitStatus == 1)
         #expect(second.errorText.contains("cannot listen on unix:\(path): another server listens on it"))
         #expect(try await get() == "{\"status\":\"ok\"}\n")
-        process.send(SIGTERM)
-        #expect(await process.ending == .exited(0))
+        await end(process)
     }
 
     /// One that a killed server has left is taken.
@@ -243,7 +234,7 @@ struct CommandTests {
         for (path, words) in [
             (file, "not a socket"), (folder.path("nothing/s"), "No such file"), (folder.path("store"), "not a socket"),
         ] {
-            let result = try await web("--listen", "unix:\(path)")
+            let result = try await web(["--listen", "unix:\(path)"])
             #expect(result.exitStatus == 1)
             #expect(result.errorText.contains(words), "\(result.errorText)")
         }
@@ -253,11 +244,10 @@ struct CommandTests {
     @Test func anAddressThatIsTakenIsNamed() async throws {
         let (process, url) = try await start("--listen", "127.0.0.1:0")
         let port = try #require(url.firstMatch(of: #/:(\d+)\//#)?.1)
-        let second = try await web("--listen", "127.0.0.1:\(port)")
+        let second = try await web(["--listen", "127.0.0.1:\(port)"])
         #expect(second.exitStatus == 1)
         #expect(second.errorText.contains("cannot listen on 127.0.0.1:\(port): Address already in use"))
-        process.send(SIGTERM)
-        _ = await process.ending
+        await end(process)
     }
 
     @Test func wrongOptionsAreNamed() async throws {
@@ -274,18 +264,11 @@ struct CommandTests {
             (["--public-endpoint", "https://pictures.example"], "without --redirect-blobs"),
             (["--redirect-blobs", "--public-endpoint", "pictures.example"], "--public-endpoint"),
         ] {
-            let result = try await run(
-                try WebProcess.executable("cameo-web"),
-                ["--store", folder.path("store")] + arguments
-            )
+            let result = try await web(arguments)
             #expect(result.exitStatus == 2, "\(arguments)")
             #expect(result.errorText.contains(words), "\(result.errorText)")
         }
-        let result = try await run(
-            try WebProcess.executable("cameo-web"),
-            ["--store", "/proc/nothing", "--listen", "127.0.0.1:0"]
-        )
-        #expect(result.exitStatus == 4)
+        #expect(try await web(["--listen", "127.0.0.1:0"], store: "/proc/nothing").exitStatus == 4)
     }
 
     @Test func everyOptionMayComeFromTheEnvironment() async throws {
@@ -293,7 +276,6 @@ struct CommandTests {
             "CAMEO_WEB_LISTEN": "127.0.0.1:0", "CAMEO_WEB_BASE_PATH": "/x",
         ])
         #expect(url.hasSuffix("/x/"))
-        process.send(SIGTERM)
-        _ = await process.ending
+        await end(process)
     }
 }

@@ -3,6 +3,7 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -173,10 +174,8 @@ struct EventTests {
         #expect(try await bench.send("POST", "/events").status == 405)
         let head = try await bench.send("HEAD", "/events")
         #expect(head.status == 200 && head["Content-Type"] == "text/event-stream")
-        let closed = try await WebBench {
-            $0.tokens = try AccessTokens(parsing: "viewer read viewer-0123456789abcdef")
-        }
+        let closed = try await WebBench(tokens: ["viewer": "read"])
         #expect(try await closed.get("/events").status == 401)
-        _ = try await closed.events("", ["Authorization": "Bearer viewer-0123456789abcdef"])
+        _ = try await closed.events("", WebBench.bearer("viewer"))
     }
 }

@@ -4,6 +4,7 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 

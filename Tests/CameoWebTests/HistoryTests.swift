@@ -3,6 +3,7 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -33,8 +34,11 @@ struct HistoryTests {
     }
 
     /// The history once it fulfils a condition.
-    private func history(_ isComplete: @escaping @Sendable (History) -> Bool) async throws -> History {
-        let answer = try await bench.wait("/history") { answer in
+    private func history(
+        of other: WebBench? = nil,
+        _ isComplete: @escaping @Sendable (History) -> Bool
+    ) async throws -> History {
+        let answer = try await (other ?? bench).wait("/history") { answer in
             try answer.status == 200 && !isComplete(WireFormat.decode(History.self, from: answer.body))
         }
         #expect(answer.status == 200, "\(answer.text)")
@@ -74,17 +78,11 @@ struct HistoryTests {
     @Test func aBurstIsSeenAtItsHighest() async throws {
         // Time for several looks.
         let bench = try await WebBench { $0.historyPace = .milliseconds(500) }
-        func history(_ isComplete: @escaping @Sendable (History) -> Bool) async throws -> History {
-            let answer = try await bench.wait("/history") { answer in
-                try !isComplete(WireFormat.decode(History.self, from: answer.body))
-            }
-            return try WireFormat.decode(History.self, from: answer.body)
-        }
         let worker = try await bench.register()
         for _ in 0..<3 { _ = try await bench.enqueue(Rendition(width: 64)) }
-        _ = try await history { !$0.minutes.isEmpty }
+        _ = try await history(of: bench) { !$0.minutes.isEmpty }
         try await bench.work(worker, with: WebBench.picture())
-        let all = try await history { $0.minutes.contains { $0.mostWaiting == 3 && $0.waiting == 0 } }
+        let all = try await history(of: bench) { $0.minutes.contains { $0.mostWaiting == 3 && $0.waiting == 0 } }
         #expect(all.minutes.allSatisfy { $0.mostWaiting <= 3 && $0.mostRunning >= $0.running })
     }
 
@@ -111,15 +109,10 @@ struct HistoryTests {
     }
 
     @Test func readingItNeedsAToken() async throws {
-        let guarded = try await WebBench { configuration in
-            configuration.tokens = try AccessTokens(
-                parsing: "reader read reader-0123456789abcdef\nimporter enqueue importer-0123456789abcdef"
-            )
-        }
+        let guarded = try await WebBench(tokens: ["reader": "read", "importer": "enqueue"])
         #expect(try await guarded.get("/history").status == 401)
-        let importer = ["Authorization": "Bearer importer-0123456789abcdef"]
-        #expect(try await guarded.get("/history", importer).status == 403)
-        let reader = ["Authorization": "Bearer reader-0123456789abcdef"]
+        #expect(try await guarded.get("/history", WebBench.bearer("importer")).status == 403)
+        let reader = WebBench.bearer("reader")
         #expect(try await guarded.get("/history", reader).text == "{\"minutes\":[]}\n")
         #expect(try await guarded.get("/history?since=0", reader).status == 400)
     }

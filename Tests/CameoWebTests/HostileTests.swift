@@ -111,7 +111,7 @@ struct HostileTests {
         #expect(try await get("/jobs", hosts: ["Pictures.example:443"], from: named).status == 200)
         #expect(try await get("/jobs", hosts: ["evil.example"], from: named).status == 421)
         // A token is what such a page does not have.
-        let guarded = try await WebBench { $0.tokens = try AccessTokens(parsing: "a read 0123456789abcdef") }
+        let guarded = try await WebBench(tokens: ["a": "read"])
         #expect(try await get("/health/live", hosts: ["pictures.example"], from: guarded).status == 200)
         #expect(try await get("/jobs", hosts: ["evil.example"], from: guarded).status == 401)
     }

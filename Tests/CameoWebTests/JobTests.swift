@@ -3,17 +3,14 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
 /// Jobs over HTTP.
 @Suite(.timeLimit(.minutes(10)))
 struct JobTests {
-    private static let secrets = [
-        "viewer": "viewer-0123456789abcdef", "producer": "producer-0123456789abcdef",
-        "operator": "operator-0123456789abcdef", "hashed": "hashed-0123456789abcdef",
-        "stopper": "stopper-0123456789abcdef",
-    ]
+    private static let names = ["viewer", "producer", "operator", "hashed", "stopper"]
     private let bench: WebBench
     private let picture = WebBench.picture()
 
@@ -34,7 +31,7 @@ struct JobTests {
     }
 
     private func bearer(_ name: String) -> [String: String] {
-        ["Authorization": "Bearer \(Self.secrets[name] ?? name)"]
+        Self.names.contains(name) ? WebBench.bearer(name) : ["Authorization": "Bearer \(name)"]
     }
 
     private func json(_ name: String = "producer") -> [String: String] {
@@ -154,8 +151,7 @@ struct JobTests {
     @Test func strangersAreToldTheCodeOfAFailureAlone() async throws {
         let receipt = try await bench.enqueue(Rendition(width: 64))
         try await bench.discard(try await bench.register(), .sourceUnreachable)
-        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
-        let path = "/thumb/\(id)?job=\(try #require(receipt.id))"
+        let path = "\(receipt.path)?job=\(try #require(receipt.id))"
         for target in [path, path + "&wait=1s"] {
             for headers in [[:], bearer("hashed"), bearer("unknown")] {
                 let answer = try await bench.get(target, headers)
@@ -514,8 +510,7 @@ struct JobTests {
         for code in JobFailure.Code.allCases where code != .unknown {
             let receipt = try await bench.enqueue(Rendition(width: 64))
             try await bench.discard(worker, code)
-            let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
-            let answer = try await bench.get("/thumb/\(id)?job=\(try #require(receipt.id))")
+            let answer = try await bench.get("\(receipt.path)?job=\(try #require(receipt.id))")
             #expect(answer.status == statuses[code] ?? 422, "\(code)")
             #expect(try answer.json["code"] == .string(code.rawValue))
         }

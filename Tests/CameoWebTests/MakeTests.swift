@@ -3,6 +3,7 @@ import CameoSQLite
 import CameoStore
 import CameoSystem
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 

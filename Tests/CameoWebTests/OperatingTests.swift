@@ -4,6 +4,7 @@ import CameoStore
 import CameoWeb
 import Foundation
 import Logging
+import StoreConformance
 import Synchronization
 import TestSupport
 import Testing
@@ -11,20 +12,13 @@ import Testing
 /// Batches, queues and changes to many jobs.
 @Suite(.timeLimit(.minutes(10)))
 struct OperatingTests {
-    private static let alice = ["Authorization": "Bearer alice-0123456789abcdef"]
-    private static let viewer = ["Authorization": "Bearer viewer-0123456789abcdef"]
+    private static let alice = WebBench.bearer("alice")
+    private static let viewer = WebBench.bearer("viewer")
     private let bench: WebBench
     private let log = RecordedLog()
 
     init() async throws {
-        bench = try await WebBench(logger: log.logger) { configuration in
-            configuration.tokens = try AccessTokens(
-                parsing: """
-                    alice  read,operate alice-0123456789abcdef
-                    viewer read         viewer-0123456789abcdef
-                    """
-            )
-        }
+        bench = try await WebBench(logger: log.logger, tokens: ["alice": "read,operate", "viewer": "read"])
     }
 
     private func enqueue(_ count: Int, queue: String = "default", batch: String? = nil) async throws {

@@ -4,6 +4,7 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import StoreConformance
 import Testing
 
 /// Stored bytes over HTTP.
@@ -45,7 +46,11 @@ struct ReadingTests {
     }
 
     /// What was answered is answered again on the connection's event loop, while its name refers to the same content.
-    @Test(arguments: ["", "If-None-Match: TAG\r\n", "If-None-Match: \"other\"\r\n", "Range: bytes=3-9\r\n"])
+    @Test(arguments: [
+        "", "If-None-Match: TAG\r\n", "If-None-Match: \"other\"\r\n", "Range: bytes=3-9\r\n",
+        "If-Modified-Since: Mon, 01 Jan 2001 00:00:00 GMT\r\n", "Accept: image/avif\r\nOrigin: http://a\r\n",
+        "X-Unknown: 1\r\n",
+    ])
     func anAnswerGivenAgainIsTheSame(field: String) async throws {
         let id = try await bench.makeThumbnail(picture)
         let tag = try #require(try await bench.get("/thumb/\(id)")["ETag"])
@@ -68,6 +73,40 @@ struct ReadingTests {
         }
         try await bench.sql("DELETE FROM thumbnail")
         #expect(try await bench.exchange(Data("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8)).status == 202)
+    }
+
+    /// That costs a look at one row: nothing is held in memory, and these bytes could not be read.
+    @Test func whoHasTheBytesNeedsNoneOfTheStore() async throws {
+        let bench = try await WebBench { $0.memoryCapacity = 0 }
+        let id = try await bench.makeThumbnail(picture)
+        let tag = try #require(try await bench.get("/thumb/\(id)")["ETag"])
+        try await bench.sql("UPDATE blob SET data = zeroblob(size);")
+        let head = "GET /thumb/\(id).webp HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \(tag)\r\n"
+        let first = try await bench.exchange(Data("\(head)\r\n\(head)Connection: close\r\n\r\n".utf8))
+        for answer in [first, try RawAnswer(first.body)] {
+            #expect(answer.status == 304 && answer["ETag"] == tag && answer["Content-Type"] == nil)
+            #expect(answer["Cache-Control"] == "public, max-age=60, stale-while-revalidate=86400")
+        }
+        #expect(try await bench.get("/thumb/\(id).jpg", ["If-None-Match": tag]).status == 404)
+        #expect(try await bench.get("/thumb/\(id).webp").status == 500)
+    }
+
+    /// Also on a connection whose last request was answered at once.
+    @Test func everyRequestNamesItsHost() async throws {
+        let path = "/thumb/\(try await bench.makeThumbnail(picture))"
+        _ = try await bench.get(path)
+        let requests = ["localhost", "evil.example", "localhost"].map {
+            "GET \(path) HTTP/1.1\r\nHost: \($0)\r\n\r\n"
+        }
+        let last = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        let port = bench.port
+        let received = try await WebBench.blocking {
+            try RawConnection(port: port).exchange(Data((requests.joined() + last).utf8))
+        }
+        let statuses = String(decoding: received, as: UTF8.self).matches(of: #/HTTP\/1\.1 (\d+) [A-Z]/#).map {
+            Int($0.1)
+        }
+        #expect(statuses == [200, 421, 200, 200])
     }
 
     /// What decides about an answer, or about the connection, is never passed over when it is given again.
@@ -273,28 +312,26 @@ struct ReadingTests {
 
     @Test func whatIsNotMadeYetIsToldOf() async throws {
         let receipt = try await bench.enqueue(Rendition(width: 300, height: 200, fit: .cover))
-        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
         let job = try #require(receipt.id)
-        let asProgram = try await bench.get("/thumb/\(id)?job=\(job)", ["Accept": "*/*"])
+        let asProgram = try await bench.get("\(receipt.path)?job=\(job)", ["Accept": "*/*"])
         #expect(asProgram.status == 202)
         #expect(asProgram["Retry-After"] == "1")
         #expect(asProgram["Cache-Control"] == "no-store")
         #expect(try asProgram.json["state"] == "available")
-        let asBrowser = try await bench.get("/thumb/\(id)?job=\(job)", ["Accept": "image/avif,image/webp,*/*;q=0.8"])
+        let asBrowser = try await bench.get("\(receipt.path)?job=\(job)", ["Accept": "image/avif,image/webp,*/*;q=0.8"])
         #expect(asBrowser.status == 202)
         #expect(asBrowser["Content-Type"] == "image/svg+xml")
         #expect(asBrowser.text.contains("width=\"300\" height=\"200\""))
-        #expect(try await bench.get("/thumb/\(id)?box=40x30", ["Accept": "image/*"]).text.contains("width=\"40\""))
-        #expect(try await bench.get("/thumb/\(id)").status == 202)
+        #expect(try await bench.get("\(receipt.path)?box=40x30", ["Accept": "image/*"]).text.contains("width=\"40\""))
+        #expect(try await bench.get("\(receipt.path)").status == 202)
         #expect(try await bench.get("/thumb/\(String(repeating: "0", count: 32))?job=\(job)").status == 404)
-        #expect(try await bench.get("/thumb/\(id)?job=999").status == 404)
+        #expect(try await bench.get("\(receipt.path)?job=999").status == 404)
     }
 
     @Test func aWaitEndsWithTheThumbnail() async throws {
         let receipt = try await bench.enqueue(Rendition(width: 64))
-        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
         let worker = try await bench.register()
-        async let answer = bench.wait("/thumb/\(id)?wait=30s")
+        async let answer = bench.wait("\(receipt.path)?wait=30s")
         try await bench.work(worker, with: picture)
         #expect(try await answer.status == 200)
         #expect(try await answer.body == picture)
@@ -302,9 +339,8 @@ struct ReadingTests {
 
     @Test func aWaitEndsWithTheJobsFailure() async throws {
         let receipt = try await bench.enqueue(Rendition(width: 64))
-        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
         let worker = try await bench.register()
-        async let answer = bench.wait("/thumb/\(id)?job=\(try #require(receipt.id))&wait=30s")
+        async let answer = bench.wait("\(receipt.path)?job=\(try #require(receipt.id))&wait=30s")
         try await bench.discard(worker)
         #expect(try await answer.status == 422)
         #expect(try await answer.json["code"] == "image.corrupt")
@@ -320,6 +356,28 @@ struct ReadingTests {
         #expect(answer.body.dropFirst(16).prefix(8) == Data([0, 0, 0, 23, 0, 0, 0, 32]))
         #expect(try await bench.get("/placeholder/\(id)", ["If-None-Match": answer["ETag"] ?? ""]).status == 304)
         #expect(try await bench.get("/placeholder/\(String(repeating: "0", count: 32))").status == 404)
+    }
+
+    /// What players read beside a storyboard's sheet.
+    @Test func aStoryboardHasATrackThatNamesItsSheet() async throws {
+        var rendition = Rendition(width: 32)
+        rendition.storyboard = Rendition.Storyboard(columns: 2, rows: 2)
+        let receipt = try await bench.enqueue(rendition)
+        guard case .thumbnail(let id) = receipt.thumbnails[0].uri else { throw CancellationError() }
+        #expect(try await bench.get("/thumb/\(id).vtt").status == 404)
+        try await bench.work(try await bench.register(), with: WebBench.picture())
+        #expect(try await bench.get("/thumb/\(id).vtt").status == 404, "its source is a picture")
+        let facts = #"{"duration":10,"codec":"h264","rotation":0,"hasAudio":false}"#
+        try await bench.sql("UPDATE thumbnail SET source_video = '\(facts)';")
+        let answer = try await bench.get("/thumb/\(id).vtt")
+        #expect(answer.status == 200)
+        #expect(answer["Content-Type"] == "text/vtt; charset=utf-8")
+        let text = String(decoding: answer.body, as: UTF8.self)
+        #expect(text.hasPrefix("WEBVTT\n\n00:00:00.000 --> 00:00:02.500\n\(id).webp#xywh=0,0,32,24\n\n"), "\(text)")
+        #expect(text.hasSuffix("00:00:07.500 --> 00:00:10.000\n\(id).webp#xywh=32,24,32,24\n"), "\(text)")
+        #expect(try await bench.get("/thumb/\(id).vtt", ["If-None-Match": answer["ETag"] ?? ""]).status == 304)
+        #expect(try await bench.get("/thumb/\(id).webp").status == 200)
+        #expect(try await bench.get("/thumb/xyz.vtt").status == 404)
     }
 
     @Test(arguments: [

@@ -2,14 +2,15 @@ import CameoModel
 import CameoWeb
 import Foundation
 import Logging
+import StoreConformance
 import TestSupport
 import Testing
 
 /// What a body may be, and how many at once.
 @Suite(.timeLimit(.minutes(10)))
 struct UploadLimitTests {
-    private static let token = "producer enqueue producer-0123456789abcdef"
-    private static let authorization = "Bearer producer-0123456789abcdef"
+    private static let tokens: KeyValuePairs = ["producer": "enqueue"]
+    private static let authorization = WebBench.bearer("producer")["Authorization"] ?? ""
 
     /// Uploads wait on the disk, so only so many bytes at once.
     @Test func uploadsInProgressAreBounded() async throws {
@@ -35,10 +36,8 @@ struct UploadLimitTests {
 
     /// Room is taken by what has arrived, not by what is announced or possible.
     @Test func whatHasNotArrivedTakesNoRoom() async throws {
-        let bench = try await WebBench { configuration in
-            configuration.maximumUploadsInFlight = 1_000_000
-            configuration.bodyPace = .seconds(300)
-            configuration.tokens = try AccessTokens(parsing: Self.token)
+        let bench = try await WebBench(tokens: Self.tokens) { configuration in
+            (configuration.maximumUploadsInFlight, configuration.bodyPace) = (1_000_000, .seconds(300))
         }
         let port = bench.port
         let silent = try await WebBench.blocking { try (0..<11).map { _ in try RawConnection(port: port) } }
@@ -56,7 +55,7 @@ struct UploadLimitTests {
 
     /// A client holds a body back until it is asked for it, and sends none that is refused.
     @Test func aBodyThatIsHeldBackIsAskedFor() async throws {
-        let bench = try await WebBench { $0.tokens = try AccessTokens(parsing: Self.token) }
+        let bench = try await WebBench(tokens: Self.tokens)
         let (port, picture) = (bench.port, WebBench.picture())
         let fields = "Content-Length: \(picture.count)\r\nExpect: 100-continue"
         let connection = try await WebBench.blocking { try RawConnection(port: port) }
@@ -78,7 +77,7 @@ struct UploadLimitTests {
 
     /// Whoever has no token does not go on sending after the answer.
     @Test func aStrangersBodyIsNotReadOn() async throws {
-        let bench = try await WebBench { $0.tokens = try AccessTokens(parsing: Self.token) }
+        let bench = try await WebBench(tokens: Self.tokens)
         let answer = try await bench.exchange(
             Data("POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 1000\r\n\r\nx".utf8)
         )
@@ -88,9 +87,7 @@ struct UploadLimitTests {
     /// What clients and sources do wrong is no error of this server.
     @Test func othersMistakesAreNoErrors() async throws {
         let log = RecordedLog()
-        let bench = try await WebBench(logger: log.logger(from: .info)) { configuration in
-            configuration.tokens = try AccessTokens(parsing: Self.token)
-        }
+        let bench = try await WebBench(logger: log.logger(from: .info), tokens: Self.tokens)
         let port = bench.port
         let upload = try await WebBench.blocking { try RawConnection(port: port) }
         upload.send(head("Content-Length: 1000") + Data("the beginning".utf8))
@@ -98,24 +95,20 @@ struct UploadLimitTests {
         try await eventually("it is noticed") { log.lines.contains { $0.contains("broke off") } }
         let receipt = try await bench.enqueue(Rendition(width: 64))
         try await bench.discard(try await bench.register(), .sourceUnreachable)
-        let id = try #require(receipt.thumbnails[0].uri.text.split(separator: "/").last)
-        #expect(try await bench.get("/thumb/\(id)?job=1").status == 502)
+        #expect(try await bench.get("\(receipt.path)?job=1").status == 502)
         #expect(log.levels.allSatisfy { $0 <= .info }, "\(log.lines)")
     }
 
     @Test(arguments: ["FFFFFFFFFFFFFFFFF\r\nx", "zz\r\nx"])
     func aMalformedBodyIsTheClientsFault(chunk: String) async throws {
-        let bench = try await WebBench { $0.tokens = try AccessTokens(parsing: Self.token) }
+        let bench = try await WebBench(tokens: Self.tokens)
         let answer = try await bench.exchange(head("Transfer-Encoding: chunked") + Data(chunk.utf8))
         #expect(answer.status == 400)
         #expect(answer["Content-Type"] == "application/problem+json")
     }
 
     @Test func aTooLongBodyIsRefusedByName() async throws {
-        let bench = try await WebBench { configuration in
-            configuration.maximumUpload = 1_000_000
-            configuration.tokens = try AccessTokens(parsing: Self.token)
-        }
+        let bench = try await WebBench(tokens: Self.tokens) { $0.maximumUpload = 1_000_000 }
         func post(_ body: Data, as type: String?) async throws -> RawAnswer {
             let headers = ["Authorization": Self.authorization, "Content-Type": type].compactMapValues { $0 }
             return try await bench.send("POST", "/jobs", headers, body: body)
@@ -141,20 +134,14 @@ struct UploadLimitTests {
     }
 
     @Test func aSlowBodyIsGivenUp() async throws {
-        let bench = try await WebBench { configuration in
-            configuration.bodyPatience = .milliseconds(200)
-            configuration.tokens = try AccessTokens(parsing: Self.token)
-        }
+        let bench = try await WebBench(tokens: Self.tokens) { $0.bodyPatience = .milliseconds(200) }
         #expect(try await bench.exchange(head("Content-Length: 1000") + Data("the beginning".utf8)).status == 408)
         #expect(try await bench.get("/health/live").status == 200)
     }
 
     /// One of which little arrives is given up long before it has had its time.
     @Test func aBodyThatTricklesIsGivenUp() async throws {
-        let bench = try await WebBench { configuration in
-            configuration.bodyPace = .milliseconds(100)
-            configuration.tokens = try AccessTokens(parsing: Self.token)
-        }
+        let bench = try await WebBench(tokens: Self.tokens) { $0.bodyPace = .milliseconds(100) }
         for fields in ["Content-Length: 1000", "Transfer-Encoding: chunked"] {
             #expect(try await bench.exchange(head(fields) + Data("5\r\n".utf8)).status == 408, "\(fields)")
         }

@@ -3,6 +3,7 @@ import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -14,13 +15,11 @@ struct UploadTests {
     private let picture = Data((0..<1_179_648).flatMap { number in withUnsafeBytes(of: UInt32(number)) { Array($0) } })
 
     init() async throws {
-        bench = try await WebBench { configuration in
-            configuration.tokens = try AccessTokens(parsing: "producer read,enqueue producer-0123456789abcdef")
-        }
+        bench = try await WebBench(tokens: ["producer": "read,enqueue"])
     }
 
     private func upload(_ body: Data, as type: String, to target: String = "/jobs") async throws -> RawAnswer {
-        let headers = ["Authorization": "Bearer producer-0123456789abcdef", "Content-Type": type]
+        let headers = WebBench.bearer("producer").merging(["Content-Type": type]) { $1 }
         return try await bench.send("POST", target, headers, body: body)
     }
 

@@ -1,29 +1,33 @@
-import CameoHTTPCache
 import CameoModel
 import CameoSQLite
 import CameoStore
 import CameoWeb
 import Foundation
 import Logging
+import StoreConformance
 import TestSupport
 import Testing
 
-/// A server of one test's own on loopback, the store behind it, and a worker's hand in that: jobs are completed with bytes
-/// that the test chooses.
-final class WebBench: Sendable {
+/// A server of one test's own on loopback, and the store behind it, in which the test plays the worker.
+final class WebBench: StoreBench {
     let folder: TemporaryFolder
     let store: any Store
     let port: UInt16
     private let server: Task<Void, any Error>
 
+    /// `tokens` are names with scopes; each token is its name and ``secret``.
     init(
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        tokens: KeyValuePairs<String, String> = [:],
         _ configure: (inout WebConfiguration) throws -> Void = { _ in }
     ) async throws {
         folder = try TemporaryFolder()
         store = try SQLiteStore(at: folder.path("store"))
         var configuration = WebConfiguration()
         configuration.presets = try PresetFile.builtIn()
+        configuration.tokens = try AccessTokens(
+            parsing: tokens.map { "\($0.key) \($0.value) \($0.key)\(Self.secret)\n" }.joined()
+        )
         try configure(&configuration)
         let (ready, continuation) = AsyncStream<String>.makeStream()
         let server = WebServer(
@@ -46,6 +50,11 @@ final class WebBench: Sendable {
     }
 
     deinit { server.cancel() }
+
+    private static let secret = "-0123456789abcdef"
+
+    /// The header of who has the token of this name.
+    static func bearer(_ name: String) -> [String: String] { ["Authorization": "Bearer \(name)\(secret)"] }
 
     /// Ends the server, and returns when it listens no more. Nobody may connect meanwhile: a server that is cancelled while it
     /// accepts a connection ends the process, in swift-nio.
@@ -113,51 +122,6 @@ final class WebBench: Sendable {
         return try await store.enqueue([request])[0]
     }
 
-    /// A worker of the store that has done nothing yet.
-    @discardableResult
-    func register(_ worker: String = "worker") async throws -> String {
-        try await store.register(
-            WorkerDescription(id: worker, host: "host", pid: 1, version: "test", concurrency: 4)
-        )
-        return worker
-    }
-
-    /// Completes the jobs that are due, for all of whose renditions the same was "rendered".
-    func work(_ worker: String, with bytes: Data) async throws {
-        for job in try await store.claim(
-            ClaimRequest(limit: 100, background: 100, kind: .usual, queues: nil, for: worker)
-        ) {
-            let request = try job.parsedRequest()
-            let rendered = zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
-                RenderedThumbnail(id: id, rendition: rendition, encoded: .made(of: bytes))
-            }
-            let begun = try await store.beginFetch(job.claim, of: request)
-            let provenance = Provenance(
-                source: try SourceIdentity(of: request.source),
-                sourceDigest: BlobDigest(of: bytes),
-                sourceSeen: begun.sourceSeen,
-                rendererVersion: "test",
-                picture: PictureFacts(format: .png, width: 640, height: 480, pages: 1, hasAlpha: false),
-                isTruncated: false
-            )
-            try await store.settle(job.claim, as: .complete(.rendered(rendered, provenance)), timings: AttemptTimings())
-        }
-    }
-
-    /// Gives up the jobs that are due.
-    func discard(
-        _ worker: String,
-        _ code: JobFailure.Code = .imageCorrupt,
-        _ message: (_ source: String) -> String = { _ in "as the test wants it" }
-    ) async throws {
-        for job in try await store.claim(
-            ClaimRequest(limit: 100, background: 100, kind: .usual, queues: nil, for: worker)
-        ) {
-            let failure = JobFailure(code, at: .render, message(SourceName.of(try job.parsedRequest().source)))
-            _ = try await store.settle(job.claim, as: .discard(failure), timings: AttemptTimings())
-        }
-    }
-
     /// A thumbnail that has been made, with its id.
     func makeThumbnail(_ bytes: Data) async throws -> ThumbnailID {
         let receipt = try await enqueue(Rendition(width: 64))
@@ -165,33 +129,9 @@ final class WebBench: Sendable {
         guard case .thumbnail(let id) = receipt.thumbnails[0].uri else { throw CancellationError() }
         return id
     }
+}
 
-    /// Keeps an original as a worker does that has fetched it.
-    func keep(_ uri: String, _ data: Data, freshFor seconds: Double) async throws {
-        let source = CachedSource(
-            key: SourceKey(uri: uri, scope: nil),
-            finalURL: uri,
-            head: CacheableResponse(status: 200, requestTime: Date(), responseTime: Date()),
-            freshUntil: Date(timeIntervalSinceNow: seconds),
-            blob: BlobDigest(of: data),
-            bytes: data.count,
-            sourceSeen: try await store.nextSourceSeen(),
-            peers: [Peer(origin: "https://example.com:443", .address("8.8.8.8"))]
-        )
-        try await store.keep(source, data: data, budget: nil)
-    }
-
-    /// Runs a statement as another program does.
-    func sql(_ statement: String) async throws {
-        let script = ".timeout 120000\nPRAGMA wal_autocheckpoint=0;\n\(statement)\n"
-        let result = try await run("sqlite3", ["\(store.location)/cameo.sqlite"], input: Data(script.utf8))
-        try #require(result.exitStatus == 0, "\(result.errorText)")
-    }
-
-    /// The first bytes of a WebP file, and bytes that tell their place.
-    static func picture(bytes count: Int = 4_000) -> Data {
-        var data = Data("RIFF____WEBPVP8 ".utf8)
-        while data.count < count { data.append(UInt8(data.count % 251)) }
-        return data
-    }
+extension EnqueueReceipt {
+    /// Where its first thumbnail is served.
+    var path: String { "/\(thumbnails[0].uri.text.dropFirst("cameo://".count))" }
 }

@@ -7,8 +7,6 @@ import Testing
 /// What one may see never answers another.
 @Suite(.timeLimit(.minutes(10)), .origin)
 struct CredentialTests {
-    private static let fresh = ["Cache-Control: max-age=600", "Content-Type: image/png"]
-
     private func source(_ url: URL) throws -> URL {
         let encoded = url.absoluteString.utf8.map { "%" + String($0, radix: 16) }.joined()
         return try #require(URL(string: "cameo://source/\(encoded)"))
@@ -18,13 +16,7 @@ struct CredentialTests {
         ["Authorization": "Bearer one"], ["Cookie": "session=1"], ["X-Api-Key": "1"], ["Unknown-Header": "1"],
     ])
     func credentialsHaveACacheOfTheirOwn(headers: [String: String]) async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.fresh, body: "theirs"),
-            ScriptedAnswer(200, Self.fresh, body: "everybody's"),
-            ScriptedAnswer(500)
-        )
+        let (reader, path) = try await Reader.scripted(.fresh("theirs"), .fresh("everybody's"), ScriptedAnswer(500))
         let name = try #require(headers.keys.first)
         #expect(try await reader.get(path, headers).text == "theirs")
         await #expect(throws: CameoURLError.self) { try await reader.get(try source(try reader.url(path))) }
@@ -41,19 +33,13 @@ struct CredentialTests {
         ["Accept-Language": "de"],
     ])
     func whatSaysNothingOfTheRequesterIsNoCredential(headers: [String: String]) async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let (reader, path) = try await Reader.scripted(.fresh())
         _ = try await reader.get(path, headers)
         #expect(try await reader.get(path).cacheStatus.hasPrefix("Cameo; hit"))
     }
 
     @Test func aUserInTheURLIsSentAndCounts() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.fresh, body: "ada's"),
-            ScriptedAnswer(200, Self.fresh, body: "bob's")
-        )
+        let (reader, path) = try await Reader.scripted(.fresh("ada's"), .fresh("bob's"))
         let ada = try reader.url(path, host: "ada:pass%20word@127.0.0.1")
         #expect(try await reader.get(ada).text == "ada's")
         #expect(try await reader.get(try reader.url(path, host: "bob:word@127.0.0.1")).text == "bob's")
@@ -68,7 +54,7 @@ struct CredentialTests {
         let (base, path) = (URLSessionConfiguration.ephemeral, Reader.path())
         base.httpAdditionalHeaders = ["Authorization": "Bearer configured", "Accept": "image/png"]
         let reader = try Reader(basedOn: base)
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "theirs"))
+        try await reader.origin.script(path, .fresh("theirs"))
         #expect(try await reader.get(path).text == "theirs")
         #expect(try await reader.origin.requests(of: path)[0]["authorization"] == "Bearer configured")
         await #expect(throws: CameoURLError.self) { try await reader.get(try source(try reader.url(path))) }
@@ -80,11 +66,7 @@ struct CredentialTests {
     @Test func cookiesAreStoredAndSentAndCount() async throws {
         let (base, path) = (URLSessionConfiguration.ephemeral, Reader.path())
         let reader = try Reader(basedOn: base)
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.fresh + ["Set-Cookie: session=1; Path=/"], body: "before"),
-            ScriptedAnswer(200, Self.fresh, body: "after")
-        )
+        try await reader.origin.script(path, .fresh("before", ["Set-Cookie: session=1; Path=/"]), .fresh("after"))
         #expect(try await reader.get(path)["Set-Cookie"] != nil)
         let second = try await reader.get(path)
         #expect(second.text == "after")
@@ -108,7 +90,7 @@ struct CredentialTests {
             ScriptedAnswer(302, ["Location: \(path)", "Set-Cookie: seen=1; Path=/scripted"]),
             ScriptedAnswer(302, [location, "Set-Cookie: other=2; Path=/elsewhere"])
         )
-        try await reader.origin.script(end, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        try await reader.origin.script(end, .fresh())
         #expect(try await reader.get(path, ["Cookie": "own=0"]).text == "picture")
         let sent = try await reader.origin.requests(of: path).map { $0["cookie"] }
         #expect(sent == ["own=0", policy == .never ? "own=0" : "own=0; seen=1"])
@@ -116,8 +98,7 @@ struct CredentialTests {
     }
 
     @Test func answersToCredentialsNeedNotBeKept() async throws {
-        let (reader, path) = (try Reader(ReadThrough(credentials: .notKept)), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "theirs"))
+        let (reader, path) = try await Reader.scripted(.fresh("theirs"), rules: ReadThrough(credentials: .notKept))
         for _ in 0..<2 {
             #expect(try await reader.get(path, ["Authorization": "1"]).cacheStatus == "Cameo; fwd=bypass")
         }
@@ -130,7 +111,7 @@ struct CredentialTests {
             path,
             ScriptedAnswer(301, ["Cache-Control: max-age=600", "Location: \(target)"])
         )
-        try await reader.origin.script(end, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        try await reader.origin.script(end, .fresh())
         for _ in 0..<2 {
             let loaded = try await reader.get(path)
             #expect(loaded.text == "picture")
@@ -145,7 +126,7 @@ struct CredentialTests {
         let (reader, path, end) = (try Reader(), Reader.path("start"), Reader.path("end"))
         let location = reader.origin.url(end, host: "ada:word@\(host)")
         try await reader.origin.script(path, ScriptedAnswer(302, ["Location: \(location)"]))
-        try await reader.origin.script(end, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        try await reader.origin.script(end, .fresh())
         let loaded = try await reader.get(path)
         #expect(loaded.response.url == (try reader.url(end, host: host)))
         #expect(loaded.cacheStatus.hasSuffix("stored") != areUsed)
@@ -214,7 +195,7 @@ struct CredentialTests {
             ScriptedAnswer(302, ["Location: \(reader.origin.url(away, host: "localhost"))"])
         )
         try await reader.origin.script(away, ScriptedAnswer(302, ["Location: \(reader.origin.url(back))"]))
-        try await reader.origin.script(back, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        try await reader.origin.script(back, .fresh())
         let secret = ["Authorization": "Bearer one", "Cookie": "a=1", "X-Api-Key": "1", "Accept": "image/webp"]
         #expect(try await reader.get(path, secret).text == "picture")
         #expect(try await reader.origin.requests(of: path)[0]["authorization"] == "Bearer one")
@@ -244,7 +225,7 @@ struct CredentialTests {
         for (path, next) in zip(paths, paths.dropFirst()) {
             try await reader.origin.script(path, ScriptedAnswer(302, ["Location: \(next)"]))
         }
-        try await reader.origin.script(paths[count], ScriptedAnswer(200, Self.fresh, body: "picture"))
+        try await reader.origin.script(paths[count], .fresh())
         do {
             #expect(try await reader.get(paths[0]).text == "picture")
             #expect(failure == nil)
@@ -257,8 +238,7 @@ struct CredentialTests {
     @Test func aValueOfTwoLinesIsRefusedAndNeverSent() async throws {
         let base = URLSessionConfiguration.ephemeral
         base.httpAdditionalHeaders = ["X-A": "1\r\nX-Injected: 1"]
-        let (reader, path) = (try Reader(basedOn: base), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let (reader, path) = try await Reader.scripted(.fresh(), basedOn: base)
         let error = await #expect(throws: URLError.self) { try await reader.get(path) }
         #expect(error?.code == .badURL)
         #expect(try await reader.count(path) == 0)
@@ -283,8 +263,7 @@ struct CredentialTests {
     }
 
     @Test func everySpellingOfAURLIsLoaded() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let (reader, path) = try await Reader.scripted(.fresh())
         let upper = try #require(URL(string: "HTTP://LOCALHOST:\(reader.origin.port)\(path)#part"))
         #expect(try await reader.get(upper).text == "picture")
         #expect(try await reader.get(upper).cacheStatus.hasPrefix("Cameo; hit"))

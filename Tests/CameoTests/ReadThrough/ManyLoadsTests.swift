@@ -1,14 +1,15 @@
 import Cameo
 import Foundation
 import FoundationNetworking
+import StoreConformance
 import TestSupport
 import Testing
 
+/// Loads in great number, and at once.
 @Suite(.timeLimit(.minutes(10)), .origin)
 struct ManyLoadsTests {
     @Test(.enabled(if: TestLength.isWhole, "--all")) func twoThousandLoadsOneAfterTheOther() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "picture"))
+        let (reader, path) = try await Reader.scripted(.fresh())
         let uri = try await reader.client.store(Workbench.picture(1))
         for _ in 0..<1_000 {
             #expect(try await reader.get(path).text == "picture")
@@ -34,8 +35,9 @@ struct ManyLoadsTests {
 
     /// Foundation ends the process when a task is told its end after it was cancelled.
     @Test func loadsMayBeCancelledAtAnyMoment() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=0"], body: "picture"))
+        let (reader, path) = try await Reader.scripted(
+            ScriptedAnswer(200, ["Cache-Control: max-age=0"], body: "picture")
+        )
         for index in 0..<300 {
             let load = Task { try await reader.get(path).text }
             try await Task.sleep(for: .microseconds(index % 100 * 60))

@@ -7,12 +7,8 @@ import Testing
 /// `http:` URLs through the store, against a real server: what is kept, when it is served, and what the server is asked.
 @Suite(.timeLimit(.minutes(10)), .origin)
 struct ReadThroughTests {
-    private static let fresh = ["Cache-Control: max-age=600", "Content-Type: image/png", "ETag: \"one\""]
-    private static let stale = ["Cache-Control: max-age=0", "Content-Type: image/png", "ETag: \"one\""]
-
     @Test func aFreshAnswerIsLoadedOnce() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let (reader, path) = try await Reader.scripted(.fresh())
         let first = try await reader.get(path)
         #expect(first.text == "picture" && first.status == 200)
         #expect(first.cacheStatus == "Cameo; fwd=uri-miss; stored")
@@ -49,12 +45,7 @@ struct ReadThroughTests {
     @Test func aStaleAnswerIsValidated() async throws {
         let (reader, path) = (try Reader(), Reader.path())
         let renewed = ["Cache-Control: max-age=600", "ETag: \"one\"", "X-Seen: second"]
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.stale, body: "picture"),
-            ScriptedAnswer(304, renewed),
-            ScriptedAnswer(500)
-        )
+        try await reader.origin.script(path, .stale("picture"), ScriptedAnswer(304, renewed), ScriptedAnswer(500))
         #expect(try await reader.get(path).text == "picture")
         let second = try await reader.get(path)
         #expect(second.text == "picture" && second.status == 200 && second["X-Seen"] == "second")
@@ -71,33 +62,25 @@ struct ReadThroughTests {
         let (reader, path, end) = (try Reader(), Reader.path("start"), Reader.path("end"))
         let location = ["Cache-Control: max-age=600", "Location: \(end)"]
         try await reader.origin.script(path, ScriptedAnswer(301, location))
-        try await reader.origin.script(
-            end,
-            ScriptedAnswer(200, Self.stale, body: "picture"),
-            ScriptedAnswer(304, Self.stale)
-        )
+        try await reader.origin.script(end, .stale("picture"), ScriptedAnswer(304, ScriptedAnswer.staleFields))
         for _ in 0..<2 { #expect(try await reader.get(path).text == "picture") }
         #expect(try await reader.origin.requests(of: path).map { $0["if-none-match"] } == [nil, nil])
         #expect(try await reader.origin.requests(of: end).map { $0["if-none-match"] } == [nil, "\"one\""])
     }
 
     @Test func aNotModifiedAboutOtherBytesIsNoAnswer() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.stale, body: "old"),
+        let (reader, path) = try await Reader.scripted(
+            .stale("old"),
             ScriptedAnswer(304, ["ETag: \"two\""]),
-            ScriptedAnswer(200, Self.fresh, body: "new")
+            .fresh("new")
         )
         for expected in ["old", "new", "new"] { #expect(try await reader.get(path).text == expected) }
         #expect(try await reader.origin.requests(of: path).map { $0["if-none-match"] } == [nil, "\"one\"", nil])
     }
 
     @Test func aNotModifiedThatForbidsKeepingTakesTheAnswerAway() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.stale, body: "picture"),
+        let (reader, path) = try await Reader.scripted(
+            .stale("picture"),
             ScriptedAnswer(304, ["Cache-Control: no-store", "ETag: \"one\""])
         )
         _ = try await reader.get(path)
@@ -106,25 +89,14 @@ struct ReadThroughTests {
         await #expect(throws: URLError.self) { try await reader.get(path, [:], .returnCacheDataDontLoad) }
     }
 
-    @Test func aNewAnswerTakesThePlaceOfTheStaleOne() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.stale, body: "old"),
-            ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "new"),
-            ScriptedAnswer(500)
-        )
-        for expected in ["old", "new", "new"] { #expect(try await reader.get(path).text == expected) }
-        #expect(try await reader.count(path) == 2)
-    }
-
     @Test(arguments: [
         ("Cache-Control: no-store", 200), ("Cache-Control: private, max-age=600", 200), ("Vary: *", 200),
         ("Cache-Control: max-age=600", 206), ("Cache-Control: max-age=600", 404), ("Cache-Control: no-store", 500),
     ])
     func whatMayNotBeKeptIsLoadedEachTime(field: String, status: Int) async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(status, [field, "Content-Type: image/png"], body: "body"))
+        let (reader, path) = try await Reader.scripted(
+            ScriptedAnswer(status, [field, "Content-Type: image/png"], body: "body")
+        )
         for _ in 0..<2 {
             let loaded = try await reader.get(path)
             #expect(loaded.text == "body" && loaded.status == status)
@@ -135,7 +107,7 @@ struct ReadThroughTests {
 
     @Test func eachVariantIsForItsOwnRequests() async throws {
         let (reader, path) = (try Reader(), Reader.path())
-        let fields = Self.fresh + ["Vary: Accept-Language"]
+        let fields = ScriptedAnswer.freshFields + ["Vary: Accept-Language"]
         try await reader.origin.script(
             path,
             ScriptedAnswer(200, fields, body: "eins"),
@@ -154,7 +126,7 @@ struct ReadThroughTests {
         let (reader, path) = (try Reader(), Reader.path())
         let absent = try await reader.get(path, ["Cache-Control": "only-if-cached"])
         #expect(absent.status == 504 && absent.cacheStatus == "Cameo; detail=\"nothing fresh is kept\"")
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        try await reader.origin.script(path, .fresh())
         #expect(try await reader.get(path, ["Cache-Control": "no-store"]).cacheStatus == "Cameo; fwd=uri-miss")
         #expect(try await reader.get(path).cacheStatus == "Cameo; fwd=uri-miss; stored")
         #expect(try await reader.get(path, ["Cache-Control": "no-cache"]).cacheStatus.contains("fwd=stale"))
@@ -166,7 +138,7 @@ struct ReadThroughTests {
         let (reader, path) = (try Reader(), Reader.path())
         let error = await #expect(throws: URLError.self) { try await reader.get(path, [:], .returnCacheDataDontLoad) }
         #expect(error?.code == .resourceUnavailable)
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.stale, body: "picture"))
+        try await reader.origin.script(path, .stale("picture"))
         #expect(try await reader.get(path, [:], .returnCacheDataElseLoad).cacheStatus == "Cameo; fwd=uri-miss; stored")
         for policy in [URLRequest.CachePolicy.returnCacheDataElseLoad, .returnCacheDataDontLoad] {
             let stale = try await reader.get(path, [:], policy)
@@ -174,7 +146,7 @@ struct ReadThroughTests {
         }
         #expect(try await reader.count(path) == 1)
         let fresh = Reader.path()
-        try await reader.origin.script(fresh, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        try await reader.origin.script(fresh, .fresh())
         for _ in 0..<2 {
             let loaded = try await reader.get(fresh, [:], .reloadIgnoringLocalCacheData)
             #expect(loaded.cacheStatus == "Cameo; fwd=request; stored")
@@ -184,8 +156,7 @@ struct ReadThroughTests {
     }
 
     @Test func rangesAndHeadersComeOutOfWhatIsKept() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "0123456789"))
+        let (reader, path) = try await Reader.scripted(.fresh("0123456789"))
         _ = try await reader.get(path)
         let part = try await reader.get(path, ["Range": "bytes=2-4"])
         #expect(part.status == 206 && part.text == "234" && part["Content-Range"] == "bytes 2-4/10")
@@ -200,12 +171,8 @@ struct ReadThroughTests {
 
     @Test func aRangeOfWhatIsNotKeptIsHandedOnAndNotKept() async throws {
         let (reader, path) = (try Reader(), Reader.path())
-        let fields = Self.fresh + ["Content-Range: bytes 2-4/10"]
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(206, fields, body: "234"),
-            ScriptedAnswer(200, Self.fresh, body: "0123456789")
-        )
+        let fields = ScriptedAnswer.freshFields + ["Content-Range: bytes 2-4/10"]
+        try await reader.origin.script(path, ScriptedAnswer(206, fields, body: "234"), .fresh("0123456789"))
         let part = try await reader.get(path, ["Range": "bytes=2-4"])
         #expect(part.status == 206 && part.text == "234" && part.cacheStatus == "Cameo; fwd=partial")
         #expect(try await reader.origin.requests(of: path)[0]["range"] == "bytes=2-4")
@@ -213,8 +180,7 @@ struct ReadThroughTests {
     }
 
     @Test func conditionsOfARequestAreHeldAgainstTheWholeAnswer() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let (reader, path) = try await Reader.scripted(.fresh())
         let same = try await reader.get(path, ["If-None-Match": "\"one\""])
         #expect(same.status == 304 && same.cacheStatus == "Cameo; fwd=uri-miss; stored")
         #expect(try await reader.origin.requests(of: path)[0]["if-none-match"] == nil)
@@ -222,16 +188,8 @@ struct ReadThroughTests {
         #expect(try await reader.count(path) == 1)
     }
 
-    @Test func whatSaysNothingIsFreshForTheDefaultLifetime() async throws {
-        let (reader, path) = (try Reader(ReadThrough(defaultLifetime: .seconds(60))), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, ["Content-Type: image/png"], body: "picture"))
-        for _ in 0..<2 { #expect(try await reader.get(path).text == "picture") }
-        #expect(try await reader.count(path) == 1)
-    }
-
     @Test func aLargeAnswerIsHandedOnAndNotKept() async throws {
-        let (reader, path) = (try Reader(ReadThrough(maximumBytes: 6)), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let (reader, path) = try await Reader.scripted(.fresh(), rules: ReadThrough(maximumBytes: 6))
         for _ in 0..<2 {
             let loaded = try await reader.get(path)
             #expect(loaded.text == "picture")

@@ -11,25 +11,28 @@ struct Reader {
     let client: Client
     let session: URLSession
 
+    /// `origin` is the suite's if it is nil.
     init(
         _ rules: ReadThrough = ReadThrough(),
         basedOn base: URLSessionConfiguration = .ephemeral,
+        at origin: Origin? = nil,
         memoryCapacity: Int = 33_554_432
     ) throws {
-        let origin = try #require(OriginScope.current)
-        try self.init(rules, basedOn: base, at: origin, memoryCapacity: memoryCapacity)
-    }
-
-    init(
-        _ rules: ReadThrough,
-        basedOn base: URLSessionConfiguration = .ephemeral,
-        at origin: Origin,
-        memoryCapacity: Int = 33_554_432
-    ) throws {
-        self.origin = origin
+        self.origin = try origin ?? #require(OriginScope.current)
         bench = try Workbench()
         client = try Client(store: bench.path, memoryCapacity: memoryCapacity)
         session = URLSession(configuration: .cameo(client, readThrough: rules, basedOn: base))
+    }
+
+    /// A reader, and a path at which the suite's origin answers by this script.
+    static func scripted(
+        _ answers: ScriptedAnswer...,
+        rules: ReadThrough = ReadThrough(),
+        basedOn base: URLSessionConfiguration = .ephemeral
+    ) async throws -> (Reader, path: String) {
+        let (reader, path) = (try Reader(rules, basedOn: base), Reader.path())
+        try await reader.origin.script(path, answers)
+        return (reader, path)
     }
 
     /// A path that no other test asks for.
@@ -45,11 +48,7 @@ struct Reader {
         method: String = "GET",
         _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy
     ) async throws -> Loaded {
-        var request = URLRequest(url: url, cachePolicy: policy)
-        request.httpMethod = method
-        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (data, response) = try await session.data(for: request)
-        return Loaded(data: data, response: try #require(response as? HTTPURLResponse))
+        try await session.get(url, headers, method: method, policy)
     }
 
     func get(
@@ -63,6 +62,35 @@ struct Reader {
 
     /// How often the origin was asked for the path.
     func count(_ path: String) async throws -> Int { try await origin.requests(of: path).count }
+}
+
+extension ScriptedAnswer {
+    static let freshFields = ["Cache-Control: max-age=600", "Content-Type: image/png", "ETag: \"one\""]
+    static let staleFields = ["Cache-Control: max-age=0", "Content-Type: image/png", "ETag: \"one\""]
+
+    /// A picture that may be served for ten minutes.
+    static func fresh(_ body: String = "picture", _ more: [String] = []) -> ScriptedAnswer {
+        ScriptedAnswer(200, freshFields + more, body: body)
+    }
+
+    /// A picture that has to be validated first.
+    static func stale(_ body: String) -> ScriptedAnswer { ScriptedAnswer(200, staleFields, body: body) }
+}
+
+extension URLSession {
+    func get(
+        _ url: URL,
+        _ headers: [String: String] = [:],
+        method: String = "GET",
+        body: Data? = nil,
+        _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy
+    ) async throws -> Loaded {
+        var request = URLRequest(url: url, cachePolicy: policy)
+        (request.httpMethod, request.httpBody) = (method, body)
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        let (data, response) = try await data(for: request)
+        return Loaded(data: data, response: try #require(response as? HTTPURLResponse))
+    }
 }
 
 struct Loaded {

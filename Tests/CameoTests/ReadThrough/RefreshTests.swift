@@ -93,18 +93,14 @@ struct RefreshTests {
         try await origin.script(
             path,
             ScriptedAnswer(200, ["Cache-Control: \(directives)"], body: "old"),
-            ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "new")
+            .fresh("new")
         )
         for expected in ["old", "new"] { #expect(try await reader.get(path).text == expected) }
     }
 
     @Test(arguments: ["max-age=100", "no-cache"])
     func whoWantsItFreshGetsItFresh(asked: String) async throws {
-        try await origin.script(
-            path,
-            ScriptedAnswer(200, Self.window, body: "old"),
-            ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "new")
-        )
+        try await origin.script(path, ScriptedAnswer(200, Self.window, body: "old"), .fresh("new"))
         _ = try await reader.get(path)
         #expect(try await reader.get(path, ["Cache-Control": asked]).text == "new")
     }

@@ -1,18 +1,17 @@
 import Cameo
 import Foundation
 import FoundationNetworking
+import StoreConformance
 import TestSupport
 import Testing
 
 /// Servers and stores in trouble, and loads that are called off.
 @Suite(.timeLimit(.minutes(10)), .origin)
 struct TroubleTests {
-    private static let stale = ["Cache-Control: max-age=0", "Content-Type: image/png", "ETag: \"one\""]
-
     @Test func whatWasLoadedIsServedWhenTheNetworkIsGone() async throws {
         let (origin, path) = (try await Origin.start(), Reader.path())
         let reader = try Reader(ReadThrough(), at: origin)
-        try await origin.script(path, ScriptedAnswer(200, Self.stale, body: "0123456789"))
+        try await origin.script(path, .stale("0123456789"))
         _ = try await reader.get(path)
         await origin.end()
         let stale = try await reader.get(path)
@@ -28,27 +27,12 @@ struct TroubleTests {
         await #expect(throws: URLError.self) { try await reader.get(Reader.path()) }
     }
 
-    @Test(arguments: ["must-revalidate, max-age=0", "no-cache"])
-    func whatMustBeValidatedIsNotServedWithoutTheNetwork(directives: String) async throws {
-        let (origin, path) = (try await Origin.start(), Reader.path())
-        let reader = try Reader(ReadThrough(staleIfError: .seconds(600)), at: origin)
-        try await origin.script(
-            path,
-            ScriptedAnswer(200, ["Cache-Control: \(directives)", "ETag: \"1\""], body: "old")
-        )
-        _ = try await reader.get(path)
-        await origin.end()
-        let error = await #expect(throws: URLError.self) { try await reader.get(path) }
-        #expect(error?.code == .cannotConnectToHost)
-    }
-
     @Test(arguments: [(Duration.zero, 503), (.seconds(600), 200)])
     func aServerInTroubleIsCoveredForAsLongAsAllowed(allowance: Duration, status: Int) async throws {
-        let (reader, path) = (try Reader(ReadThrough(staleIfError: allowance)), Reader.path())
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.stale, body: "picture"),
-            ScriptedAnswer(503, [], body: "sorry")
+        let (reader, path) = try await Reader.scripted(
+            .stale("picture"),
+            ScriptedAnswer(503, [], body: "sorry"),
+            rules: ReadThrough(staleIfError: allowance)
         )
         _ = try await reader.get(path)
         let second = try await reader.get(path)
@@ -58,8 +42,7 @@ struct TroubleTests {
     }
 
     @Test func aPictureThatIsGoneDoesNotComeBack() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.stale, body: "picture"), ScriptedAnswer(410))
+        let (reader, path) = try await Reader.scripted(.stale("picture"), ScriptedAnswer(410))
         #expect(try await reader.get(path).status == 200)
         #expect(try await reader.get(path).status == 410)
         let error = await #expect(throws: URLError.self) { try await reader.get(path, [:], .returnCacheDataDontLoad) }
@@ -69,8 +52,7 @@ struct TroubleTests {
     /// What a server says of the moment tells nothing about the picture.
     @Test(arguments: [408, 429, 500])
     func aPictureOutlivesAnErrorOfTheMoment(status: Int) async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.stale, body: "picture"), ScriptedAnswer(status))
+        let (reader, path) = try await Reader.scripted(.stale("picture"), ScriptedAnswer(status))
         #expect(try await reader.get(path).status == 200)
         #expect(try await reader.get(path).status == status)
         #expect(try await reader.get(path, [:], .returnCacheDataDontLoad).text == "picture")
@@ -147,7 +129,7 @@ struct TroubleTests {
     @Test func aDamagedAnswerIsDroppedAlsoWhenItsServerIsAway() async throws {
         let (origin, path) = (try await Origin.start(), Reader.path())
         let reader = try Reader(ReadThrough(), at: origin, memoryCapacity: 0)
-        try await origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "picture"))
+        try await origin.script(path, .fresh())
         _ = try await reader.get(path)
         try await reader.bench.damage(Data("picture".utf8))
         await origin.end()
@@ -162,7 +144,7 @@ struct TroubleTests {
         let path = Reader.path()
         let writer = try Reader()
         let session = URLSession.cameo(try Client(reading: writer.bench.path), readThrough: ReadThrough())
-        try await writer.origin.script(path, ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "picture"))
+        try await writer.origin.script(path, .fresh())
         let (data, response) = try await session.data(from: try writer.url(path))
         let status = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Status")
         #expect(data == Data("picture".utf8))

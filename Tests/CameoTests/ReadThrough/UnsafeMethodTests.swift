@@ -7,26 +7,19 @@ import Testing
 /// What may have changed a picture takes away what is kept of it (RFC 9111, section 4.4).
 @Suite(.timeLimit(.minutes(10)), .origin)
 struct UnsafeMethodTests {
-    private static let fresh = ["Cache-Control: max-age=600", "Content-Type: image/png"]
-
     private func send(_ method: String, _ path: String, _ body: String?, by reader: Reader) async throws -> Loaded {
-        var request = URLRequest(url: try reader.url(path))
-        request.httpMethod = method
-        request.httpBody = body.map { Data($0.utf8) }
-        request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
-        let (data, response) = try await reader.session.data(for: request)
-        return Loaded(data: data, response: try #require(response as? HTTPURLResponse))
+        let fields = ["Content-Type": "text/plain"]
+        return try await reader.session.get(
+            try reader.url(path),
+            fields,
+            method: method,
+            body: body.map { Data($0.utf8) }
+        )
     }
 
     @Test(arguments: ["PUT", "POST", "DELETE", "PATCH"])
     func whatIsChangedIsLoadedAnew(method: String) async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.fresh, body: "old"),
-            ScriptedAnswer(200, ["Cache-Control: max-age=600"], body: "done"),
-            ScriptedAnswer(200, Self.fresh, body: "new")
-        )
+        let (reader, path) = try await Reader.scripted(.fresh("old"), .fresh("done"), .fresh("new"))
         for _ in 0..<2 { #expect(try await reader.get(path).text == "old") }
         let done = try await send(method, path, method == "DELETE" ? nil : "bytes", by: reader)
         #expect(done.text == "done" && done.status == 200 && done.cacheStatus == "Cameo; fwd=method")
@@ -39,12 +32,7 @@ struct UnsafeMethodTests {
 
     @Test(arguments: [403, 500])
     func whatFailedChangesNothing(status: Int) async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(
-            path,
-            ScriptedAnswer(200, Self.fresh, body: "old"),
-            ScriptedAnswer(status, [], body: "no")
-        )
+        let (reader, path) = try await Reader.scripted(.fresh("old"), ScriptedAnswer(status, [], body: "no"))
         _ = try await reader.get(path)
         let failed = try await send("PUT", path, "bytes", by: reader)
         #expect(failed.status == status && failed.text == "no")
@@ -52,8 +40,7 @@ struct UnsafeMethodTests {
     }
 
     @Test func allCredentialsLoadAnew() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, Self.fresh, body: "picture"))
+        let (reader, path) = try await Reader.scripted(.fresh())
         for headers in [[:], ["Cookie": "a=1"]] { _ = try await reader.get(path, headers) }
         _ = try await send("POST", path, "bytes", by: reader)
         for headers in [[:], ["Cookie": "a=1"]] {
@@ -65,7 +52,7 @@ struct UnsafeMethodTests {
         let (reader, path) = (try Reader(), Reader.path("list"))
         let (own, other) = (Reader.path("own"), Reader.path("other"))
         for picture in [own, other] {
-            try await reader.origin.script(picture, ScriptedAnswer(200, Self.fresh, body: "picture"))
+            try await reader.origin.script(picture, .fresh())
         }
         _ = try await reader.get(own)
         let elsewhere = try reader.url(other, host: "localhost")
@@ -80,7 +67,7 @@ struct UnsafeMethodTests {
     @Test func aFormIsFollowedToItsResult() async throws {
         let (reader, path, end) = (try Reader(), Reader.path("form"), Reader.path("result"))
         try await reader.origin.script(path, ScriptedAnswer(303, ["Location: \(end)"]))
-        try await reader.origin.script(end, ScriptedAnswer(200, Self.fresh, body: "result"))
+        try await reader.origin.script(end, .fresh("result"))
         let loaded = try await send("POST", path, "bytes", by: reader)
         #expect(loaded.text == "result")
         #expect(loaded.response.url == (try reader.url(end)))
@@ -90,8 +77,7 @@ struct UnsafeMethodTests {
 
     /// A protocol is not shown an upload task's body: the session sends it as ever.
     @Test func anUploadIsTheSessionsOwn() async throws {
-        let (reader, path) = (try Reader(), Reader.path())
-        try await reader.origin.script(path, ScriptedAnswer(200, [], body: "done"))
+        let (reader, path) = try await Reader.scripted(ScriptedAnswer(200, [], body: "done"))
         var request = URLRequest(url: try reader.url(path))
         request.httpMethod = "PUT"
         let (data, _) = try await reader.session.upload(for: request, from: Data("bytes".utf8))
