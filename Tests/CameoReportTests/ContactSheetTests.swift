@@ -1,7 +1,8 @@
 import CameoModel
-import CameoReport
 import Foundation
 import Testing
+
+@testable import CameoReport
 
 /// The HTML page of thumbnails.
 @Suite(.timeLimit(.minutes(10)))
@@ -90,5 +91,25 @@ struct ContactSheetTests {
         #expect(html.contains("<title>\u{1B}[31m&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;../"))
         #expect(html.contains("<p class=\"failure\">source.invalid: \u{1B}[31m&quot;&gt;&lt;script&gt;"))
         #expect(html.contains("<figcaption>\u{1B}[31m&quot;&gt;&lt;script&gt;"))
+    }
+}
+
+/// The options of a rendition, in words.
+@Suite(.timeLimit(.minutes(10)))
+struct RenditionTextTests {
+    @Test func onlyWhatDiffersFromTheDefaultIsNamedTheBoxFirst() {
+        var rendition = Rendition(width: 64, height: 32, fit: .cover, format: .png)
+        rendition.name = "any"
+        #expect(RenditionText.options(of: rendition) == "width 64, height 32, fit cover, format png")
+        #expect(RenditionText.options(of: Rendition(width: 64)) == "width 64")
+    }
+
+    @Test func longValuesAreTruncated() {
+        var rendition = Rendition(width: 64)
+        let source = "data:image/png;base64," + String(repeating: "A", count: 500)
+        rendition.look.overlay = Rendition.Overlay(source: source)
+        let text = RenditionText.options(of: rendition)
+        #expect(text.hasPrefix("width 64, overlay "))
+        #expect(text.hasSuffix("…") && text.count < 90, "\(text)")
     }
 }

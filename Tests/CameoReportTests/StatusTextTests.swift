@@ -231,3 +231,80 @@ struct StatusTextTests {
         #expect(json.contains(#""jobs":{"available":0,"cancelled":0,"completed":0,"discarded":0,"retryable":0,"#))
     }
 }
+
+/// The deliveries of a hook on a terminal.
+@Suite(.timeLimit(.minutes(10)))
+struct HookTextTests {
+    private func report(isKnown: Bool, waiting: Int) -> HookReport {
+        var report = HookReport(
+            name: "site",
+            isKnown: isKnown,
+            queues: ["uploads"],
+            counts: (waiting: waiting, running: 1, delivered: 3, failed: 1)
+        )
+        report.oldestWaitingSeconds = waiting > 0 ? 90 : nil
+        report.trouble = waiting > 0 ? "the server answered 503" : nil
+        report.failures = [
+            HookReport.Failure(
+                id: "ab",
+                job: 7,
+                tries: 1,
+                failedAt: Date(timeIntervalSince1970: 0),
+                reason: "bad\u{7}"
+            )
+        ]
+        return report
+    }
+
+    private func lines(_ report: HookReport) -> [String] {
+        HookText.lines(report) { $0.replacing("\u{7}", with: "?") }
+    }
+
+    @Test func aHookIsOneLineAndEachFailureAnother() {
+        #expect(
+            lines(report(isKnown: false, waiting: 2)) == [
+                "site         2 waiting, 1 running, 3 delivered, 1 failed, oldest waits 90.0 s, "
+                    + "no live worker knows this hook, for the queues uploads, last trouble: the server answered 503",
+                "  ab  job 7, given up after 1 try: bad?",
+            ]
+        )
+    }
+
+    @Test func anUnknownHookMattersOnlyWhileSomethingWaitsForIt() {
+        let line = "site         0 waiting, 1 running, 3 delivered, 1 failed, for the queues uploads"
+        for isKnown in [true, false] { #expect(lines(report(isKnown: isKnown, waiting: 0)).first == line) }
+    }
+}
+
+/// Durations and amounts, on both sides of every change of unit.
+@Suite(.timeLimit(.minutes(10)))
+struct AmountTextTests {
+    @Test(
+        arguments: [
+            (0, "0 ms"), (0.85, "850 ms"), (1, "1.0 s"), (4.25, "4.2 s"), (99.9, "99.9 s"), (100, "1 min"),
+            (7_199, "119 min"), (7_200, "2 h"), (172_799, "47 h"), (172_800, "2 d"),
+        ] as [(Double, String)]
+    )
+    func durations(seconds: Double, text: String) {
+        #expect(AmountText.duration(seconds) == text)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 B"), (1_023, "1023 B"), (1_024, "1.0 KiB"), (3_500, "3.4 KiB"), (12 << 20, "12.0 MiB"),
+            (3 << 30, "3.0 GiB"), (1 << 40, "1.0 TiB"), (1 << 50, "1024.0 TiB"),
+        ]
+    )
+    func bytes(count: Int, text: String) {
+        #expect(AmountText.bytes(count) == text)
+    }
+
+    @Test func counts() {
+        #expect(AmountText.count(0, "job") == "0 jobs")
+        #expect(AmountText.count(1, "job") == "1 job")
+        #expect(AmountText.count(2, "job") == "2 jobs")
+        #expect(AmountText.count(1, "retry", plural: "retries") == "1 retry")
+        #expect(AmountText.count(2, "retry", plural: "retries") == "2 retries")
+        #expect(AmountText.rate(3.44) == "3.4")
+    }
+}
