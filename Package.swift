@@ -217,12 +217,13 @@ let package = Package(
                 "StoreConformance", "TestSupport",
             ]
         ),
-        // With the programs that EndToEndTests runs: named there, its many files would wait for them and compile last.
+        // With the programs that EndToEndTests runs, whose command lines it parses: named there, its many files would wait
+        // for them and compile last.
         .testTarget(
             name: "CommandSupportTests",
             dependencies: [
                 "CommandSupport", "CameoEngine", "CameoModel", "CameoStore", "StoreConformance", "TestSupport",
-                "cameo-enqueue", "cameo-worker", "cameo-status", "cameo-admin",
+                "cameo-enqueue", "cameo-worker", "cameo-status", "cameo-admin", argumentParser,
             ]
         ),
         // What every cache of HTTP answers has to keep: the state machine, the worker's fetcher, a session that reads through.

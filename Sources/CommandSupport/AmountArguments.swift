@@ -1,6 +1,6 @@
 public import ArgumentParser
 internal import CameoModel
-internal import Foundation
+package import Foundation
 
 /// A number of bytes on the command line: `500M`, `2G`, `2GiB`; the units are powers of 1,024.
 package struct ByteCount: Comparable, Hashable, Sendable, ExpressibleByArgument, CustomStringConvertible {
@@ -79,5 +79,16 @@ extension Duration: @retroactive ExpressibleByArgument {
             if milliseconds != 0, milliseconds % length == 0 { return "\(milliseconds / length)\(suffix)" }
         }
         return "0s"
+    }
+}
+
+/// A point in time on the command line: `2030-01-31T12:00:00Z`, or so long from now (`10m`).
+package struct TimeArgument: ExpressibleByArgument {
+    package let date: Date
+
+    package init?(argument: String) {
+        let later = Duration(argument: argument).map { Date.now.addingTimeInterval($0.seconds) }
+        guard let date = later ?? WireFormat.date(from: argument) else { return nil }
+        self.date = date
     }
 }

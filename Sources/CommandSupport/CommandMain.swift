@@ -19,9 +19,10 @@ package enum CommandMain {
         var variables = EnvironmentOptions()
         var parsed: (any ParsableCommand.Type)?
         do {
-            let given: [String]
-            (variables, given) = try words(for: type, environmentPrefix)
-            var command = try await type.asyncParseAsRoot(variables.arguments + given)
+            let (words, warnings): ([String], [String])
+            (variables, words, warnings) = try Self.words(for: type, environmentPrefix)
+            for warning in warnings { Output.error("\(type._commandName): \(variables.named(in: warning))") }
+            var command = try await type.asyncParseAsRoot(words)
             parsed = Swift.type(of: command)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -66,23 +67,30 @@ package enum CommandMain {
         _ type: Command.Type,
         environmentPrefix: String
     ) async throws -> Command {
-        let (variables, given) = try words(for: type, environmentPrefix)
-        return try await type.asyncParse(variables.arguments + given)
+        try await type.asyncParse(words(for: type, environmentPrefix).words)
     }
 
-    private static func words(
+    /// What the parser gets: the options of the environment, then the words of the command line, with what takes the place
+    /// of options that have gone; and warnings of these.
+    static func words(
         for type: (some ParsableCommand).Type,
-        _ prefix: String?
-    ) throws -> (EnvironmentOptions, [String]) {
-        let given = try CommandWords(CommandWords.ofThisProcess, for: type).parsed()
-        guard let prefix, given.first != "---completion" else { return (EnvironmentOptions(), given) }
-        let own = ProcessInfo.processInfo.environment
-        let environment = try SettingsFile.environment(own, for: given, prefix: prefix)
-        return (try EnvironmentOptions(for: type, prefix: prefix, environment: environment, given: given), given)
+        _ prefix: String?,
+        given bytes: [[UInt8]] = CommandWords.ofThisProcess,
+        environment own: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> (variables: EnvironmentOptions, words: [String], warnings: [String]) {
+        let given = try CommandWords(bytes, for: type).parsed()
+        guard given.first != "---completion" else { return (EnvironmentOptions(), given, []) }
+        var variables = EnvironmentOptions()
+        if let prefix {
+            let environment = try SettingsFile.environment(own, for: given, prefix: prefix)
+            variables = try EnvironmentOptions(for: type, prefix: prefix, environment: environment, given: given)
+        }
+        let (words, warnings) = FormerOptions.replaced(in: variables.arguments + given, for: type)
+        return (variables, words, warnings)
     }
 
     /// The lines to print, and the exit code; `command` is nil if the command line could not be parsed.
-    private static func explain(
+    static func explain(
         _ error: any Error,
         of command: (any ParsableCommand.Type)?,
         from root: (some ParsableCommand).Type

@@ -1,7 +1,8 @@
 package import ArgumentParser
 internal import Foundation
 
-/// The options of a command and its subcommands as the parser lists them, so that no second list can become outdated.
+/// The options of a command and its subcommands as the parser lists them, so that no second list can become outdated, and
+/// those that have gone.
 struct ListedOptions {
     enum Kind { case flag, single, repeatable }
 
@@ -14,11 +15,16 @@ struct ListedOptions {
     let options: [Option]
 
     init(of type: (some ParsableCommand).Type) throws {
-        options = try JSONDecoder().decode(HelpDump.self, from: Data(Self.dump(of: type).utf8)).command.all
+        let listed = try JSONDecoder().decode(HelpDump.self, from: Data(Self.dump(of: type).utf8)).command.all
+        options =
+            listed
+            + FormerOptions.of(type).map { name, now in
+                Option(names: [name], kind: now.contains("*") ? .single : .flag)
+            }
     }
 
     /// The parser hands out the list as it does help: by an error.
-    private static func dump<Root: ParsableCommand>(of type: Root.Type) throws -> String {
+    static func dump<Root: ParsableCommand>(of type: Root.Type) throws -> String {
         do {
             _ = try Parent<Root>.parseAsRoot(["--experimental-dump-help"])
         } catch {

@@ -160,7 +160,7 @@ struct SnoozeCommand: AsyncParsableCommand {
 
             EXAMPLES
               cameo-admin snooze 17 18 --for 10m
-              cameo-admin snooze 17 --until 2030-01-31T12:00:00Z --json
+              cameo-admin snooze 17 --for 2030-01-31T12:00:00Z --json
 
             EXIT CODES
               0 done, 1 a job does not exist, 2 bad usage, 4 the store cannot be opened or written
@@ -175,32 +175,22 @@ struct SnoozeCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("for"),
         parsing: .unconditional,
-        help: "Delay by this time from now (10m, 2h, 1d; at most 36500d).".taking("duration")
+        help: """
+            Delay by this time from now (10m, 2h, 1d; at most 36500d), or until this time (2030-01-31T12:00:00Z).
+            """.taking("time")
     )
-    var duration: Duration?
-
-    @Option(help: "Delay until this time (2030-01-31T12:00:00Z).".taking("time"))
-    var until: String?
+    var time: TimeArgument
 
     @Flag(help: "Print each job after the change as JSON, one per line.")
     var json = false
 
-    func validate() throws {
-        guard (duration == nil) != (until == nil) else { throw ValidationError("give --for or --until") }
-        if let until, WireFormat.date(from: until) == nil {
-            throw ValidationError("--until \(until): must be a time such as 2030-01-31T12:00:00Z")
-        }
-    }
-
     func run() async throws {
         let store = try storeOptions.open(creating: false)
-        let length = duration?.typedSeconds ?? 0
-        let time = until.flatMap(WireFormat.date(from:)) ?? Date.now.addingTimeInterval(length)
         try await store.changeEach(id, asJSON: json) { id in
-            let before = try await store.snooze(id, until: time)
+            let before = try await store.snooze(id, until: time.date)
             return before.isFinal || before == .running
                 ? "job \(id) is \(before.rawValue): only a waiting job can be snoozed"
-                : "job \(id) was \(before.rawValue), is scheduled for \(WireFormat.text(of: time))"
+                : "job \(id) was \(before.rawValue), is scheduled for \(WireFormat.text(of: time.date))"
         }
     }
 }

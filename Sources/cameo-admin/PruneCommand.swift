@@ -12,15 +12,15 @@ struct PruneCommand: AsyncParsableCommand {
         abstract: "Remove jobs that ended long ago and unreferenced blobs, as workers do by themselves.",
         discussion: """
             Uses small transactions, so that workers and producers go on. Thumbnails outlive their jobs and are kept \
-            forever unless --keep-thumbnails limits how long they may go unread; a thumbnail that an unfinished job \
+            forever unless --keep thumbnails=… limits how long they may go unread; a thumbnail that an unfinished job \
             needs is kept too. A blob is removed an hour after the last thumbnail that refers to it. The database file \
             does not shrink, because its free pages are reused (`cameo-admin vacuum` returns them). \
             \(Duration.explanation)
 
             EXAMPLES
               cameo-admin prune --dry-run
-              cameo-admin prune --keep-completed 1d --keep-discarded forever
-              cameo-admin prune --keep-thumbnails 90d --dry-run
+              cameo-admin prune --keep completed=1d,discarded=forever
+              cameo-admin prune --keep thumbnails=90d --dry-run
 
             EXIT CODES
               0 done, 1 another process prunes or copies the store, 2 bad usage, 4 the store cannot be opened or written

@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import CameoModel
+internal import ArgumentParser
+internal import CameoModel
 internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
@@ -66,8 +66,13 @@ struct WorkerStopCommand: AsyncParsableCommand {
     @Flag(help: "Stop all living workers.")
     var all = false
 
-    @Flag(exclusivity: .exclusive)
-    var mode = WorkerStop.drain
+    @Flag(
+        help: """
+            Return the running jobs to the queue at once, without an attempt that counts, and do not let them finish first, \
+            however long they take.
+            """
+    )
+    var now = false
 
     @OptionGroup var waiting: WaitOptions
 
@@ -84,7 +89,7 @@ struct WorkerStopCommand: AsyncParsableCommand {
         var missing = 0
         for id in ids {
             do {
-                try tell(try await store.stopWorker(id, mode))
+                try tell(try await store.stopWorker(id, now ? .now : .drain))
             } catch let error as StoreError where error == .noSuch(.worker, id) {
                 if all { continue }  // it ended by itself after the list was read
                 Output.error("cameo-admin: \(TerminalText.escaped(error.description))")
@@ -116,14 +121,5 @@ struct WorkerStopCommand: AsyncParsableCommand {
             }
             try await Task.sleep(for: .milliseconds(50))
         }
-    }
-}
-
-extension WorkerStop: EnumerableFlag {
-    /// Says what becomes of the running jobs.
-    public static func help(for value: WorkerStop) -> ArgumentHelp? {
-        value == .drain
-            ? "Finish the running jobs first, however long they take. (default)"
-            : "Return the running jobs to the queue at once; their attempts do not count."
     }
 }

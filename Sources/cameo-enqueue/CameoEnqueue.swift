@@ -37,10 +37,10 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
               cameo-enqueue --preset gallery photo.jpg
               cameo-enqueue --size 400x300:cover --gravity 0.3,0.7 --dpr 2 photo.jpg
               cameo-enqueue --size 128x128:cover --gravity attention --corner-radius circle face.jpg
-              cameo-enqueue --size 1600x:jpeg --overlay logo.png --overlay-scale 0.2 --overlay-opacity 0.5 photo.jpg
+              cameo-enqueue --size 1600x:jpeg --overlay logo.png --overlay-style scale=0.2,opacity=0.5 photo.jpg
               cameo-enqueue --size 320x --animated --max-bytes 500K clip.gif
-              cameo-enqueue --crop 10%,0%,80%x100% --grayscale --contrast 1.2 photo.jpg
-              cameo-enqueue --in 10m --refresh always https://example.com/webcam.jpg
+              cameo-enqueue --crop 10%,0%,80%x100% --grayscale --adjust contrast=1.2 photo.jpg
+              cameo-enqueue --at 10m --refresh always https://example.com/webcam.jpg
               cameo-enqueue --concurrency-key example.com --concurrency-limit 2 https://example.com/1.jpg
 
             EXIT CODES
@@ -244,19 +244,35 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
 /// Maps fields of a request to the options that set them.
 enum TypedOption {
+    /// The options that set more than the field of their name.
+    private static let shared = [
+        "brightness": "adjust", "contrast": "adjust", "saturation": "adjust", "corners": "corner-radius",
+        "borderColor": "border", "lossless": "encoding", "nearLossless": "encoding", "progressive": "encoding",
+        "palette": "encoding", "chromaSubsampling": "encoding", "keepProfile": "keep",
+    ]
+
     /// The mistake in a field under the name of its option: `maxAttempts` is `--max-attempts`, `overlay.margin` is
-    /// `--overlay-margin`.
+    /// `--overlay-style: margin`.
     static func mistake(_ error: InvalidRequest) -> ValidationError {
         let path = error.path.split(separator: ".").map(String.init)
         switch path.first {
-        case "overlay", "retry": return mistake(path.filter { $0 != "source" }, [], error)
-        case "headers": return mistake(["header"], Array(path.dropFirst()), error)
-        default: return mistake(Array(path.prefix(1)), path.dropFirst().filter { $0 != "fraction" }, error)
+        case "overlay" where path.count > 1 && path[1] != "source":
+            return mistake("overlay-style", path.dropFirst(), error)
+        case "headers": return mistake("header", path.dropFirst(), error)
+        case let field?:
+            let details = path.dropFirst().filter { $0 != "fraction" && $0 != "source" }
+            guard let option = shared[field] else { return mistake(field, details[...], error) }
+            return mistake(option, [field] + details, error)
+        case nil: return mistake("", [], error)
         }
     }
 
-    private static func mistake(_ option: [String], _ details: [String], _ error: InvalidRequest) -> ValidationError {
-        ValidationError("\(name(option.joined(separator: "-"))): \((details + [error.reason]).joined(separator: " "))")
+    private static func mistake(
+        _ option: String,
+        _ details: ArraySlice<String>,
+        _ error: InvalidRequest
+    ) -> ValidationError {
+        ValidationError("\(name(option)): \((details + [error.reason]).joined(separator: " "))")
     }
 
     /// The option that sets a property: `maxAttempts` is `--max-attempts`.

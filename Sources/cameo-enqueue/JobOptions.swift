@@ -11,14 +11,13 @@ struct JobOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "The priority, -100 to 100; higher runs first.".taking("number"))
     var priority: Int = 0
 
-    @Option(help: "Run no earlier than this time (2030-01-31T12:00:00Z).".taking("time"))
-    var at: String?
-
     @Option(
         parsing: .unconditional,
-        help: "Run no earlier than this time from now (10m; at most 36500d).".taking("duration")
+        help: """
+            Run no earlier than this time (2030-01-31T12:00:00Z), or so long from now (10m; at most 36500d).
+            """.taking("time")
     )
-    var `in`: Duration?
+    var at: TimeArgument?
 
     @Option(help: "A label by which these jobs can be reported together.".taking("label"))
     var batch: String?
@@ -31,16 +30,16 @@ struct JobOptions: ParsableArguments {
 
     @Option(
         help: """
-            The wait before the second attempt; doubled before each further one. (default: the worker's)
-            """.taking("duration")
+            The waits between attempts: base, before the second one, doubled before each further one; cap, the longest; \
+            jitter, the random share of each, 0 to 1. base=1s,cap=1h,jitter=0.2. Repeatable. (default: the worker's)
+            """.taking("what=value"),
+        transform: Change.reading([
+            NamedValue("base", \.base) { try RenditionArgument.seconds($0) },
+            NamedValue("cap", \.cap) { try RenditionArgument.seconds($0) },
+            NamedValue("jitter", \.jitter),
+        ])
     )
-    var retryBase: Duration?
-
-    @Option(help: "The longest wait between attempts. (default: the worker's)".taking("duration"))
-    var retryCap: Duration?
-
-    @Option(help: "The random share of each wait, 0 to 1. (default: the worker's)".taking("number"))
-    var retryJitter: Double?
+    var retry: [Change<RetryOverride>] = []
 
     @Option(help: "The time limit of one attempt, 1s to 1h. (default: the worker's)".taking("duration"))
     var timeout: Duration?
@@ -83,25 +82,18 @@ struct JobOptions: ParsableArguments {
         request.uniqueKey = uniqueKey
         request.concurrencyKey = concurrencyKey
         request.concurrencyLimit = concurrencyLimit
-        if retryBase != nil || retryCap != nil || retryJitter != nil {
-            request.retry = RetryOverride(
-                base: retryBase?.typedSeconds,
-                cap: retryCap?.typedSeconds,
-                jitter: retryJitter
-            )
+        if !retry.isEmpty {
+            var policy = RetryOverride()
+            retry.apply(to: &policy)
+            request.retry = policy
         }
-        if let `in` { request.runAt = Date.now.addingTimeInterval(`in`.seconds) }
-        if let at { request.runAt = WireFormat.date(from: at) }
+        request.runAt = at?.date
         request.metadata = try members()
         // For other sources, headers would change nothing but the thumbnails' URIs.
         if Self.isFetched(request.source) { request.headers = try fields() }
     }
 
     func validate() throws {
-        guard at == nil || `in` == nil else { throw ValidationError("--at and --in cannot be combined") }
-        if let at, WireFormat.date(from: at) == nil {
-            throw ValidationError("--at \(at): must be a time such as 2030-01-31T12:00:00Z")
-        }
         _ = try fields()
         _ = try members()
     }

@@ -9,7 +9,7 @@ struct EventsCommand: AsyncParsableCommand {
         abstract: "Print every change of a job's state in commit order, one job-change (JSON) per line.",
         discussion: """
             Each change has a cursor. A reader that remembers the last cursor passes it to --since the next time and misses \
-            nothing, as long as the store keeps its history (cameo-worker --keep-completed and the like). If changes have been \
+            nothing, as long as the store keeps its history (cameo-worker --keep). If changes have been \
             removed already, a message on standard error says which.
 
             EXAMPLES

@@ -147,3 +147,9 @@ func require(_ size: ByteCount, atLeast least: ByteCount, _ option: String) thro
         throw ValidationError("\(option) \(size): must be between \(least) and \(most)")
     }
 }
+
+/// Reads a size as bytes.
+func byteCount(_ text: String) throws -> Int {
+    if let size = ByteCount(argument: text) { return size.bytes }
+    throw ValidationError("\(text) is no size such as 64K")
+}

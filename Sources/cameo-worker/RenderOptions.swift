@@ -19,11 +19,18 @@ struct RenderOptions: ParsableArguments {
     @Option(help: "The address space of a renderer, at least 512M.".taking("size"))
     var memoryLimit = ByteCount(RendererConfiguration().memoryLimitBytes)
 
-    @Option(help: "Replace a renderer after this many pictures; 1 uses a new one for each.".taking("number"))
-    var recycleAfter = RendererConfiguration().recycleAfterPictures
-
-    @Option(help: "Replace a renderer whose resident memory exceeds this.".taking("size"))
-    var recycleResident = ByteCount(RendererConfiguration().recycleAfterResidentBytes)
+    @Option(
+        help: """
+            Replace a renderer after this many pictures, with 1 after each; resident, once it has more resident memory than \
+            this. Repeatable. (default: \(RendererConfiguration().recycleAfterPictures),\
+            resident=\(ByteCount(RendererConfiguration().recycleAfterResidentBytes)))
+            """.taking("number"),
+        transform: Change.reading([
+            NamedValue("", \.recycleAfterPictures),
+            NamedValue("resident", \.recycleAfterResidentBytes) { try byteCount($0) },
+        ])
+    )
+    var recycle: [Change<RendererConfiguration>] = []
 
     @Option(
         help: "The renderer program. (default: cameo-renderer beside this program)".taking("path"),
@@ -51,8 +58,9 @@ struct RenderOptions: ParsableArguments {
         try require(renderTimeout, atLeast: .milliseconds(100), "--render-timeout")
         // A renderer uses 0.2 GiB of address space before its first picture.
         try require(memoryLimit, atLeast: ByteCount(512 << 20), "--memory-limit")
-        try require(recycleAfter, atLeast: 1, "--recycle-after")
-        try require(recycleResident, atLeast: ByteCount(1 << 20), "--recycle-resident")
+        try require(configuration().recycleAfterPictures, atLeast: 1, "--recycle")
+        let resident = ByteCount(configuration().recycleAfterResidentBytes)
+        try require(resident, atLeast: ByteCount(1 << 20), "--recycle: resident")
     }
 
     var processes: Int { renderConcurrency ?? RendererConfiguration().processes }
@@ -65,8 +73,7 @@ struct RenderOptions: ParsableArguments {
         configuration.timeout = renderTimeout
         configuration.memoryLimitBytes = memoryLimit.bytes
         configuration.requiresSandbox = requireSandbox
-        configuration.recycleAfterPictures = recycleAfter
-        configuration.recycleAfterResidentBytes = recycleResident.bytes
+        recycle.apply(to: &configuration)
         return configuration
     }
 }

@@ -39,14 +39,19 @@ struct SourceOptions: ParsableArguments {
     )
     var maxBytesInFlight: ByteCount?
 
-    @Option(help: "The time limit of one fetch with all its redirects.".taking("duration"))
-    var fetchTimeout = FetchConfiguration().totalTimeout
-
-    @Option(help: "The time limit of connecting to a server.".taking("duration"))
-    var connectTimeout = FetchConfiguration().connectTimeout
-
-    @Option(help: "Give up a transfer that is slower than this, in bytes per second, for 10 seconds.".taking("size"))
-    var lowSpeed = ByteCount(FetchConfiguration().lowSpeedBytesPerSecond)
+    @Option(
+        help: """
+            The time limit of one fetch with all its redirects; connect, that of connecting to a server; low-speed, the \
+            bytes a second below which a transfer is given up after 10 seconds. Repeatable. (default: \
+            \(FetchConfiguration().totalTimeout.argument),connect=\(FetchConfiguration().connectTimeout.argument),\
+            low-speed=\(ByteCount(FetchConfiguration().lowSpeedBytesPerSecond)))
+            """.taking("duration"),
+        transform: Change.reading([
+            NamedValue("", \.totalTimeout), NamedValue("connect", \.connectTimeout),
+            NamedValue("low-speed", \.lowSpeedBytesPerSecond) { try byteCount($0) },
+        ])
+    )
+    var fetchTimeout: [Change<FetchConfiguration>] = []
 
     @Option(help: "The most redirects of one fetch.".taking("number"))
     var maxRedirects = FetchConfiguration().maximumRedirects
@@ -59,9 +64,11 @@ struct SourceOptions: ParsableArguments {
         try require(hostConcurrency, atLeast: 1, "--host-concurrency")
         try require(maxSourceBytes, atLeast: ByteCount(1), "--max-source-bytes")
         try require(maxBytesInFlight?.bytes ?? 1, atLeast: 1, atMost: .max, "--max-bytes-in-flight")
-        try require(fetchTimeout, atLeast: .milliseconds(100), "--fetch-timeout")
-        try require(connectTimeout, atLeast: .milliseconds(100), "--connect-timeout")
-        try require(lowSpeed, atLeast: ByteCount(0), "--low-speed")
+        var limits = FetchConfiguration()
+        fetchTimeout.apply(to: &limits)
+        try require(limits.totalTimeout, atLeast: .milliseconds(100), "--fetch-timeout")
+        try require(limits.connectTimeout, atLeast: .milliseconds(100), "--fetch-timeout: connect")
+        try require(ByteCount(limits.lowSpeedBytesPerSecond), atLeast: ByteCount(0), "--fetch-timeout: low-speed")
         try require(maxRedirects, atLeast: 0, "--max-redirects")
         _ = try networks()
     }
@@ -76,9 +83,7 @@ struct SourceOptions: ParsableArguments {
         configuration.budget = budget
         configuration.maximumTransfers = fetchConcurrency
         configuration.maximumConnectionsPerHost = hostConcurrency
-        configuration.totalTimeout = fetchTimeout
-        configuration.connectTimeout = connectTimeout
-        configuration.lowSpeedBytesPerSecond = lowSpeed.bytes
+        fetchTimeout.apply(to: &configuration)
         configuration.maximumRedirects = maxRedirects
         configuration.proxy = proxy
         return configuration

@@ -26,11 +26,14 @@ struct WorkOptions: ParsableArguments {
     )
     var jobTimeout = WorkerConfiguration().jobTimeout
 
-    @Option(help: "The wait before the second attempt; doubled before each further one.".taking("duration"))
-    var retryBase = RetryPolicy.standard.base
-
-    @Option(help: "The longest wait between attempts.".taking("duration"))
-    var retryCap = RetryPolicy.standard.cap
+    @Option(
+        help: """
+            The waits between attempts: base, before the second one, doubled before each further one; cap, the longest. \
+            Repeatable. (default: base=\(RetryPolicy.standard.base.argument),cap=\(RetryPolicy.standard.cap.argument))
+            """.taking("what=duration"),
+        transform: Change.reading([NamedValue("base", \.base), NamedValue("cap", \.cap)])
+    )
+    var retry: [Change<RetryPolicy>] = []
 
     @Option(
         help: """
@@ -39,18 +42,23 @@ struct WorkOptions: ParsableArguments {
     )
     var quietHours: QuietHours?
 
+    /// How far the worker makes way for other programs.
+    struct Niceness {
+        enum Disk: String, ExpressibleByArgument { case idle }
+
+        var value: Int?
+        var disk: Disk?
+    }
+
     @Option(
         help: """
-            Run with its renderers at this nice value, 0 to 19, so that other programs go first. (default: unchanged)
-            """.taking("number")
+            Run with its renderers at this nice value, 0 to 19, so that other programs go first; with io=idle, use disks \
+            only when no other program does (the idle I/O class), where their schedulers honour it. 10,io=idle. (default: \
+            unchanged)
+            """.taking("number"),
+        transform: Change.reading([NamedValue("", \.value), NamedValue("io", \.disk)])
     )
-    var nice: Int?
-
-    @Flag(
-        name: .customLong("idle-io"),
-        help: "Use disks only when no other program does (the idle I/O class), where their schedulers honour it."
-    )
-    var idleIO = false
+    var nice: [Change<Niceness>] = []
 
     @Option(
         help: """
@@ -64,7 +72,7 @@ struct WorkOptions: ParsableArguments {
     func validate() throws {
         if let queues, queueNames(queues).isEmpty { throw ValidationError("--queues \(queues): names no queue") }
         try require(concurrency ?? 1, atLeast: 1, atMost: 10_000, "--concurrency")
-        try require(nice ?? 0, atLeast: 0, atMost: 19, "--nice")
+        try require(niceness.value ?? 0, atLeast: 0, atMost: 19, "--nice")
         try require(jobTimeout, atLeast: .milliseconds(100), "--job-timeout")
     }
 
@@ -76,8 +84,14 @@ struct WorkOptions: ParsableArguments {
         configuration.drains = drain
         configuration.grace = grace
         configuration.jobTimeout = jobTimeout
-        configuration.retryPolicy = RetryPolicy(base: retryBase, cap: retryCap)
+        retry.apply(to: &configuration.retryPolicy)
         return configuration
+    }
+
+    var niceness: Niceness {
+        var niceness = Niceness()
+        nice.apply(to: &niceness)
+        return niceness
     }
 
     /// The queues to claim from, or nil for all.

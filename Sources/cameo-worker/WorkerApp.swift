@@ -86,10 +86,10 @@ struct WorkerApp {
     /// Before anything else starts a thread or a program, which inherit it.
     private func yieldToOthers() throws(CommandFailure) {
         do throws(Errno) {
-            if let nice = command.work.nice { try ProcessPriority.setNice(nice) }
-            if command.work.idleIO { try ProcessPriority.useIdleDisk() }
+            if let nice = command.work.niceness.value { try ProcessPriority.setNice(nice) }
+            if command.work.niceness.disk == .idle { try ProcessPriority.useIdleDisk() }
         } catch {
-            throw CommandFailure("--nice and --idle-io: \(error)", .failed)
+            throw CommandFailure("--nice: \(error)", .failed)
         }
     }
 

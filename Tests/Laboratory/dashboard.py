@@ -397,7 +397,7 @@ def retries(page, scene):
 
 
 def cancels_what_is_selected(page, scene):
-    scene.enqueue("--queue", "held", "--in", "1d", "initials:A", "initials:B", "initials:C")
+    scene.enqueue("--queue", "held", "--at", "1d", "initials:A", "initials:B", "initials:C")
     go(page, "jobs?queue=held")
     page.wait("$('job-list').children.length === 3")
     page.script("[...document.querySelectorAll('#job-list input')].slice(1).forEach((one) => one.click())")

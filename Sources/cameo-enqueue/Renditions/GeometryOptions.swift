@@ -55,20 +55,16 @@ struct GeometryOptions: ParsableArguments {
 
     @Option(
         help: """
-            Make a sheet of many moments of a video, of so many tiles a row and so many rows (5x4), each of which has the \
-            size; at most 100 tiles.
+            Make a sheet of many moments of a video, of so many tiles a row and so many rows, each of which has the size; \
+            at most 100 tiles. With an interval, the shortest time from tile to tile, short videos have fewer: \
+            5x4,interval=2s.
             """.taking("CxR"),
-        transform: RenditionArgument.storyboard
+        transform: Change.reading([
+            NamedValue("") { try RenditionArgument.tiles($0) },
+            NamedValue("interval", \.interval) { try RenditionArgument.seconds($0) },
+        ])
     )
-    var storyboard: Rendition.Storyboard?
-
-    @Option(
-        parsing: .unconditional,
-        help: """
-            The shortest time from tile to tile of a storyboard, so that short videos have fewer. (default: none)
-            """.taking("duration")
-    )
-    var interval: Duration?
+    var storyboard: [Change<Rendition.Storyboard>] = []
 
     @Option(
         parsing: .unconditional,
@@ -92,10 +88,6 @@ struct GeometryOptions: ParsableArguments {
     @Option(help: "Mirror the picture.".taking("direction"))
     var flip: Rendition.Flip?
 
-    func validate() throws {
-        guard interval == nil || storyboard != nil else { throw ValidationError("--interval needs --storyboard") }
-    }
-
     /// Applies all options except the box and the fit, which a size may set itself, and the gravity.
     func apply(to rendition: inout Rendition) {
         rendition.withoutEnlargement = !enlarge
@@ -103,8 +95,11 @@ struct GeometryOptions: ParsableArguments {
         rendition.page = page ?? 0
         rendition.time = time ?? .auto
         rendition.accurate = accurate
-        rendition.storyboard = storyboard
-        rendition.storyboard?.interval = interval?.typedSeconds
+        if !storyboard.isEmpty {
+            var sheet = Rendition.Storyboard(columns: 0, rows: 0)
+            storyboard.apply(to: &sheet)
+            rendition.storyboard = sheet
+        }
         rendition.trim = trim
         rendition.crop = crop
         rendition.rotate = rotate ?? .none

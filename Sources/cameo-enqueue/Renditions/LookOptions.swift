@@ -13,31 +13,28 @@ struct LookOptions: ParsableArguments {
     var background: Color?
 
     @Option(
-        parsing: .unconditional,
+        parsing: .unconditionalSingleValue,
         help: """
-            Round the corners by pixels (20), a percentage of the shorter edge (25%), or to a circle (circle).
+            Round the corners by pixels (20), a percentage of the shorter edge (25%), or to a circle (circle); with \
+            corners, a list of \(Rendition.Look.Corner.allWords), only these: 20,corners=topLeft,topRight.
             """.taking("radius"),
-        transform: RenditionArgument.cornerRadius
+        transform: Change.reading([
+            NamedValue("", \.cornerRadius) { try RenditionArgument.cornerRadius($0) },
+            NamedValue("corners", \.corners) { try RenditionArgument.words($0) },
+        ])
     )
-    var cornerRadius: Rendition.Look.CornerRadius?
+    var cornerRadius: [Change<Rendition.Look>] = []
 
     @Option(
+        parsing: .unconditionalSingleValue,
         help: """
-            The corners to round, a comma-separated list of topLeft,topRight,bottomRight,bottomLeft. (default: all)
-            """.taking("corners"),
-        completion: .list(Rendition.Look.Corner.allCases.map(\.rawValue)),
-        transform: RenditionArgument.words
+            Draw a border of this width in pixels over the edges, in a colour if it is not to be black: 2,color=#rrggbb.
+            """.taking("pixels"),
+        transform: Change.reading([
+            NamedValue("", \.border), NamedValue("color", \.borderColor) { try RenditionArgument.color($0) },
+        ])
     )
-    var corners: Set<Rendition.Look.Corner>?
-
-    @Option(parsing: .unconditional, help: "Draw a border of this width in pixels over the edges.".taking("pixels"))
-    var border: Int?
-
-    @Option(
-        help: "The border's colour: #rrggbb or #rrggbbaa. (default: black)".taking("color"),
-        transform: RenditionArgument.color
-    )
-    var borderColor: Color?
+    var border: [Change<Rendition.Look>] = []
 
     @Option(parsing: .unconditional, help: "Blur with this standard deviation in pixels, 0.3 to 100.".taking("sigma"))
     var blur: Double?
@@ -45,14 +42,17 @@ struct LookOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "Sharpen with this standard deviation in pixels, 0.1 to 10.".taking("sigma"))
     var sharpen: Double?
 
-    @Option(parsing: .unconditional, help: "Multiply the brightness, 0 to 10. (default: 1)".taking("factor"))
-    var brightness: Double?
-
-    @Option(parsing: .unconditional, help: "Multiply the contrast, 0 to 10. (default: 1)".taking("factor"))
-    var contrast: Double?
-
-    @Option(parsing: .unconditional, help: "Multiply the saturation, 0 to 10. (default: 1)".taking("factor"))
-    var saturation: Double?
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: """
+            Multiply brightness, contrast or saturation by 0 to 10: brightness=1.2,contrast=0.9. Repeatable. (default: 1)
+            """.taking("what=factor"),
+        transform: Change.reading([
+            NamedValue("brightness", \.brightness), NamedValue("contrast", \.contrast),
+            NamedValue("saturation", \.saturation),
+        ])
+    )
+    var adjust: [Change<Rendition.Look>] = []
 
     @Flag(help: "Convert to greyscale.")
     var grayscale = false
@@ -70,50 +70,33 @@ struct LookOptions: ParsableArguments {
     var overlay: String?
 
     @Option(
-        help: "The place of the overlay: a compass point or x,y. (default: southeast)".taking("gravity"),
-        completion: .list(Rendition.Gravity.words.filter { !$0.isSmart }.compactMap(\.word)),
-        transform: RenditionArgument.gravity
-    )
-    var overlayGravity: Rendition.Gravity?
-
-    @Option(parsing: .unconditional, help: "The opacity of the overlay, 0 to 1. (default: 1)".taking("share"))
-    var overlayOpacity: Double?
-
-    @Option(
-        parsing: .unconditional,
         help: """
-            Scale the overlay to this share of the thumbnail's width and height, 0.01 to 1. (default: its own size)
-            """.taking("share")
+            How the overlay is drawn: gravity, a compass point or x,y (southeast); opacity, 0 to 1 (1); scale, its share of \
+            the thumbnail's width and height, 0.01 to 1 (its own size); margin, pixels from the edges, 0 to 4096 (0). \
+            Repeatable.
+            """.taking("what=value"),
+        transform: Change.reading([
+            NamedValue("gravity", \.gravity) { try RenditionArgument.gravity($0) }, NamedValue("opacity", \.opacity),
+            NamedValue("scale", \.scale), NamedValue("margin", \.margin),
+        ])
     )
-    var overlayScale: Double?
+    var overlayStyle: [Change<Rendition.Overlay>] = []
 
-    @Option(
-        parsing: .unconditional,
-        help: "The distance from the edges in pixels, 0 to 4096. (default: 0)".taking("pixels")
-    )
-    var overlayMargin: Int?
+    func validate() throws {
+        guard overlay != nil || overlayStyle.isEmpty else { throw ValidationError("--overlay-style needs --overlay") }
+        guard overlay != "" else { throw ValidationError("--overlay: must be a path or a URI, but is empty") }
+    }
 
     func apply(to rendition: inout Rendition) {
         rendition.background = background
-        rendition.look.cornerRadius = cornerRadius
-        if let corners { rendition.look.corners = corners }
-        rendition.look.border = border
-        if let borderColor { rendition.look.borderColor = borderColor }
+        for changes in [cornerRadius, border, adjust] { changes.apply(to: &rendition.look) }
         rendition.look.blur = blur
         rendition.look.sharpen = sharpen
-        rendition.look.brightness = brightness ?? 1
-        rendition.look.contrast = contrast ?? 1
-        rendition.look.saturation = saturation ?? 1
         rendition.look.grayscale = grayscale
         rendition.look.tint = tint
-        rendition.look.overlay = overlay.map { overlay in
-            Rendition.Overlay(
-                source: SourceArgument(Array(overlay.utf8)).source,
-                gravity: overlayGravity ?? .southeast,
-                opacity: overlayOpacity ?? 1,
-                scale: overlayScale,
-                margin: overlayMargin ?? 0
-            )
-        }
+        guard let overlay else { return }
+        var drawn = Rendition.Overlay(source: SourceArgument(Array(overlay.utf8)).source)
+        overlayStyle.apply(to: &drawn)
+        rendition.look.overlay = drawn
     }
 }

@@ -10,11 +10,22 @@ struct OutputOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "The quality, 1 to 100. (default: the format's own)".taking("quality"))
     var quality: Int?
 
-    @Flag(help: "Encode without loss (WebP, AVIF).")
-    var lossless = false
+    /// What the encoders of some formats can do.
+    enum Choice: String, CaseIterable {
+        case lossless, nearLossless = "near-lossless", progressive, palette
+        case fullChroma = "4:4:4", quarterChroma = "4:2:0"
+    }
 
-    @Flag(help: "Encode nearly without loss: adjust pixels a little first, by the quality (WebP).")
-    var nearLossless = false
+    @Option(
+        help: """
+            Comma-separated: lossless (WebP, AVIF); near-lossless, which adjusts pixels a little first, by the quality \
+            (WebP); progressive (JPEG); palette, of at most 256 colours (PNG); 4:4:4 or 4:2:0, the chroma subsampling \
+            (JPEG, AVIF; by the quality if not given). Repeatable.
+            """.taking("choices"),
+        completion: .list(Choice.allCases.map(\.rawValue)),
+        transform: RenditionArgument.words
+    )
+    var encoding: [Set<Choice>] = []
 
     @Option(
         parsing: .unconditional,
@@ -23,15 +34,6 @@ struct OutputOptions: ParsableArguments {
             """.taking("effort")
     )
     var effort: Int?
-
-    @Flag(help: "Write a progressive file (JPEG).")
-    var progressive = false
-
-    @Option(help: "The chroma subsampling (JPEG, AVIF). (default: by the quality)".taking("subsampling"))
-    var chromaSubsampling: Rendition.Encoding.ChromaSubsampling?
-
-    @Flag(help: "Use a palette of at most 256 colours (PNG).")
-    var palette = false
 
     @Option(
         parsing: .unconditional,
@@ -42,35 +44,42 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Keep all frames of an animation, or show ten of a video (WebP, GIF).")
     var animated = false
 
-    @Flag(help: "Keep the source's colour profile instead of converting to sRGB.")
-    var keepProfile = false
+    /// What of the source's a thumbnail may keep: its metadata, by their names, or its colours.
+    enum Kept: String, CaseIterable {
+        case copyright, exif, gps, icc, profile, xmp
+    }
 
     @Option(
         help: """
-            Keep this metadata, a comma-separated list of copyright,exif,gps,icc,xmp. (default: none)
+            Keep this metadata, a comma-separated list of copyright,exif,gps,icc,xmp; or profile, the source's colour \
+            profile instead of sRGB. Repeatable. (default: none)
             """.taking("kinds"),
-        completion: .list(Rendition.Encoding.Metadata.allCases.map(\.rawValue)),
+        completion: .list(Kept.allCases.map(\.rawValue)),
         transform: RenditionArgument.words
     )
-    var keep: Set<Rendition.Encoding.Metadata>?
+    var keep: [Set<Kept>] = []
 
     /// Applies all options except the format; first those that decide whether there is a quality.
     func apply(to renditions: inout [Rendition]) {
         func apply(_ option: Rendition.EncodingOption, _ set: (inout Rendition) -> Void) {
             renditions.change(set) { $0.objection(to: option) }
         }
-        if palette { apply(.palette) { $0.encoding.palette = true } }
-        if lossless { apply(.lossless) { $0.encoding.lossless = true } }
-        if nearLossless { apply(.nearLossless) { $0.encoding.nearLossless = true } }
+        let choices = Set(encoding.joined())
+        if choices.contains(.palette) { apply(.palette) { $0.encoding.palette = true } }
+        if choices.contains(.lossless) { apply(.lossless) { $0.encoding.lossless = true } }
+        if choices.contains(.nearLossless) { apply(.nearLossless) { $0.encoding.nearLossless = true } }
         if animated { apply(.animated) { $0.encoding.animated = true } }
-        if progressive { apply(.progressive) { $0.encoding.progressive = true } }
-        if keepProfile { apply(.keepProfile) { $0.encoding.keepProfile = true } }
+        if choices.contains(.progressive) { apply(.progressive) { $0.encoding.progressive = true } }
+        let kept = Set(keep.joined())
+        if kept.contains(.profile) { apply(.keepProfile) { $0.encoding.keepProfile = true } }
         if let quality { apply(.quality) { $0.quality = $0.quality ?? quality } }
         if let effort { apply(.effort) { $0.encoding.effort = effort } }
-        if let chromaSubsampling {
-            apply(.chromaSubsampling) { $0.encoding.chromaSubsampling = chromaSubsampling }
+        for chroma in Rendition.Encoding.ChromaSubsampling.allCases
+        where choices.contains(where: { $0.rawValue == chroma.rawValue }) {
+            apply(.chromaSubsampling) { $0.encoding.chromaSubsampling = chroma }
         }
         if let maxBytes { apply(.maxBytes) { $0.encoding.maxBytes = maxBytes.bytes } }
-        if let keep { apply(.keep) { $0.encoding.keep = keep } }
+        let metadata = Set(kept.compactMap { Rendition.Encoding.Metadata(rawValue: $0.rawValue) })
+        if !metadata.isEmpty { apply(.keep) { $0.encoding.keep = metadata } }
     }
 }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import CameoModel
+internal import CommandSupport
 
 extension Refresh: ExpressibleByArgument {}
 extension Rendition.Fit: ExpressibleByArgument {}
@@ -11,7 +12,6 @@ extension Rendition.Format: ExpressibleByArgument {
 
 extension Rendition.Rotation: ExpressibleByArgument {}
 extension Rendition.Flip: ExpressibleByArgument {}
-extension Rendition.Encoding.ChromaSubsampling: ExpressibleByArgument {}
 
 /// Values whose notation on the command line differs from JSON. The model checks their ranges.
 enum RenditionArgument {
@@ -35,12 +35,20 @@ enum RenditionArgument {
     }
 
     /// Parses `5x4`.
-    static func storyboard(_ text: String) throws -> Rendition.Storyboard {
+    static func tiles(_ text: String) throws -> Change<Rendition.Storyboard> {
         let numbers = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard numbers.count == 2, let columns = numbers[0], let rows = numbers[1] else {
             throw ValidationError("must be the tiles of a row and the rows, such as 5x4")
         }
-        return Rendition.Storyboard(columns: columns, rows: rows)
+        return Change { ($0.columns, $0.rows) = (columns, rows) }
+    }
+
+    /// Parses a duration as seconds.
+    static func seconds(_ text: String) throws -> Double? {
+        guard let duration = Duration(argument: text) else {
+            throw ValidationError("\(text) is no duration such as 30s")
+        }
+        return duration.typedSeconds
     }
 
     /// Parses `10,20,300x200` in pixels or `10%,5%,50%x100%` in fractions.

@@ -14,13 +14,6 @@ struct RenditionOptions: ParsableArguments {
         try presets.named.given + geometry.given + look.given + output.given
     }
 
-    func validate() throws {
-        if look.overlay == nil, let detail = try look.given.first(where: { $0.hasPrefix("--overlay-") }) {
-            throw ValidationError("\(detail) needs --overlay")
-        }
-        guard look.overlay != "" else { throw ValidationError("--overlay: must be a path or a URI, but is empty") }
-    }
-
     /// - Throws: an error that names the option and its mistake.
     func renditions() throws -> [Rendition] {
         let named = try presets.renditions()

@@ -48,7 +48,7 @@ class Run:
         # A session of its own, so that Ctrl-C reaches only this script, which then stops the worker in good order.
         self.worker = self.of_worker.enter_context(lab.running(
             self.bin / "cameo-worker", "--store", self.store, "--allow-root", self.folder, "--log-level", "critical",
-            "--retry-base", 0, "--render-timeout", RENDER_TIMEOUT, "--concurrency", lab.CORES + 2, *allowed,
+            "--retry", "base=0", "--render-timeout", RENDER_TIMEOUT, "--concurrency", lab.CORES + 2, *allowed,
             stdout=log, stderr=log, start_new_session=True))
         self.of_worker.enter_context(lab.meanwhile(self.note_memory, 0.25))
 

@@ -35,9 +35,9 @@ class Worker:
     def __init__(self, run, *arguments, prefix=(), **environment):
         self.log = run.folder / "logs" / f"worker-{next(Worker.count):04d}.log"
         command = [*prefix, run.bin / "cameo-worker", "--allow-root", run.folder, "--log-level", "warning",
-                   "--retry-base", "0.05", "--retry-cap", "1", "--render-concurrency", "1",
+                   "--retry", "base=0.05,cap=1", "--render-concurrency", "1",
                    # No clock is that wrong: only what this run removes, and counts, is removed.
-                   "--keep-completed", "30d", "--keep-cancelled", "30d", *arguments]
+                   "--keep", "completed=30d,cancelled=30d", *arguments]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(lab.words(*command), env={**run.environment, **environment}, stdout=log,
                                             stderr=log, start_new_session=True)

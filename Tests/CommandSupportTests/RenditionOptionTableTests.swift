@@ -102,13 +102,13 @@ struct RenditionOptionTableTests {
         }
     }
 
-    @Test func tablesHaveTheOptionsOfTheCommandAndNoOther() async throws {
-        let help = try #require(try await CommandHelp.all(of: "cameo-enqueue").first?.help)
+    @Test func tablesHaveTheOptionsOfTheCommandAndNoOther() throws {
+        let help = try #require(try CommandHelp.all(of: "cameo-enqueue").first?.help)
         let rows = try rows()
         for section in Self.sections {
             let inHelp = help.options.filter { $0.section == section }.map(\.name)
-            #expect(inHelp.count >= 10, "\(section)")
-            #expect(rows.filter { $0.section == section }.flatMap(\.options).sorted() == inHelp.sorted())
+            #expect(inHelp.count >= 6, "\(section)")
+            #expect(Set(rows.filter { $0.section == section }.flatMap(\.options)) == Set(inHelp))
         }
     }
 

@@ -1,5 +1,7 @@
+import ArgumentParser
 import Foundation
-import TestSupport
+
+@testable import CommandSupport
 
 /// A command's help, as its parser dumps it.
 struct CommandHelp: Decodable {
@@ -46,9 +48,24 @@ struct CommandHelp: Decodable {
     }
 
     /// The command and its subcommands, each with the words that invoke it.
-    static func all(of command: String) async throws -> [(words: [String], help: CommandHelp)] {
-        let result = try await run(try Deployment.executable(command), ["--experimental-dump-help"])
-        return try JSONDecoder().decode(Dump.self, from: result.standardOutput).command.all(behind: [])
+    static func all(of command: String) throws -> [(words: [String], help: CommandHelp)] {
+        let root = try TypedLine(command).root
+        let dump = try JSONDecoder().decode(Dump.self, from: Data(ListedOptions.dump(of: root).utf8))
+        // Of a command above it.
+        return dump.command.subcommands?.first?.all(behind: []) ?? []
+    }
+
+    /// The page that `--help` shows for the command that these words invoke.
+    static func page(of words: [String]) async throws -> String {
+        let line = try TypedLine(words.joined(separator: " "), ["--help"])
+        do {
+            // The parser's own command, which throws the page.
+            var help = try await line.parsed()
+            try help.run()
+        } catch {
+            return line.root.fullMessage(for: error)
+        }
+        return ""
     }
 
     private func all(behind words: [String]) -> [(words: [String], help: CommandHelp)] {
