@@ -58,7 +58,7 @@ extension EndToEnd {
         }
 
         @Test func itSpeaksPlainly() async throws {
-            _ = try await deployment.enqueue("initials:AB", "--preset", "site", "--presets", presets)
+            _ = try await deployment.enqueue("initials:AB --preset site --presets", presets)
             _ = try await deployment.drain()
             let arguments = ["backfill", "--preset", "gallery", "--remove-unlisted"]
             let dry = try await deployment.command("cameo-admin", arguments + ["--dry-run"])
@@ -75,21 +75,17 @@ extension EndToEnd {
             #expect(done.outputText.contains("\n1 job enqueued, 0 already waiting"), "\(done.outputText)")
         }
 
-        @Test(
-            arguments: [
-                (["--preset", "nosuch"], "--preset nosuch: there is no such preset"), ([], "name the --preset"),
-                (["--preset", "gallery", "--since", "noon"], "--since noon: must be a time"),
-                (["--preset", "gallery", "--source", ""], "--source: must not be empty"),
-                (["--preset", "gallery", "--preset", "gallery"], "--preset gallery: its rendition"),
-            ]
-        )
-        func mistakesAreNamed(arguments: [String], message: String) async throws {
-            let result = try await deployment.command("cameo-admin", ["backfill"] + arguments)
+        @Test(arguments: [
+            ("--preset nosuch", "--preset nosuch: there is no such preset"),
+            ("--preset gallery --preset gallery", "--preset gallery: its rendition"),
+        ])
+        func mistakesAreNamed(options: String, message: String) async throws {
+            let result = try await deployment.command("cameo-admin backfill \(options)")
             #expect(result.exitStatus == 2 && result.errorText.contains(message), "\(result.errorText)")
         }
 
         @Test func whatAnotherRendererMadeIsMadeAgain() async throws {
-            _ = try await deployment.enqueue("initials:AB", "initials:CD", "--preset", "site", "--presets", presets)
+            _ = try await deployment.enqueue("initials:AB initials:CD --preset site --presets", presets)
             _ = try await deployment.drain()
             _ = try await deployment.sql(
                 "UPDATE thumbnail SET renderer_version = 'old' WHERE source = 'initials:AB' AND rendition LIKE '%view%';"
@@ -181,8 +177,8 @@ extension EndToEnd {
 
         @Test func aBackgroundQueueWaitsForQuietHours() async throws {
             _ = try await deployment.enqueue("initials:AB")
-            _ = try await deployment.enqueue("initials:CD", "--queue", "backfill")
-            _ = try await deployment.command("cameo-admin", ["queue", "backfill", "--background"])
+            _ = try await deployment.enqueue("initials:CD --queue backfill")
+            _ = try await deployment.command("cameo-admin queue backfill --background")
             let hours = Self.hoursGoneBy
             let drained = try await deployment.command(
                 "cameo-worker",
@@ -202,14 +198,14 @@ extension EndToEnd {
             #expect(report.workers.first?.quietHours?.hasPrefix("\(hours) ") == true)
             let text = try await deployment.command("cameo-status")
             #expect(text.outputText.contains("background, waits for quiet hours until "), "\(text.outputText)")
-            let json = try await deployment.command("cameo-status", ["--json"])
+            let json = try await deployment.command("cameo-status --json")
             try await expectValid("status-report", json.standardOutput)
-            let one = try await deployment.command("cameo-admin", ["queue", "backfill"])
+            let one = try await deployment.command("cameo-admin queue backfill")
             #expect(one.outputText.contains("1 available") && one.outputText.contains("waits for quiet hours"))
-            let health = try await deployment.command("cameo-status", ["health", "--max-lag", "1ms"])
+            let health = try await deployment.command("cameo-status health --max-lag 1ms")
             #expect(health.exitStatus == 0, "a background queue may wait: \(health.outputText)")
             // No queue of the background any more.
-            _ = try await deployment.command("cameo-admin", ["queue", "backfill", "--no-background"])
+            _ = try await deployment.command("cameo-admin queue backfill --no-background")
             try await deployment.waitUntil { try await $0.status().count(.completed) == 2 }
         }
 
@@ -228,7 +224,7 @@ extension EndToEnd {
             let begun = Int(Date.now.timeIntervalSince1970) - 3_600
             let opens = try await date("-d@\(begun)", "+%H:%M")
             let closes = try await date("-d@\(begun + 7_200)", "+%H:%M")
-            let worker = try deployment.startWorker("--quiet-hours", "\(opens)-\(closes)", environment: ["TZ": zone])
+            let worker = try deployment.startWorker("--quiet-hours \(opens)-\(closes)", environment: ["TZ": zone])
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
             let shown = try #require(try await deployment.status().workers.first)
@@ -241,16 +237,15 @@ extension EndToEnd {
             let isUnknown = zone == "Europe/Nowhere"
             let fault = "TZ=Europe/Nowhere names no time zone that can be read"
             #expect(shown.timeZoneFault == (isUnknown ? fault : nil))
-            let list = try await deployment.command("cameo-admin", ["worker", "list"]).outputText
+            let list = try await deployment.command("cameo-admin worker list").outputText
             #expect(list.contains(fault) == isUnknown, "\(list)")
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
             let log = String(decoding: worker.standardError, as: UTF8.self)
             #expect(log.contains("the quiet hours go by UTC: \(fault)") == isUnknown, "\(log)")
         }
 
         @Test func aWorkerAndItsRenderersAreNice() async throws {
-            let worker = try deployment.startWorker("--nice", "7", "--idle-io")
+            let worker = try deployment.startWorker("--nice 7,io=idle")
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await !$0.status().workers.isEmpty }
             // libdispatch gives some of its own threads another value if it may, as root may.

@@ -9,16 +9,7 @@ extension EndToEnd {
     /// with a named code, and the picture beside them completes.
     @Suite(.timeLimit(.minutes(10)))
     struct BadSourceTests {
-        struct Row {
-            let source: String
-            let code: JobFailure.Code
-            /// A part of the message.
-            let text: String
-
-            init(_ source: String, _ code: JobFailure.Code, _ text: String) {
-                (self.source, self.code, self.text) = (source, code, text)
-            }
-        }
+        private typealias Row = BadSource
 
         private static let unknownThumbnail = "cameo://thumb/00000000000000000000000000000000"
         private static let unknownBlob = "cameo://blob/sha256-\(String(repeating: "0", count: 64))"
@@ -135,48 +126,58 @@ extension EndToEnd {
             let deployment = try Deployment()
             let origin = try await Origin.start()
             let secure = try await Origin.start(tls: deployment.folder.path, isExpired: true)
-            try deployment.add(try await Pictures.photo("jpg"), as: "good.jpg")
-            _ = try await deployment.enqueue("pictures/good.jpg", "--size", "64x64")
-            let rows = Self.spellings + Self.answers(origin, secure)
-            let statements = rows.map { row in
-                let request: JSONValue = .object([
-                    "source": .string(row.source), "maxAttempts": .integer(1),
-                    "renditions": .array([.object(["width": .integer(16)])]),
-                ])
-                return "INSERT INTO job(request) VALUES ('\(request.canonicalText.replacing("'", with: "''"))');"
-            }
-            _ = try await deployment.sql(statements.joined(separator: "\n"))
+            try await deployment.expectFailures(
+                of: Self.spellings + Self.answers(origin, secure),
+                "--allow-network 127.0.0.0/8 --max-source-bytes 2000000 --fetch-timeout 100"
+            )
+        }
+    }
+}
 
-            let drained = try await deployment.drain(
-                "--allow-network",
-                "127.0.0.0/8",
-                "--max-source-bytes",
-                "2000000",
-                "--fetch-timeout",
-                "100"
-            )
-            #expect(drained.exitStatus == 1)
-            #expect(
-                drained.outputText.contains("1 completed (1 thumbnail), \(rows.count) discarded"),
-                "\(drained.outputText)"
-            )
-            let result = try await deployment.command("cameo-status", ["jobs", "--limit", "1000", "--json"])
-            var jobs: [Int64: Job] = [:]
-            for line in result.outputText.split(separator: "\n") {
-                let job = try WireFormat.decode(Job.self, from: Data(line.utf8))
-                jobs[job.id] = job
+/// A source, the code of its failure, and a part of its message.
+struct BadSource {
+    let source: String
+    let code: JobFailure.Code
+    let text: String
+
+    init(_ source: String, _ code: JobFailure.Code, _ text: String) {
+        (self.source, self.code, self.text) = (source, code, text)
+    }
+}
+
+extension Deployment {
+    /// Expects that each fails its own job by a named code, and that a picture beside them is made. They are inserted by SQL,
+    /// because cameo-enqueue refuses mistakes that it can see.
+    func expectFailures(of all: [BadSource], _ options: String = "") async throws {
+        try add(try await Pictures.photo("jpg"), as: "good.jpg")
+        let good = try #require(try await enqueue("pictures/good.jpg --size 64x64").first).jobID
+        let statements = all.map { bad in
+            let request: JSONValue = .object([
+                "source": .string(bad.source), "maxAttempts": .integer(1),
+                "renditions": .array([.object(["width": .integer(16)])]),
+            ])
+            return "INSERT INTO job(request) VALUES ('\(request.canonicalText.replacing("'", with: "''"))');"
+        }
+        _ = try await sql(statements.joined(separator: "\n"))
+        let drained = try await drain(options)
+        #expect(drained.exitStatus == 1, "\(drained.errorText)")
+        #expect(
+            drained.outputText.contains("1 completed (1 thumbnail), \(all.count) discarded"),
+            "\(drained.outputText)"
+        )
+        #expect(try await job(good).state == .completed)
+        #expect(try await status().thumbnails == 1)
+        for (index, bad) in all.enumerated() {
+            let failed = try await job(good + 1 + Int64(index))
+            let failure = try #require(failed.failure, "\(bad.source.prefix(200))")
+            #expect(failed.state == .discarded)
+            // Newer versions of libcurl refuse such a host, and older ones look for it.
+            if bad.source != "http://%zz/a.jpg" || failure.code != .sourceInvalid {
+                #expect(failure.code == bad.code, "\(bad.source.prefix(200)): \(failure.message)")
+                #expect(failure.message.contains(bad.text), "\(bad.source.prefix(200)): \(failure.message)")
             }
-            #expect(jobs[1]?.state == .completed)
-            for (index, row) in rows.enumerated() {
-                let failure = try #require(jobs[Int64(index) + 2]?.failure, "\(row.source.prefix(200))")
-                // Newer versions of libcurl refuse such a host, and older ones look for it.
-                if row.source != "http://%zz/a.jpg" || failure.code != .sourceInvalid {
-                    #expect(failure.code == row.code, "\(row.source.prefix(200)): \(failure.message)")
-                    #expect(failure.message.contains(row.text), "\(row.source.prefix(200)): \(failure.message)")
-                }
-                #expect(failure.message.utf8.count < 1_000)
-                #expect(!failure.message.contains { $0.isNewline })
-            }
+            #expect(failure.message.utf8.count < 1_000)
+            #expect(!failure.message.contains { $0.isNewline })
         }
     }
 }

@@ -56,8 +56,8 @@ extension EndToEnd {
 
         @Test func queuesAreTheStores() async throws {
             #expect(try await offers("cameo-enqueue", "--queue", "").isEmpty, "there is no store yet")
-            _ = try await deployment.enqueue("initials:AB", "--queue", "imports")
-            _ = try await deployment.enqueue("initials:AB", "--queue", "images")
+            _ = try await deployment.enqueue("initials:AB --queue imports")
+            _ = try await deployment.enqueue("initials:AB --queue images")
             let queues = ["images", "imports"]
             #expect(try await offers("cameo-enqueue", "--queue", "im") == queues)
             #expect(try await offers("cameo-status", "jobs", "--queue", "im") == queues)

@@ -29,7 +29,7 @@ extension EndToEnd {
             try deployment.add(try await Pictures.photo("webp"), as: "p.webp")
             let store: any Store = try SQLiteStore(at: deployment.store)
             let pool = try (0..<workers).map { _ in
-                try deployment.startWorker("--concurrency", "4", "--render-concurrency", "1")
+                try deployment.startWorker("--concurrency 4 --render-concurrency 1")
             }
             defer { for worker in pool { worker.killGroup() } }
             let producers = try await withThrowingTaskGroup(of: ProcessResult.self) { group in
@@ -37,14 +37,13 @@ extension EndToEnd {
                 for size in 0..<4 {
                     group.addTask {
                         try await deployment.command(
-                            "cameo-enqueue",
-                            ["pictures/p.webp", "pictures/p.webp", "--size", "\(60 + size)x"]
+                            "cameo-enqueue pictures/p.webp pictures/p.webp --size \(60 + size)x"
                         )
                     }
                 }
                 for queue in ["even", "odd", "default"] {
                     group.addTask { try await deployment.command("cameo-admin", ["pause", queue, "--create"]) }
-                    group.addTask { try await deployment.command("cameo-status", ["--json"]) }
+                    group.addTask { try await deployment.command("cameo-status --json") }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -52,11 +51,7 @@ extension EndToEnd {
             for queue in ["even", "odd", "default"] { _ = try await store.resume(queue) }
             try await deployment.waitUntil { try await $0.unfinishedJobs(queues: nil, background: .included) == 0 }
 
-            let stop = try await deployment.command(
-                "cameo-admin",
-                ["worker", "stop", "--all", "--wait", "--wait-timeout", "5m"]
-            )
-            #expect(stop.exitStatus == 0, "\(stop.errorText)")
+            try await deployment.command("cameo-admin worker stop --all --wait --wait-timeout 5m").succeeded()
             for worker in pool {
                 #expect(await worker.ending == .exited(0))
                 let log = String(decoding: worker.standardError, as: UTF8.self).replacing(
@@ -80,7 +75,7 @@ extension EndToEnd {
             let receipts = try await deployment.enqueueDistinct(160, in: store)
             let own = try await deployment.sql("PRAGMA user_version;")
             let pool = try (0..<4).map { _ in
-                try deployment.startWorker("--concurrency", "4", "--render-concurrency", "1", "--grace", "0")
+                try deployment.startWorker("--concurrency 4 --render-concurrency 1 --grace 0")
             }
             defer { for worker in pool { worker.killGroup() } }
             try await deployment.waitUntil { try await $0.status().count(.completed) > 0 }

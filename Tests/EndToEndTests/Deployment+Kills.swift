@@ -13,17 +13,11 @@ extension Deployment {
             let source = sources[index % sources.count]
             try add(source, as: "p\(index).\(URL(filePath: source).pathExtension)")
         }
-        let receipts = try await enqueue(
-            "pictures/*",
-            "--size",
-            "96x96:cover:webp",
-            "--size",
-            "200x:jpeg"
-        )
+        let receipts = try await enqueue("pictures/* --size 96x96:cover:webp --size 200x:jpeg")
         #expect(receipts.count == jobs)
 
         for _ in 0..<kills {
-            let worker = try startWorker("--log-level", "error")
+            let worker = try startWorker("--log-level error")
             let pid = Int(worker.processID)
             try await waitUntil { store in
                 try await store.status().workers.contains { $0.pid == pid && $0.running > 0 }
@@ -32,8 +26,7 @@ extension Deployment {
             // The test needs a random moment, which nothing signals.
             try await Task.sleep(for: .milliseconds(.random(in: 0...150)))
             let children = try WorkerChildren.of(worker)
-            worker.send(SIGKILL)
-            #expect(await worker.ending == .signalled(SIGKILL))
+            #expect(await worker.stop(SIGKILL) == .signalled(SIGKILL))
             #expect(!children.isEmpty)
             #expect(try await WorkerChildren.areGoneSoon(children))
         }
@@ -47,8 +40,7 @@ extension Deployment {
             "all was done before the last kill: nothing was tested"
         )
 
-        let drained = try await drain("--log-level", "error")
-        #expect(drained.exitStatus == 0, "\(drained.errorText)")
+        try await drain("--log-level error").succeeded()
         let status = try await self.status()
         #expect(status.count(.completed) == jobs)
         #expect(status.jobs.values.reduce(0, +) == jobs)
@@ -72,13 +64,11 @@ extension Deployment {
         #expect((counts[0], counts[1], counts[3], counts[5]) == (jobs, jobs, jobs, 0), "\(others)")
         #expect(counts[2] == counts[4])
         try await expectEveryThumbnailDecodes(of: jobs)
-        let check = try await command("cameo-admin", ["check"])
-        #expect(check.exitStatus == 0, "\(check.outputText)")
+        try await command("cameo-admin check").succeeded()
     }
 
     private func expectEveryThumbnailDecodes(of jobs: Int) async throws {
-        let exported = try await command("cameo-status", ["export", "out"])
-        #expect(exported.exitStatus == 0, "\(exported.errorText)")
+        try await command("cameo-status export out").succeeded()
         let out = folder.path("out")
         let files = try FileManager.default.contentsOfDirectory(atPath: out)
             .filter { $0 != "manifest.json" }.map { "\(out)/\($0)" }

@@ -20,6 +20,13 @@ struct Deployment {
         try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
     }
 
+    /// With a photo in its folder of pictures, `photo.jpg`.
+    static func withPhoto() async throws -> Deployment {
+        let deployment = try Deployment()
+        try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+        return deployment
+    }
+
     /// Whether `cameo-web` was built, and is tested: with `CAMEO_WEB=1`.
     static let hasWeb = ProcessInfo.processInfo.environment["CAMEO_WEB"] == "1"
 
@@ -29,17 +36,19 @@ struct Deployment {
         return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
     }
 
-    /// Runs a command on the store and waits for its end.
+    /// Runs a command on the store and waits for its end. The line is as it is typed, with spaces between the words, and
+    /// more words may follow, which may contain spaces.
     func command(
-        _ name: String,
-        _ arguments: [String] = [],
+        _ line: String,
+        _ more: [String] = [],
         input: Data? = nil,
         environment: [String: String?] = [:],
         timeout: Duration = .seconds(300)
     ) async throws -> ProcessResult {
-        try await run(
-            try Self.executable(name),
-            arguments,
+        let words = Self.words(line)
+        return try await run(
+            try Self.executable(words[0]),
+            words.dropFirst() + more,
             input: input,
             environment: ["CAMEO_STORE": store].merging(renderer) { $1 }.merging(environment) { $1 },
             currentDirectory: folder.url,
@@ -47,9 +56,12 @@ struct Deployment {
         )
     }
 
+    /// The words of a line as it is typed.
+    private static func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+
     /// Enqueues sources that may be missing, since most tests need jobs, not pictures.
-    func enqueue(_ arguments: String..., input: Data? = nil) async throws -> [EnqueueReceipt] {
-        try await enqueue(arguments, input: input)
+    func enqueue(_ line: String, _ more: String..., input: Data? = nil) async throws -> [EnqueueReceipt] {
+        try await enqueue(Self.words(line) + more, input: input)
     }
 
     func enqueue(_ arguments: [String], input: Data? = nil) async throws -> [EnqueueReceipt] {
@@ -61,18 +73,22 @@ struct Deployment {
     }
 
     /// Drains the queue.
-    func drain(_ arguments: String...) async throws -> ProcessResult {
-        try await command("cameo-worker", ["--drain", "--allow-root", pictures] + arguments)
+    func drain(_ options: String = "", _ more: String...) async throws -> ProcessResult {
+        try await command("cameo-worker --drain --allow-root \(pictures) \(options)", more)
     }
 
     /// Time limits for a worker that is to reach none, however slow the machine is and however long a test holds a
     /// server's answer. Options of the test precede them.
     static let patience: [String: String?] = [
-        "CAMEO_FETCH_TIMEOUT": "1h", "CAMEO_CONNECT_TIMEOUT": "2m", "CAMEO_LOW_SPEED": "0", "CAMEO_JOB_TIMEOUT": "1h",
+        "CAMEO_FETCH_TIMEOUT": "1h,connect=2m,low-speed=0", "CAMEO_JOB_TIMEOUT": "1h",
     ]
 
-    func startWorker(_ arguments: String..., environment: [String: String?] = [:]) throws -> ChildProcess {
-        try startWorker(arguments, environment: environment)
+    func startWorker(
+        _ options: String = "",
+        _ more: String...,
+        environment: [String: String?] = [:]
+    ) throws -> ChildProcess {
+        try startWorker(Self.words(options) + more, environment: environment)
     }
 
     func startWorker(_ arguments: [String], environment: [String: String?]) throws -> ChildProcess {
@@ -91,6 +107,22 @@ struct Deployment {
     func status() async throws -> StatusReport { try await (SQLiteStore(reading: store) as any Store).status() }
 
     func job(_ id: Int64) async throws -> Job { try await (SQLiteStore(reading: store) as any Store).job(id) }
+
+    /// Runs a script of bash in the test's folder, or one below it, with the built programs in its search path.
+    func shell(
+        _ script: String,
+        in below: String = ".",
+        environment: [String: String?] = [:]
+    ) async throws -> ProcessResult {
+        let bin = URL(filePath: try Self.executable("cameo-status")).deletingLastPathComponent().path
+        let search = "\(bin):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+        return try await run(
+            "/bin/bash",
+            ["-o", "pipefail", "-c", script],
+            environment: ["CAMEO_STORE": store, "PATH": search].merging(environment) { $1 },
+            currentDirectory: URL(filePath: folder.path(below))
+        )
+    }
 
     /// Returns when the store satisfies a condition, which is checked after every commit of any process.
     func waitUntil(_ condition: (any Store) async throws -> Bool) async throws {
@@ -119,6 +151,23 @@ struct Deployment {
         let path = "\(pictures)/\(name)"
         try FileManager.default.copyItem(atPath: fixture, toPath: path)
         return path
+    }
+}
+
+extension ProcessResult {
+    /// The result, if the exit code is 0.
+    @discardableResult
+    func succeeded() throws -> ProcessResult {
+        guard exitStatus == 0 else { throw CommandFailed(result: self) }
+        return self
+    }
+}
+
+extension ChildProcess {
+    /// Sends a signal, and waits for the end.
+    func stop(_ signal: Int32 = SIGTERM) async -> Ending {
+        send(signal)
+        return await ending
     }
 }
 

@@ -31,27 +31,18 @@ extension EndToEnd {
             _ command: String,
             environment: [String: String?] = ["CAMEO_STORE": nil]
         ) async throws -> ProcessResult {
-            let program = try Deployment.executable("cameo-admin")
-            let bin = URL(filePath: program).deletingLastPathComponent().path
-            let search = "\(bin):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
-            return try await run(
-                "/bin/bash",
-                ["-o", "pipefail", "-c", command],
-                environment: environment.merging(["PATH": search]) { $1 },
-                currentDirectory: deployment.folder.url
-            )
+            try await deployment.shell(command, environment: environment)
         }
 
         @Test func aStoreIsCopiedThroughAPipeAndAFile() async throws {
             let deployment = try Deployment()
-            _ = try await deployment.enqueue("initials:JD", "initials:AL", "--batch", "all")
+            _ = try await deployment.enqueue("initials:JD initials:AL --batch all")
             #expect(try await deployment.drain().exitStatus == 0)
             _ = try await deployment.enqueue("initials:GH")
             let piped = try await shell(
                 deployment,
                 "cameo-admin export '\(deployment.store)' | cameo-admin import --store new --json"
-            )
-            #expect(piped.exitStatus == 0, "\(piped.errorText)")
+            ).succeeded()
             let found = try report(piped)
             #expect(found.store == deployment.folder.path("new") && !found.wasBegun && found.different.isEmpty)
             #expect(found.records["job"]?.count == 3 && found.records["thumbnail"]?.count == 2)
@@ -61,16 +52,15 @@ extension EndToEnd {
             )
             #expect(try report(filed).records == found.records, "\(filed.errorText)")
             let there: [String: String?] = ["CAMEO_STORE": deployment.folder.path("third")]
-            let drained = try await deployment.command("cameo-worker", ["--drain"], environment: there)
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            let checked = try await deployment.command("cameo-admin", ["check"], environment: there)
+            try await deployment.command("cameo-worker --drain", environment: there).succeeded()
+            let checked = try await deployment.command("cameo-admin check", environment: there)
             #expect(checked.exitStatus == 0 && !checked.outputText.contains("warning"), "\(checked.outputText)")
         }
 
         @Test func mistakesAreNamed() async throws {
             let deployment = try Deployment()
             _ = try await deployment.enqueue("initials:JD")
-            let twice = try await deployment.command("cameo-admin", ["export", "--store", "a", "b"])
+            let twice = try await deployment.command("cameo-admin export --store a b")
             #expect(twice.exitStatus == 2 && twice.errorText.contains("name the store once"), "\(twice.errorText)")
             let missing = try await shell(deployment, "cameo-admin export nowhere | cat")
             #expect(missing.exitStatus == 4, "\(missing.errorText)")
@@ -90,7 +80,7 @@ extension EndToEnd {
             let fleet = try await Fleet()
             let deployment = fleet.deployment
             for index in 0..<4 { try deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
-            _ = try await deployment.enqueue("pictures/*", "--size", "64x64:cover:webp", "--size", "600x:png")
+            _ = try await deployment.enqueue("pictures/* --size 64x64:cover:webp --size 600x:png")
             #expect(try await deployment.drain().exitStatus == 0)
             // Waiting jobs of several pages, by SQL.
             let count = TestLength.rounds(4_000, full: 100_000)
@@ -101,8 +91,7 @@ extension EndToEnd {
                 SELECT '{"source": "initials:N' || i || '", "renditions": [{"width": 16}]}' FROM n;
                 """
             )
-            let made = try await shell(deployment, "cameo-admin export '\(deployment.store)' > export")
-            #expect(made.exitStatus == 0, "\(made.errorText)")
+            try await shell(deployment, "cameo-admin export '\(deployment.store)' > export").succeeded()
             let program = try Deployment.executable("cameo-admin")
             for kill in 0..<5 {
                 let importer = try ChildProcess(
@@ -115,15 +104,13 @@ extension EndToEnd {
                 try await eventually("more than \(before) jobs are there") {
                     (try? await fleet.number("SELECT count(*) FROM job")) ?? 0 > before
                 }
-                importer.send(SIGKILL)
-                #expect(await importer.ending == .signalled(SIGKILL), "it was not killed in the middle")
+                #expect(await importer.stop(SIGKILL) == .signalled(SIGKILL), "it was not killed in the middle")
             }
             let imported = try await shell(
                 deployment,
                 "cameo-admin import '\(fleet.store)' --json < '\(deployment.folder.path("export"))'",
                 environment: fleet.variables
-            )
-            #expect(imported.exitStatus == 0, "\(imported.errorText)")
+            ).succeeded()
             let found = try report(imported)
             #expect(found.wasBegun && found.different.isEmpty)
             #expect(found.records["job"]?.count == count + 4 && found.records["thumbnail"]?.count == 8)
@@ -134,20 +121,17 @@ extension EndToEnd {
             try await eventually("the job is completed") {
                 try await fleet.number("SELECT count(*) FROM outcome WHERE id = \(count + 5) AND state = 4") > 0
             }
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
             let held = "SELECT count(*) FROM maintenance WHERE holder IS NOT NULL"
             #expect(try await fleet.number(held) == 0, "the worker has given the maintenance lock back")
             let back = try await shell(
                 deployment,
                 "cameo-admin export '\(fleet.store)' | CAMEO_BLOBS= cameo-admin import back --json",
                 environment: fleet.variables
-            )
-            #expect(back.exitStatus == 0, "\(back.errorText)")
+            ).succeeded()
             #expect(try await fleet.number(held) == 0, "so has the export")
             #expect(try report(back).records["job"]?.count == count + 5)
-            let checked = try await shell(deployment, "cameo-admin check --store back")
-            #expect(checked.exitStatus == 0, "\(checked.outputText)")
+            try await shell(deployment, "cameo-admin check --store back").succeeded()
         }
     }
 }

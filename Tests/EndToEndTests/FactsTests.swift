@@ -19,12 +19,9 @@ extension EndToEnd {
                   {"name":"marked","width":90,"format":"jpeg",
                    "overlay":{"source":"file://\(deployment.pictures)/mark.png","scale":0.4}}]}
                 """
-            let receipt = try #require(
-                try await deployment.enqueue("--request", "-", input: Data(request.utf8)).first
-            )
+            let receipt = try #require(try await deployment.enqueue("--request -", input: Data(request.utf8)).first)
             #expect(receipt.thumbnails.allSatisfy { $0.source == nil && $0.thumbHash == nil })
-            let drained = try await deployment.drain()
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            try await deployment.drain().succeeded()
 
             let job = try await deployment.job(receipt.jobID)
             #expect(job.thumbnails.map(\.format) == ["webp", "png", "jpeg"])
@@ -48,13 +45,13 @@ extension EndToEnd {
             let reported = try JSONValue(parsing: WireFormat.encode(job.thumbnails))
             #expect(selected.withoutNulls == reported)
 
-            let text = try await deployment.command("cameo-status", ["job", "\(receipt.jobID)"]).outputText
+            let text = try await deployment.command("cameo-status job \(receipt.jobID)").outputText
             #expect(text.contains("  picture     \(width)x\(height) JPEG\n"), "\(text)")
             #expect(text.contains("50x50 png, alpha, "), "\(text)")
             let color = try #require(job.thumbnails[0].dominantColor)
             #expect(text.contains("B, \(color)\n"), "\(text)")
 
-            #expect(try await deployment.command("cameo-status", ["sheet", "sheet.html"]).exitStatus == 0)
+            #expect(try await deployment.command("cameo-status sheet sheet.html").exitStatus == 0)
             let html = try String(contentsOfFile: deployment.folder.path("sheet.html"), encoding: .utf8)
             #expect(html.contains("width 50, height 50, fit cover, cornerRadius circle, format png"))
             #expect(html.contains("background:\(color)ff"))
@@ -67,10 +64,9 @@ extension EndToEnd {
             let moves =
                 #"{"source":"file://\#(moving)","renditions":[{"width":40,"animated":true},{"name":"still","width":40}]}"#
             let still = #"{"source":"file://\#(cut)","renditions":[{"width":40}]}"#
-            let first = try #require(try await deployment.enqueue("--request", "-", input: Data(moves.utf8)).first)
-            let second = try #require(try await deployment.enqueue("--request", "-", input: Data(still.utf8)).first)
-            let drained = try await deployment.drain("--tolerate", "truncated")
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            let first = try #require(try await deployment.enqueue("--request -", input: Data(moves.utf8)).first)
+            let second = try #require(try await deployment.enqueue("--request -", input: Data(still.utf8)).first)
+            try await deployment.drain("--tolerate truncated").succeeded()
             let animated = try await deployment.job(first.jobID).thumbnails
             #expect(animated.map(\.frames) == [3, 1])
             #expect(animated.map(\.isAnimated) == [true, false])
@@ -78,7 +74,7 @@ extension EndToEnd {
             #expect(animated.allSatisfy { $0.truncated == nil })
             let tolerated = try await deployment.job(second.jobID).thumbnails
             #expect(tolerated.map(\.truncated) == [true])
-            let text = try await deployment.command("cameo-status", ["job", "\(second.jobID)"]).outputText
+            let text = try await deployment.command("cameo-status job \(second.jobID)").outputText
             #expect(text.contains(" JPEG, truncated\n"), "\(text)")
         }
     }

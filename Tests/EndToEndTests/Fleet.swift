@@ -28,20 +28,12 @@ struct Fleet {
     }
 
     func command(
-        _ name: String,
-        _ arguments: String...,
-        environment: [String: String?] = [:]
-    ) async throws -> ProcessResult {
-        try await command(name, arguments, environment: environment)
-    }
-
-    func command(
-        _ name: String,
-        _ arguments: [String],
+        _ line: String,
+        _ more: [String] = [],
         input: Data? = nil,
         environment: [String: String?] = [:]
     ) async throws -> ProcessResult {
-        try await deployment.command(name, arguments, input: input, environment: variables.merging(environment) { $1 })
+        try await deployment.command(line, more, input: input, environment: variables.merging(environment) { $1 })
     }
 
     func startWorker() throws -> ChildProcess {

@@ -11,31 +11,16 @@ extension EndToEnd {
             let fleet = try await Fleet()
             for index in 0..<24 { try fleet.deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
             let enqueued = try await fleet.command(
-                "cameo-enqueue",
-                "pictures/*",
-                "--size",
-                "64x64:cover:webp",
-                "--size",
-                "600x:png",
-                "--batch",
-                "all"
-            )
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+                "cameo-enqueue pictures/* --size 64x64:cover:webp --size 600x:png --batch all"
+            ).succeeded()
             let uris = enqueued.outputText.matches(of: #/cameo:\/\/thumb\/[0-9a-f]+/#).map { String($0.output) }
             #expect(uris.count == 48)
             // The place of the bytes is remembered by the database.
             try await withThrowingTaskGroup(of: ProcessResult.self) { group in
                 for _ in 0..<3 {
                     group.addTask {
-                        try await fleet.command(
-                            "cameo-worker",
-                            "--drain",
-                            "--allow-root",
-                            fleet.deployment.pictures,
-                            "--log-level",
-                            "error",
-                            environment: ["CAMEO_BLOBS": nil]
-                        )
+                        let drain = "cameo-worker --drain --allow-root \(fleet.deployment.pictures) --log-level error"
+                        return try await fleet.command(drain, environment: ["CAMEO_BLOBS": nil])
                     }
                 }
                 for try await drained in group { #expect(drained.exitStatus == 0, "\(drained.errorText)") }
@@ -44,13 +29,13 @@ extension EndToEnd {
             #expect(try await fleet.number("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == 24)
             #expect(try await fleet.number("SELECT count(*) FROM thumbnail") == 48)
             #expect(try await fleet.number("SELECT count(*) FROM blob WHERE size > 102400 AND data IS NULL") == 1)
-            let checked = try await fleet.command("cameo-admin", "check", "--repair")
+            let checked = try await fleet.command("cameo-admin check --repair")
             #expect(checked.exitStatus == 0, "\(checked.outputText)\(checked.errorText)")
             #expect(checked.outputText.contains("pg_amcheck") && checked.outputText.contains("ok\tfiles"))
             #expect(!checked.outputText.contains("mended"), "\(checked.outputText)")
             for uri in uris.prefix(2) {
-                let read = try await fleet.command("cameo-status", "cat", uri, environment: ["CAMEO_BLOBS": nil])
-                #expect(read.exitStatus == 0, "\(read.errorText)")
+                let read = try await fleet.command("cameo-status cat \(uri)", environment: ["CAMEO_BLOBS": nil])
+                    .succeeded()
                 let format = PictureFormat(sniffing: read.standardOutput.prefix(64))
                 #expect(format == (uri == uris[0] ? .webp : .png))
             }
@@ -76,13 +61,12 @@ extension EndToEnd {
             defer { for worker in workers { worker.killGroup() } }
             // A job that no worker can do ends.
             try await eventually("both run") { (try? await fleet.number("SELECT count(*) FROM worker")) == 2 }
-            let enqueued = try await fleet.command("cameo-enqueue", "pictures/*", "--size", "64x64")
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            try await fleet.command("cameo-enqueue pictures/* --size 64x64").succeeded()
             let states = "SELECT count(*) FROM job_status WHERE state"
             try await eventually("all are done") { try await fleet.number("\(states) = 'completed'") == 12 }
             #expect(try await fleet.number("SELECT max(attempt) FROM outcome") == 1)
             _ = try fleet.deployment.folder.write(Data("no picture".utf8), to: "elsewhere.jpg")
-            let nowhere = try await fleet.command("cameo-enqueue", "elsewhere.jpg", "--size", "64x64", "--wait")
+            let nowhere = try await fleet.command("cameo-enqueue elsewhere.jpg --size 64x64 --wait")
             #expect(nowhere.exitStatus == 1, "\(nowhere.errorText)")
             let failure = try await fleet.sql("SELECT failure->>'message' FROM outcome WHERE failure IS NOT NULL")
             #expect(failure.contains("has-none") && failure.contains("has-it"), "\(failure)")
@@ -129,8 +113,7 @@ extension EndToEnd {
             func drain(_ pictures: [String]) async throws -> (result: ProcessResult, puts: Int) {
                 let before = try await proxy.requests().count { $0.hasPrefix("PUT") }
                 let wanted = pictures + ["--size", "600x:png"]
-                let enqueued = try await fleet.command("cameo-enqueue", wanted, environment: place)
-                #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+                try await fleet.command("cameo-enqueue", wanted, environment: place).succeeded()
                 let arguments = ["--drain", "--allow-root", fleet.deployment.pictures, "--concurrency", "1"]
                 let result = try await fleet.command("cameo-worker", arguments, environment: place)
                 return (result, try await proxy.requests().count { $0.hasPrefix("PUT") } - before)
@@ -152,8 +135,7 @@ extension EndToEnd {
         /// The commit stands on the server, and waits for a standby that does not exist.
         @Test func aStandbyThatIsAwayIsNamedAndNobodyHangs() async throws {
             let fleet = try await Fleet()
-            let first = try await fleet.command("cameo-enqueue", "initials:AB")
-            #expect(first.exitStatus == 0, "\(first.errorText)")
+            try await fleet.command("cameo-enqueue initials:AB").succeeded()
             let worker = try fleet.deployment.startWorker(["--grace", "5s"], environment: fleet.variables)
             try await eventually("its job is done") {
                 try await fleet.number("SELECT count(*) FROM job_status WHERE state = 'completed'") == 1
@@ -187,10 +169,10 @@ extension EndToEnd {
             }
             try await waitUntilReadySays("\(waits) it stands on")
             // Its commit holds locks for which others wait.
-            async let late = fleet.command("cameo-enqueue", "initials:CD")
+            async let late = fleet.command("cameo-enqueue initials:CD")
             // Whoever only reads sees it too.
             try await eventually("health says so") {
-                let health = try await fleet.command("cameo-status", "health")
+                let health = try await fleet.command("cameo-status health")
                 return health.exitStatus == 1
                     && health.outputText.contains("failed\tcommits\tcommits wait for a synchronous")
             }
@@ -211,15 +193,14 @@ extension EndToEnd {
             try await eventually("what was posted is there") { try await fleet.number("SELECT count(*) FROM job") == 2 }
 
             try await setStandby("SET synchronous_standby_names = 'absent'")
-            let command = try await fleet.command("cameo-enqueue", "initials:CD")
+            let command = try await fleet.command("cameo-enqueue initials:CD")
             #expect(command.exitStatus == 5 && command.outputText == "", "\(command.errorText)")
             #expect(command.errorText.contains("cameo-enqueue: \(waits) it stands on"), "\(command.errorText)")
             let safe =
                 #/perhaps accepted.*the same command again is safe, because it joins the job for cameo://thumb/[0-9a-f]{32}/#
             #expect(command.errorText.contains(safe), "\(command.errorText)")
             try await setStandby("RESET synchronous_standby_names")
-            let again = try await fleet.command("cameo-enqueue", "initials:CD")
-            #expect(again.exitStatus == 0, "\(again.errorText)")
+            try await fleet.command("cameo-enqueue initials:CD").succeeded()
             #expect(try await fleet.number("SELECT count(*) FROM job") == 3)
         }
 
@@ -244,8 +225,7 @@ extension EndToEnd {
             let fleet = try await Fleet()
             let proxy = try await FaultyProxy.start(before: fleet.objects.port)
             let place = fleet.objects.name("pictures", port: proxy.port)
-            let enqueued = try await fleet.command("cameo-enqueue", "initials:JD", environment: ["CAMEO_BLOBS": place])
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            try await fleet.command("cameo-enqueue initials:JD", environment: ["CAMEO_BLOBS": place]).succeeded()
             let (web, url) = try await fleet.startWeb("--blobs", place)
             defer { web.killGroup() }
             func get(_ path: String) async throws -> String {
@@ -268,7 +248,7 @@ extension EndToEnd {
 
         @Test func whatAFleetHasNotOrHasElsewhereIsRefusedByName() async throws {
             let fleet = try await Fleet()
-            #expect(try await fleet.command("cameo-enqueue", "initials:JD").exitStatus == 0)
+            #expect(try await fleet.command("cameo-enqueue initials:JD").exitStatus == 0)
             let elsewhere = try await fleet.command(
                 "cameo-status",
                 environment: ["CAMEO_BLOBS": "s3://cameo/elsewhere?endpoint=http://127.0.0.1:9"]
@@ -276,7 +256,9 @@ extension EndToEnd {
             #expect(elsewhere.exitStatus == 4)
             #expect(elsewhere.errorText.contains("s3://cameo/pictures"), "\(elsewhere.errorText)")
             for (command, advice) in [("vacuum", "autovacuum"), ("backup", "pg_dump")] {
-                let refused = try await fleet.command("cameo-admin", command, command == "backup" ? "copy" : "--json")
+                let refused = try await fleet.command(
+                    "cameo-admin \(command) \(command == "backup" ? "copy" : "--json")"
+                )
                 #expect(refused.exitStatus == 2)
                 #expect(refused.errorText.contains(advice), "\(refused.errorText)")
             }
@@ -295,7 +277,7 @@ extension EndToEnd {
         @Test func killsOfWorkersAndServerLoseNothingAndDoubleNothing() async throws {
             let (fleet, count) = (try await Fleet(), TestLength.rounds(60, full: 240))
             for index in 0..<count { try fleet.deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
-            #expect(try await fleet.command("cameo-enqueue", "initials:JD").exitStatus == 0)
+            #expect(try await fleet.command("cameo-enqueue initials:JD").exitStatus == 0)
             for round in 0..<3 {
                 let workers = try await fleet.startWorkers(3)
                 let earlier = try await fleet.number("SELECT count(*) FROM outcome")
@@ -314,21 +296,13 @@ extension EndToEnd {
                     try await fleet.database.start()
                 }
                 for worker in workers {
-                    worker.send(SIGKILL)
-                    #expect(await worker.ending == .signalled(SIGKILL))
+                    #expect(await worker.stop(SIGKILL) == .signalled(SIGKILL))
                 }
             }
             #expect(try await fleet.number("SELECT count(*) FROM outcome") <= count, "nothing was left to recover")
             // Waits for the leases of the dead.
-            let drained = try await fleet.command(
-                "cameo-worker",
-                "--drain",
-                "--allow-root",
-                fleet.deployment.pictures,
-                "--log-level",
-                "error"
-            )
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            let drain = "cameo-worker --drain --allow-root \(fleet.deployment.pictures) --log-level error"
+            try await fleet.command(drain).succeeded()
             #expect(try await fleet.number("SELECT count(*) FROM job_status WHERE state = 'completed'") == count + 1)
             #expect(try await fleet.number("SELECT count(*) FROM outcome") == count + 1)
             #expect(try await fleet.number("SELECT count(*) FROM attempt WHERE outcome = 'completed'") == count + 1)

@@ -9,17 +9,11 @@ extension EndToEnd {
         private let deployment: Deployment
 
         init() async throws {
-            deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            deployment = try await Deployment.withPhoto()
         }
 
         private func shell(_ script: String) async throws {
-            let result = try await run(
-                "/bin/bash",
-                ["-ec", script],
-                currentDirectory: URL(filePath: deployment.pictures)
-            )
-            guard result.exitStatus == 0 else { throw CommandFailed(result: result) }
+            try await deployment.shell("set -e; \(script)", in: "pictures").succeeded()
         }
 
         private func enqueue(_ arguments: String...) async throws -> ProcessResult {
@@ -58,22 +52,19 @@ extension EndToEnd {
                 ln -s .. b/loop; mkfifo pipe.jpg; mv photo.jpg $'caf\\xe9.jpg'; ln -sf $'caf\\xe9.jpg' link.jpg
                 """
             )
-            let result = try await enqueue("-r", "pictures")
-            #expect(result.exitStatus == 0, "\(result.errorText)")
+            let result = try await enqueue("-r", "pictures").succeeded()
             #expect(result.errorText.contains("pictures: 4 pictures, 2 other files skipped"), "\(result.errorText)")
             #expect(try await sources() == ["b/c/data.bin", "b/two.jpg", "caf%E9.jpg", "link.jpg"])
             let none = try await enqueue("-r", "pictures/empty")
             #expect(none.exitStatus == 2 && none.errorText.contains("pictures/empty: contains no pictures"))
-            let drained = try await deployment.drain()
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            try await deployment.drain().succeeded()
         }
 
         @Test func theStoreIsNoFolderOfPictures() async throws {
             let store = deployment.pictures + "/store"
             for _ in 1...2 {
                 let result = try await deployment.command(
-                    "cameo-enqueue",
-                    ["-r", "pictures", "--size", "2000x2000:png"],
+                    "cameo-enqueue -r pictures --size 2000x2000:png",
                     environment: ["CAMEO_STORE": store]
                 )
                 #expect(result.exitStatus == 0 && result.outputText.split(separator: "\n").count == 1)
@@ -86,8 +77,6 @@ extension EndToEnd {
 
         @Test(
             arguments: [
-                (["--watch", "--data"], "--watch needs a folder"),
-                (["--watch", "pictures", "--wait"], "--watch never ends"),
                 (["--watch", "pictures/photo.jpg"], "--watch: pictures/photo.jpg is not a folder"),
                 (["--watch", "none"], "--watch: none is not a folder"),
                 (["pictures"], "add -r for all pictures in it"),

@@ -36,12 +36,11 @@ extension EndToEnd {
         }
 
         private func drain() async throws {
-            let result = try await deployment.drain("--hooks", file)
-            #expect(result.exitStatus == 0, "\(result.errorText)")
+            try await deployment.drain("--hooks", file).succeeded()
         }
 
         private func reports() async throws -> [HookReport] {
-            let result = try await deployment.command("cameo-status", ["hooks", "--json"])
+            let result = try await deployment.command("cameo-status hooks --json")
             let reports = try result.outputText.split(separator: "\n").map {
                 try WireFormat.decode(HookReport.self, from: Data($0.utf8))
             }
@@ -109,13 +108,13 @@ extension EndToEnd {
             let failure = try #require(report.failures.first)
             #expect(failure.reason == "the server answered 302; redirects are not followed" && failure.tries >= 3)
             #expect(report.isKnown && report.delivered == 0)
-            let text = try await deployment.command("cameo-status", ["hooks"])
+            let text = try await deployment.command("cameo-status hooks")
             #expect(text.exitStatus == 1)
             #expect(text.outputText.contains("0 waiting, 0 delivered, 1 failed"), "\(text.outputText)")
             #expect(text.outputText.contains(failure.id))
 
             try await origin.script("/scripted/hook", ScriptedAnswer(200, body: "thanks"))
-            let none = try await deployment.command("cameo-admin", ["hooks", "retry", "none"])
+            let none = try await deployment.command("cameo-admin hooks retry none")
             #expect(none.exitStatus == 1)
             let retry = try await deployment.command("cameo-admin", ["hooks", "retry", failure.id, "--json"])
             #expect(retry.exitStatus == 0 && retry.outputText == #"{"retried":1}"# + "\n")
@@ -138,8 +137,7 @@ extension EndToEnd {
             try await origin.awaitArrivals(of: "/scripted/hook", count: 2)
             let report = try await reports()[0]
             #expect((report.waiting, report.running, report.delivered) == (7, 2, 0))
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
             #expect(try await reports().map(\.waiting) == [9], "given back")
             try await origin.release()
             try await drain()
@@ -172,8 +170,7 @@ extension EndToEnd {
             let worker = try deployment.startWorker("--hooks", file, "--log-level", "error")
             defer { worker.killGroup() }
             try await waitUntilDelivered(jobs)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
 
             let requests = try await origin.requests(of: "/scripted/hook")
             let delivered = zip(requests, answers.map(\.status) + Array(repeating: 200, count: requests.count))
@@ -184,8 +181,7 @@ extension EndToEnd {
             #expect(Set(try messages(delivered).map(\.job)) == Set(ids.keys))
             let report = try await reports()
             #expect(report.map(\.delivered) == [jobs] && report.map(\.waiting) == [0])
-            let check = try await deployment.command("cameo-admin", ["check"])
-            #expect(check.exitStatus == 0, "\(check.outputText)")
+            try await deployment.command("cameo-admin check").succeeded()
         }
 
         // MARK: - By command
@@ -194,7 +190,7 @@ extension EndToEnd {
             let output = deployment.folder.path("told")
             try configure(#""site":{"command":["/usr/bin/tee","-a","\#(output)"]}"#)
             _ = try await enqueue(2)
-            try await deployment.enqueue("data:,none", "--hook", "site").forEach { _ in }
+            try await deployment.enqueue("data:,none --hook site").forEach { _ in }
             let result = try await deployment.drain("--hooks", file)
             #expect(result.exitStatus == 1, "a job was discarded")
             let told = try String(contentsOfFile: output, encoding: .utf8).replacing("}{", with: "}\n{")
@@ -210,7 +206,7 @@ extension EndToEnd {
         @Test func aRequestThatSQLInsertedIsToldOfEvenIfItIsRefused() async throws {
             let output = deployment.folder.path("told")
             try configure(#""site":{"command":["/usr/bin/tee","-a","\#(output)"]}"#)
-            _ = try await deployment.command("cameo-admin", ["check"])
+            _ = try await deployment.command("cameo-admin check")
             _ = try await deployment.enqueue("initials:A")
             let renditions = #""renditions":[{"width":16,"height":16}]"#
             _ = try await deployment.sql(
@@ -248,7 +244,7 @@ extension EndToEnd {
                 return hooks.map(\.name) == ["other", "site"] && hooks[0].isKnown && hooks[1].waiting == 1
             }
             #expect(try await reports().map(\.isKnown) == [true, false])
-            let shown = try await deployment.command("cameo-status", ["hooks"])
+            let shown = try await deployment.command("cameo-status hooks")
             #expect(shown.outputText.contains("no live worker knows this hook"))
             try configure(#""site":{"url":"https://a.example/","secret":"hush"}"#)
             worker.sendGroup(SIGHUP)
@@ -258,8 +254,7 @@ extension EndToEnd {
             worker.sendGroup(SIGHUP)
             try await waitUntilDelivered(1)
             #expect(try await reports().map(\.name) == ["site"], "and no longer the other")
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         @Test(arguments: [
@@ -286,13 +281,13 @@ extension EndToEnd {
             let creation = ["queue", "uploads", "--hook", "site", "--create", "--json"]
             let set = try await deployment.command("cameo-admin", creation)
             try await expectValid("status-report#/$defs/queue", set.standardOutput)
-            _ = try await deployment.enqueue("initials:A", "--queue", "uploads")
+            _ = try await deployment.enqueue("initials:A --queue uploads")
             try await drain()
             let told = try String(contentsOfFile: output, encoding: .utf8)
             #expect(try WireFormat.decode(HookDelivery.self, from: Data(told.utf8)).queue == "uploads")
-            let list = try await deployment.command("cameo-admin", ["queue", "uploads", "--hook", "none"])
+            let list = try await deployment.command("cameo-admin queue uploads --hook none")
             #expect(list.exitStatus == 0 && !list.outputText.contains("site"))
-            let bad = try await deployment.command("cameo-admin", ["queue", "uploads", "--hook", "https://a/"])
+            let bad = try await deployment.command("cameo-admin queue uploads --hook https://a/")
             #expect(bad.exitStatus == 2)
         }
     }

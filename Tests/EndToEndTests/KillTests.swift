@@ -24,7 +24,7 @@ extension EndToEnd {
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
-            let worker = try deployment.startWorker("--retry-base", "0", "--render-concurrency", "1")
+            let worker = try deployment.startWorker("--retry base=0 --render-concurrency 1")
             // The first and, after the retry, the second renderer of the picture are killed from outside.
             let store: any Store = try SQLiteStore(reading: deployment.store)
             while try await store.job(hang.jobID).state != .discarded {
@@ -36,13 +36,8 @@ extension EndToEnd {
             let job = try await deployment.job(hang.jobID)
             #expect((job.state, job.failure?.code) == (.discarded, .renderCrashed))
             #expect(job.attempts?.map(\.failure?.code) == [.renderCrashed, .renderCrashed])
-            let good = try await deployment.command(
-                "cameo-enqueue",
-                ["pictures/photo.jpg", "--wait", "--wait-timeout", "300"]
-            )
-            #expect(good.exitStatus == 0, "\(good.errorText)")
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            try await deployment.command("cameo-enqueue pictures/photo.jpg --wait --wait-timeout 300").succeeded()
+            #expect(await worker.stop() == .exited(0))
         }
 
         @Test(arguments: [("CAMEO-TEST-CRASH", JobFailure.Code.renderCrashed), ("CAMEO-TEST-HANG", .renderTimedOut)])
@@ -50,8 +45,8 @@ extension EndToEnd {
             let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             for index in 0..<10 { try deployment.add(try await Pictures.photo("jpg"), as: "p\(index).jpg") }
             try Data(word.utf8).write(to: URL(filePath: "\(deployment.pictures)/p3-bad.jpg"))
-            let receipts = try await deployment.enqueue("pictures/*", "--size", "64x64")
-            let drained = try await deployment.drain("--render-timeout", "1", "--retry-base", "0.05")
+            let receipts = try await deployment.enqueue("pictures/* --size 64x64")
+            let drained = try await deployment.drain("--render-timeout 1 --retry base=0.05")
             #expect(drained.exitStatus == 1)
             let bad = try #require(receipts.first { $0.source.hasSuffix("p3-bad.jpg") })
             let job = try await deployment.job(bad.jobID)
@@ -77,11 +72,10 @@ extension EndToEnd {
         @Test func gracefulShutdownFinishesWhatRunsAndLeavesTheRest() async throws {
             let deployment = try Deployment()
             for index in 0..<100 { try deployment.add(try await Pictures.photo("png"), as: "p\(index).png") }
-            _ = try await deployment.enqueue("pictures/*", "--size", "200x200")
+            _ = try await deployment.enqueue("pictures/* --size 200x200")
             let worker = try deployment.startWorker()
             try await deployment.waitUntil { try await $0.status().count(.completed) > 2 }
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
             let status = try await deployment.status()
             #expect((status.count(.running), status.workers.count) == (0, 0))
             #expect(status.count(.available) + status.count(.completed) == 100)
@@ -93,10 +87,9 @@ extension EndToEnd {
             let deployment = try Deployment(renderer: "cameo-renderer-hooked")
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
-            let worker = try deployment.startWorker("--grace", "0.2", "--render-timeout", "1h", "--job-timeout", "1h")
+            let worker = try deployment.startWorker("--grace 0.2 --render-timeout 1h --job-timeout 1h")
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
             let job = try await deployment.job(receipt.jobID)
             #expect((job.state, job.attempt, job.crashCount) == (.available, 0, 0))
             #expect(job.attempts?.map(\.outcome) == [.released])
@@ -107,32 +100,20 @@ extension EndToEnd {
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let receipt = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let worker = try deployment.startWorker(
-                "--render-timeout",
-                "1h",
-                "--job-timeout",
-                "1h",
-                "--concurrency",
-                "1",
-                "--render-concurrency",
-                "1"
+                "--render-timeout 1h --job-timeout 1h --concurrency 1 --render-concurrency 1"
             )
             try await deployment.waitUntil { try await $0.status().count(.running) == 1 }
             try await eventually("there is a renderer") { try !WorkerChildren.of(worker).isEmpty }
             // The oldest renderer has the picture; another may be on standby.
             let renderer = try #require(try WorkerChildren.of(worker).min())
-            let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
+            let cancelled = try await deployment.command("cameo-admin cancel \(receipt.jobID)")
             #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")
             // The only slot is free again long before the renderer's deadline.
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            let next = try await deployment.command(
-                "cameo-enqueue",
-                ["pictures/photo.jpg", "--wait", "--wait-timeout", "300"]
-            )
-            #expect(next.exitStatus == 0, "\(next.errorText)")
+            try await deployment.command("cameo-enqueue pictures/photo.jpg --wait --wait-timeout 300").succeeded()
             #expect(!WorkerChildren.isAlive(renderer))
             try await expectCancelled(receipt, deployment)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         /// The server keeps the connection open and sends nothing more; only the cancellation can end the transfer so
@@ -142,24 +123,16 @@ extension EndToEnd {
             let origin = try await Origin.start()
             let receipt = try #require(try await deployment.enqueue(origin.url("/stall")).first)
             let worker = try deployment.startWorker(
-                "--allow-network",
-                "127.0.0.0/8",
-                "--low-speed",
-                "0",
-                "--fetch-timeout",
-                "1h",
-                "--job-timeout",
-                "1h"
+                "--allow-network 127.0.0.0/8 --fetch-timeout 1h,low-speed=0 --job-timeout 1h"
             )
             defer { worker.killGroup() }
             try await origin.awaitArrivals(of: "/stall")
-            let cancelled = try await deployment.command("cameo-admin", ["cancel", "\(receipt.jobID)"])
+            let cancelled = try await deployment.command("cameo-admin cancel \(receipt.jobID)")
             #expect(try cancelled.outputText == "job \(receipt.jobID) is cancelled\n")
             // The server waits for minutes, the worker would wait for an hour.
             try await origin.awaitAborts(of: "/stall")
             try await expectCancelled(receipt, deployment)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         private func expectCancelled(_ receipt: EnqueueReceipt, _ deployment: Deployment) async throws {

@@ -15,17 +15,10 @@ extension EndToEnd {
                 try deployment.add(try await Pictures.photo(ending), as: "photo.\(ending)")
             }
             let receipts = try await deployment.enqueue(
-                "pictures/*",
-                "--size",
-                "64x64:cover:webp",
-                "--size",
-                "100x:jpeg",
-                "--batch",
-                "all"
+                "pictures/* --size 64x64:cover:webp --size 100x:jpeg --batch all"
             )
             #expect(receipts.count == 6)
-            let drained = try await deployment.drain()
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            let drained = try await deployment.drain().succeeded()
             #expect(drained.outputText.contains("6 completed (12 thumbnails), 0 discarded"))
 
             let status = try await deployment.status()
@@ -45,8 +38,7 @@ extension EndToEnd {
                 }
             }
 
-            let exported = try await deployment.command("cameo-status", ["export", "out", "--batch", "all"])
-            #expect(exported.exitStatus == 0, "\(exported.errorText)")
+            try await deployment.command("cameo-status export out --batch all").succeeded()
             let files = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path("out"))
                 .filter { $0 != "manifest.json" }
             #expect(files.count == 12)
@@ -57,7 +49,7 @@ extension EndToEnd {
                 )
                 #expect(size == (file.hasSuffix("webp") ? "64" : "100"))
             }
-            let sheet = try await deployment.command("cameo-status", ["sheet", "sheet.html"])
+            let sheet = try await deployment.command("cameo-status sheet sheet.html")
             #expect(sheet.outputText == deployment.folder.path("sheet.html") + "\n")
             let html = try String(contentsOfFile: deployment.folder.path("sheet.html"), encoding: .utf8)
             #expect(html.components(separatedBy: "<img ").count == 13)
@@ -77,21 +69,19 @@ extension EndToEnd {
             let waited = try await deployment.command(
                 "cameo-status",
                 ["job", id, "--wait", "--wait-timeout", "300", "--json"]
-            )
-            #expect(waited.exitStatus == 0, "\(waited.errorText)")
+            ).succeeded()
             let job = try WireFormat.decode(Job.self, from: waited.standardOutput)
             #expect((job.state, job.thumbnails.first?.width, job.thumbnails.first?.format) == (.completed, 32, "png"))
             let polled = try await deployment.sql("SELECT state, json_extract(thumbnails, '$[0].uri') FROM job_status;")
             #expect(polled == "completed|\(job.thumbnails[0].uri)")
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         @Test func bytesHandedOverBySQLAndByCommandHaveTheSameThumbnails() async throws {
             let deployment = try Deployment()
             let picture = try await Pictures.photo("png")
             let data = try Data(contentsOf: URL(filePath: picture))
-            let receipt = try #require(try await deployment.enqueue("--data", "--size", "48x48", input: data).first)
+            let receipt = try #require(try await deployment.enqueue("--data --size 48x48", input: data).first)
             _ = try await deployment.sql(
                 #"INSERT INTO upload(data, request) VALUES (readfile('\#(picture)'), '{"renditions":[{"width":48,"height":48}]}');"#
             )
@@ -103,9 +93,8 @@ extension EndToEnd {
         }
 
         @Test func aThumbnailCanBeTheSourceOfAnother() async throws {
-            let deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            let first = try #require(try await deployment.enqueue("pictures/photo.jpg", "--size", "100x100:png").first)
+            let deployment = try await Deployment.withPhoto()
+            let first = try #require(try await deployment.enqueue("pictures/photo.jpg --size 100x100:png").first)
             #expect(try await deployment.drain().exitStatus == 0)
             let second = try #require(
                 try await deployment.enqueue(first.thumbnails[0].uri.text, "--size", "20x20:cover").first
@@ -123,41 +112,29 @@ extension EndToEnd {
                 origin.url("/a.webp?file=photo.webp"),
                 origin.url("/redirect?to=/b.webp%3Ffile%3Dphoto.webp")
             )
-            let drained = try await deployment.drain("--allow-network", "127.0.0.0/8")
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            try await deployment.drain("--allow-network 127.0.0.0/8").succeeded()
             #expect(try await deployment.status().count(.completed) == 2)
         }
 
         @Test func enqueueWaitsForItsJobsAndReportsFailures() async throws {
-            let deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let deployment = try await Deployment.withPhoto()
             let worker = try deployment.startWorker()
-            let good = try await deployment.command(
-                "cameo-enqueue",
-                ["pictures/photo.jpg", "--wait", "--wait-timeout", "300"]
-            )
-            #expect(good.exitStatus == 0, "\(good.errorText)")
+            try await deployment.command("cameo-enqueue pictures/photo.jpg --wait --wait-timeout 300").succeeded()
             let bad = try await deployment.command(
-                "cameo-enqueue",
-                ["pictures/none.jpg", "--allow-missing", "--wait", "--wait-timeout", "300"]
+                "cameo-enqueue pictures/none.jpg --allow-missing --wait --wait-timeout 300"
             )
             #expect(bad.exitStatus == 1)
             #expect(bad.errorText.contains("source.notFound"))
-            worker.send(SIGINT)
-            #expect(await worker.ending == .exited(0))
-            let late = try await deployment.command(
-                "cameo-enqueue",
-                ["pictures/photo.jpg", "--wait", "--wait-timeout", "0.2"]
-            )
-            #expect(late.exitStatus == 3)
+            #expect(await worker.stop(SIGINT) == .exited(0))
+            let late = try await deployment.command("cameo-enqueue pictures/photo.jpg --wait --wait-timeout 0.2")
+            #expect(late.exitStatus == 3 && late.errorText == "cameo-enqueue: not finished within 200ms\n")
         }
 
         @Test(.enabled(if: TestLength.isWhole, "--all")) func tenThousandSourcesAreOneQuickCall() async throws {
             let deployment = try Deployment()
             let list = (0..<10_000).map { "/pictures/\($0).jpg" }.joined(separator: "\n")
             let result = try await deployment.command(
-                "cameo-enqueue",
-                ["-", "--allow-missing"],
+                "cameo-enqueue - --allow-missing",
                 input: Data(list.utf8),
                 timeout: .seconds(60)
             )

@@ -15,26 +15,6 @@ extension EndToEnd {
 
         @Test(
             arguments: [
-                ("cameo-enqueue", ["data:,", "--size", "9"]), ("cameo-enqueue", ["data:,", "--at", "noon"]),
-                ("cameo-enqueue", ["data:,", "--preset", "nosuch"]), ("cameo-enqueue", ["data:,", "--metadata", "[]"]),
-                ("cameo-enqueue", ["data:,", "--queue", "Ü"]), ("cameo-enqueue", ["--fit"]), ("cameo-enqueue", []),
-                ("cameo-status", ["jobs", "--state", "lost"]), ("cameo-status", ["cat", "x"]),
-                ("cameo-admin", ["pause", "Not A Name", "--create"]), ("cameo-admin", ["retry"]),
-                ("cameo-admin", ["hooks", "retry"]), ("cameo-admin", ["limit", "--key", "k"]),
-                ("cameo-worker", ["--allow-network", "x"]),
-                ("cameo-worker", ["--concurrency", "0"]), ("cameo-worker", ["--nonsense"]),
-            ] as [(String, [String])]
-        )
-        func aWrongCommandLineHasErrorAndUsage(command: String, arguments: [String]) async throws {
-            let result = try await deployment.command(command, arguments)
-            #expect(result.exitStatus == 2)
-            #expect(result.errorText.hasPrefix("Error: "), "\(result.errorText)")
-            #expect(result.errorText.contains("\nUsage: \(command)"), "\(result.errorText)")
-            #expect(result.errorText.contains("\n  See '\(command)"), "\(result.errorText)")
-        }
-
-        @Test(
-            arguments: [
                 ("cameo-enqueue", ["none.jpg"], 2), ("cameo-enqueue", ["--request", "none.json"], 2),
                 ("cameo-enqueue", ["data:,", "--preset", "a", "--presets", "none.json"], 2),
                 ("cameo-enqueue", ["data:,", "--store", "a/b/c"], 4), ("cameo-status", [], 4),
@@ -58,44 +38,9 @@ extension EndToEnd {
 
         @Test(
             arguments: [
-                ("--qualty", "--quality"), ("--max-attemps", "--max-attempts"), ("--presett", "--preset"),
-                ("--xyzzyxyzzy", nil),
-            ]
-        )
-        func anOptionThatIsSpelledAlmostSoIsGuessed(option: String, guess: String?) async throws {
-            let result = try await deployment.command("cameo-enqueue", ["data:,", option, "9"])
-            let words = guess.map { ". Did you mean '\($0)'?" } ?? ""
-            #expect(result.exitStatus == 2)
-            #expect(
-                result.errorText.hasPrefix("Error: Unknown option '\(option)'\(words)\nUsage:"),
-                "\(result.errorText)"
-            )
-        }
-
-        @Test(
-            arguments: [
-                (["--max-attempts", "99"], "--max-attempts: must be between 1 and 25, not 99"),
-                (["--timeout", "2h"], "--timeout: must be between 1 and 3600 seconds"),
-                (["--retry-base", "1ms"], "--retry-base: "), (["--retry-jitter", "2"], "--retry-jitter: "),
-                (["--unique-key", ""], "--unique-key: "), (["--concurrency-limit", "2"], "--concurrency-limit: needs"),
-                (["--batch", ""], "--batch: must be 1 to 200"), (["--priority", "101"], "--priority: "),
-                (["--queue", "A"], "--queue: "),
-            ]
-        )
-        func aFieldIsCalledAsItWasTyped(arguments: [String], message: String) async throws {
-            let result = try await deployment.command("cameo-enqueue", ["data:,"] + arguments)
-            #expect(result.exitStatus == 2 && result.errorText.hasPrefix("Error: \(message)"), "\(result.errorText)")
-        }
-
-        @Test(
-            arguments: [
                 ("CAMEO_GRACE", "x", "Error: The value 'x' is invalid for 'CAMEO_GRACE <duration>'"),
-                ("CAMEO_CONCURRENCY", "0", "Error: CAMEO_CONCURRENCY 0: must be between 1"),
-                ("CAMEO_ALLOW_NETWORK", "x", "Error: CAMEO_ALLOW_NETWORK x: must be a network"),
-                ("CAMEO_DRAIN", "maybe", "Error: The option 'CAMEO_DRAIN' does not take any value"),
                 ("CAMEO_ALLOW_ROOT", "/none", "cameo-worker: CAMEO_ALLOW_ROOT: the allowed folder /none"),
                 ("CAMEO_HOST_HEADERS", "/none", "cameo-worker: CAMEO_HOST_HEADERS /none: cannot be read"),
-                ("CAMEO_MEMORY_LIMIT", "1", "Error: CAMEO_MEMORY_LIMIT 1: must be"),
             ]
         )
         func whatTheEnvironmentSaysIsCalledByItsVariable(name: String, value: String, message: String) async throws {
@@ -112,23 +57,22 @@ extension EndToEnd {
 
         @Test func oneIsNotMany() async throws {
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            _ = try await deployment.enqueue("pictures/photo.jpg", "--size", "9x")
-            _ = try await deployment.enqueue("pictures/none.jpg", "--max-attempts", "1")
+            _ = try await deployment.enqueue("pictures/photo.jpg --size 9x")
+            _ = try await deployment.enqueue("pictures/none.jpg --max-attempts 1")
             let drained = try await deployment.drain()
             #expect(drained.outputText.hasPrefix("drained: 1 completed (1 thumbnail), 1 discarded, 0 retries, "))
             #expect(
                 drained.errorText.contains("cameo-worker: 1 job was discarded; `cameo-status"),
                 "\(drained.errorText)"
             )
-            let dry = try await deployment.command("cameo-admin", ["retry", "--state", "discarded", "--dry-run"])
+            let dry = try await deployment.command("cameo-admin retry --state discarded --dry-run")
             #expect(dry.outputText == "1 job would be available again\n")
-            let retried = try await deployment.command("cameo-admin", ["retry", "--state", "discarded"])
+            let retried = try await deployment.command("cameo-admin retry --state discarded")
             #expect(retried.outputText == "1 job is available again\n")
             let status = try await deployment.command("cameo-status")
             #expect(status.outputText.contains("1 thumbnail; 1 blob, "), "\(status.outputText)")
             let waited = try await deployment.command(
-                "cameo-enqueue",
-                ["pictures/none.jpg", "--allow-missing", "--wait", "--wait-timeout", "1ms"]
+                "cameo-enqueue pictures/none.jpg --allow-missing --wait --wait-timeout 1ms"
             )
             #expect(waited.exitStatus == 3)
         }
@@ -136,29 +80,29 @@ extension EndToEnd {
         @Test func namesAreDecodedForReading() async throws {
             let list = "pictures/Käse & Brot #1?.jpg\nhttps://u:p@example.com/caf%C3%A9%20a%2Fb%3F.jpg?x=%26%00%1B\n"
             _ = try await deployment.enqueue("-", input: Data(list.utf8))
-            let jobs = try await deployment.command("cameo-status", ["jobs"]).outputText
+            let jobs = try await deployment.command("cameo-status jobs").outputText
             #expect(jobs.contains(" \(deployment.pictures)/Käse & Brot #1?.jpg"), "\(jobs)")
             #expect(jobs.contains("https://example.com/café a%2Fb%3F.jpg?x=%26%00%1B"), "\(jobs)")
-            let json = try await deployment.command("cameo-status", ["jobs", "--json"]).outputText
+            let json = try await deployment.command("cameo-status jobs --json").outputText
             #expect(json.contains("K%C3%A4se%20%26%20Brot%20%231%3F.jpg"), "a program reads it as it is")
         }
 
         @Test func aWorkerNamesQueuesThatAreNotThere() async throws {
-            _ = try await deployment.enqueue("initials:AB", "--queue", "imports")
-            let result = try await deployment.command("cameo-worker", ["--drain", "--queues", "import,imports"])
+            _ = try await deployment.enqueue("initials:AB --queue imports")
+            let result = try await deployment.command("cameo-worker --drain --queues import,imports")
             #expect(result.exitStatus == 0 && result.outputText.contains("1 completed"))
             #expect(result.errorText.contains("warning  there is no queue import yet"), "\(result.errorText)")
             #expect(!result.errorText.contains("no queue imports"))
         }
 
         @Test func aDrainNamesThePausedQueuesThatItLeaves() async throws {
-            _ = try await deployment.enqueue("initials:AB", "initials:CD", "--queue", "imports")
+            _ = try await deployment.enqueue("initials:AB initials:CD --queue imports")
             _ = try await deployment.enqueue("initials:EF")
-            _ = try await deployment.command("cameo-admin", ["pause", "imports"])
+            _ = try await deployment.command("cameo-admin pause imports")
             let result = try await deployment.drain()
             #expect(result.exitStatus == 0 && result.outputText.contains("1 completed"))
             #expect(result.errorText.contains("warning  the queue imports is paused: 2 jobs wait in it"))
-            let other = try await deployment.drain("--queues", "default")
+            let other = try await deployment.drain("--queues default")
             #expect(!other.errorText.contains("paused"), "\(other.errorText)")
         }
 
@@ -167,6 +111,26 @@ extension EndToEnd {
                 let result = try await run(try Deployment.executable(program), ["--version"])
                 #expect(result.exitStatus == 0 && result.outputText == "\(CameoVersion.current)\n", "\(program)")
             }
+        }
+
+        @Test(arguments: [true, false])
+        func allContainersAndCodecsAreListed(framesAreThere: Bool) async throws {
+            let folder = try TemporaryFolder()
+            let frames = framesAreThere ? "/bin/true" : folder.path("none")
+            let worker = try Deployment.executable("cameo-worker")
+            let result = try await run(worker, ["--formats", "--json", "--frames", frames]).succeeded()
+            let rows = try JSONDecoder().decode([[String: String]].self, from: result.standardOutput)
+            let names = rows.compactMap { $0["format"] }
+            #expect(names.starts(with: ["JPEG", "PNG"]))
+            for name in VideoContainer.allCases.map(\.name) { #expect(names.contains(name), "\(name)") }
+            for codec in VideoFacts.Codec.allCases {
+                let row = rows.first { $0["format"]?.hasPrefix("\(codec.rawValue) ") == true }
+                #expect(row?["reads"] == (framesAreThere ? "yes" : "no"), "\(codec)")
+                #expect(row?["remedy"] == (framesAreThere ? "" : "cameo-frames"))
+            }
+            let table = try await run(worker, ["--formats", "--frames", frames])
+            #expect(table.outputText.hasPrefix("FORMAT\tREADS\tWRITES\tREMEDY\nJPEG\tyes\tyes\t"))
+            #expect(table.outputText.split(separator: "\n").count == rows.count + 1)
         }
     }
 }

@@ -104,7 +104,7 @@ extension EndToEnd {
 
         @Test func aNameThatMovesBetweenTwoWorkersIsNotFollowed() async throws {
             let deployment = try Deployment()
-            _ = try await deployment.enqueue("http://rebound.test/picture.jpg", "--size", "32x32")
+            _ = try await deployment.enqueue("http://rebound.test/picture.jpg --size 32x32")
             let enqueue = "'\(try Deployment.executable("cameo-enqueue"))' --size 32x32"
             let report = try await PrivateNetwork(names: Self.rebound)
                 .run("worker; \(enqueue) http://rebound.test/picture.jpg?2; worker", deployment)

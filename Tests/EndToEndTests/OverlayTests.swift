@@ -11,8 +11,7 @@ extension EndToEnd {
         private let deployment: Deployment
 
         init() async throws {
-            deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            deployment = try await Deployment.withPhoto()
             // Copies, because a test changes them.
             for (name, kind) in [("mark.png", "png"), ("other.webp", "webp")] {
                 let picture = try Data(contentsOf: URL(filePath: try await Pictures.disc(kind)))
@@ -42,7 +41,7 @@ extension EndToEnd {
                 headers: headers
             )
             let text = Data(request.json.canonicalText.utf8)
-            return try #require(try await deployment.enqueue("--request", "-", input: text).first)
+            return try #require(try await deployment.enqueue("--request -", input: text).first)
         }
 
         private func bytes(_ thumbnail: RequestedThumbnail) async throws -> Data {
@@ -51,7 +50,7 @@ extension EndToEnd {
 
         @Test func overlaysOfEveryKindAreDrawn() async throws {
             let mark = try Data(contentsOf: URL(filePath: "\(deployment.pictures)/mark.png"))
-            let stored = try #require(try await deployment.enqueue("--data", "--size", "8x8", input: mark).first)
+            let stored = try #require(try await deployment.enqueue("--data --size 8x8", input: mark).first)
             let origin = try await Origin.start(serving: deployment.pictures)
             let receipt = try await enqueue(
                 nil,
@@ -60,8 +59,7 @@ extension EndToEnd {
                 stored.source,
                 origin.url("/mark.png?file=mark.png")
             )
-            let drained = try await deployment.drain("--allow-network", "127.0.0.0/8")
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            try await deployment.drain("--allow-network 127.0.0.0/8").succeeded()
             let job = try await deployment.job(receipt.jobID)
             var seen: Set<Data> = []
             for thumbnail in job.thumbnails {
@@ -84,8 +82,7 @@ extension EndToEnd {
                 source: origin.url("/photo.jpg?file=photo.jpg&needs=X-Secret"),
                 headers: ["X-Secret": "source's"]
             )
-            let drained = try await deployment.drain("--allow-network", "127.0.0.0/8")
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            try await deployment.drain("--allow-network 127.0.0.0/8").succeeded()
             #expect(try await deployment.job(receipt.jobID).state == .completed)
             #expect(try await origin.counts().requests == ["/mark.png": 1, "/photo.jpg": 1])
         }
@@ -94,8 +91,7 @@ extension EndToEnd {
             let path = "\(deployment.pictures)/mark.png"
             func make() async throws -> [Data] {
                 let receipt = try await enqueue(nil, uri("mark.png"))
-                let drained = try await deployment.drain()
-                #expect(drained.exitStatus == 0, "\(drained.errorText)")
+                try await deployment.drain().succeeded()
                 var data: [Data] = []
                 for thumbnail in try await deployment.job(receipt.jobID).thumbnails {
                     data.append(try await bytes(thumbnail))
@@ -119,7 +115,7 @@ extension EndToEnd {
             let origin = try await Origin.start(serving: deployment.pictures)
             // The second overlay keeps the job waiting after the first has been read.
             let receipt = try await enqueue(uri("mark.png"), origin.url("/held?file=other.webp"))
-            async let drained = deployment.drain("--allow-network", "127.0.0.0/8")
+            async let drained = deployment.drain("--allow-network 127.0.0.0/8")
             try await origin.awaitArrivals(of: "/held")
             let path = URL(filePath: "\(deployment.pictures)/mark.png")
             try (Data(contentsOf: path) + Data([0])).write(to: path)
@@ -188,11 +184,11 @@ extension EndToEnd {
             let padding = Data(repeating: 0, count: limit - sizes[1] - sizes[2] + 1)
             let path = URL(filePath: "\(deployment.pictures)/other.webp")
             let fitting = try await enqueue(uri("mark.png"), uri("other.webp"))
-            #expect(try await deployment.drain("--max-source-bytes", "\(limit)").exitStatus == 0)
+            #expect(try await deployment.drain("--max-source-bytes \(limit)").exitStatus == 0)
             #expect(try await deployment.job(fitting.jobID).state == .completed)
             try (Data(contentsOf: path) + padding).write(to: path)
             let refused = try await enqueue(uri("mark.png"), uri("other.webp"))
-            #expect(try await deployment.drain("--max-source-bytes", "\(limit)").exitStatus == 1)
+            #expect(try await deployment.drain("--max-source-bytes \(limit)").exitStatus == 1)
             let failure = try #require(try await deployment.job(refused.jobID).failure)
             #expect(failure.code == .sourceTooLarge)
             #expect(failure.message.contains("overlays") && failure.message.contains("\(limit + 1) bytes"))

@@ -103,11 +103,13 @@ extension EndToEnd {
             #expect(rows.count >= 12)
             for row in rows {
                 let options = row[2].split(separator: "`").map(String.init).filter { $0.hasPrefix("--") }
-                let defaults = row[1].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                let cells = row[1].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                // One option may have several values.
+                let defaults = options.count == 1 ? [row[1]] : cells
                 for (option, value) in zip(options, defaults) {
                     let start = try #require(words.range(of: "\(option) <"), "\(option) is not in the help")
-                    let rest = words[start.lowerBound...].prefix(300)
-                    guard value.first?.isNumber == true else { continue }
+                    let rest = words[start.lowerBound...].prefix(500)
+                    guard value.contains(where: \.isNumber) else { continue }
                     #expect(
                         rest.contains("(default: \(value))") || rest.contains("(default: \(value).0)"),
                         "\(option): \(value) on the page, \(rest) in the help"

@@ -32,22 +32,20 @@ extension EndToEnd {
             for arguments in [
                 size + [text, urlSafe, "data:image/jpeg;base64,\(text)", blob], ["--request", path],
             ] {
-                let result = try await deployment.command("cameo-enqueue", arguments + ["--json"])
-                #expect(result.exitStatus == 0, "\(result.errorText)")
+                let result = try await deployment.command("cameo-enqueue", arguments + ["--json"]).succeeded()
                 uris += try result.outputText.split(separator: "\n").map {
                     try #require(try WireFormat.decode(EnqueueReceipt.self, from: Data($0.utf8)).thumbnails.first).uri
                 }
             }
-            uris += try await deployment.enqueue("-", "--size", "32x32", input: Data("\(text)\n\(urlSafe)\n".utf8))
+            uris += try await deployment.enqueue("- --size 32x32", input: Data("\(text)\n\(urlSafe)\n".utf8))
                 .flatMap(\.thumbnails).map(\.uri)
-            uris += try await deployment.enqueue("--data", "--size", "32x32", input: bytes).flatMap(\.thumbnails)
+            uris += try await deployment.enqueue("--data --size 32x32", input: bytes).flatMap(\.thumbnails)
                 .map(\.uri)
             _ = try await deployment.sql("INSERT INTO job(request) VALUES (json('\(request)'));")
             #expect(Set(uris).count == 1)
             try #require(uris.count == 8)
 
-            let drained = try await deployment.drain()
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            try await deployment.drain().succeeded()
             // All forms joined the waiting job.
             let job = try await deployment.job(1)
             #expect(job.state == .completed)
@@ -70,9 +68,8 @@ extension EndToEnd {
 
         @Test func anOverlayMayBeOne() async throws {
             try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
-            _ = try await deployment.enqueue("pictures/photo.jpg", "--overlay", text, "--size", "64x64:png")
-            let drained = try await deployment.drain()
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            _ = try await deployment.enqueue("pictures/photo.jpg --overlay", text, "--size", "64x64:png")
+            try await deployment.drain().succeeded()
         }
 
         @Test func noMessageShowsThePayload() async throws {
@@ -80,14 +77,14 @@ extension EndToEnd {
             let head = try #require(Data(base64Encoded: text)).prefix(200)
             let broken = (head + Data(repeating: 0x55, count: 3_000)).base64EncodedString()
             _ = try await deployment.enqueue(broken, "--size", "32x32", "--batch", "b")
-            let drained = try await deployment.drain("--log-level", "info")
+            let drained = try await deployment.drain("--log-level info")
             #expect(drained.exitStatus == 1)
             let failure = try #require(try await deployment.job(1).failure)
             #expect(failure.code == .imageCorrupt, "\(failure.message)")
             let shown =
-                try await deployment.command("cameo-status", ["job", "1"]).outputText
-                + deployment.command("cameo-status", ["jobs"]).outputText
-                + deployment.command("cameo-status", ["sheet", "-"]).outputText
+                try await deployment.command("cameo-status job 1").outputText
+                + deployment.command("cameo-status jobs").outputText
+                + deployment.command("cameo-status sheet -").outputText
             for text in [drained.errorText, drained.outputText, failure.message, shown] {
                 #expect(!text.contains(broken.prefix(40)))
             }

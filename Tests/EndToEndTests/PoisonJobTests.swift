@@ -15,8 +15,7 @@ extension EndToEnd {
         private let poisonOrigin: Origin
 
         init() async throws {
-            deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            deployment = try await Deployment.withPhoto()
             origin = try await Origin.start(serving: deployment.pictures)
             poisonOrigin = try await Origin.start(serving: deployment.pictures)
         }
@@ -85,8 +84,7 @@ extension EndToEnd {
 
             try await poisonOrigin.release()
             try await waitUntilCompleted(innocent, poison, late)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         /// Other jobs go first, but not forever.
@@ -106,8 +104,7 @@ extension EndToEnd {
             try await waitUntilCompleted(running, poison, waiting)
             let order = "SELECT job_id FROM attempt WHERE outcome = 'completed' ORDER BY started_at;"
             #expect(try await deployment.sql(order) == "\(running)\n\(poison)\n\(waiting)")
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
     }
 }

@@ -21,7 +21,7 @@ struct PrivateNetwork {
     /// Runs a script in which `worker` drains the deployment's store.
     func run(_ script: String = "worker", _ deployment: Deployment) async throws -> Report {
         let zone = try deployment.folder.write(try JSONEncoder().encode(names), to: "zone.json")
-        let worker = "'\(try Deployment.executable("cameo-worker"))' --drain --retry-base 0.05 \"$@\""
+        let worker = "'\(try Deployment.executable("cameo-worker"))' --drain --retry base=0.05 \"$@\""
         let result = try await TestSupport.run(
             "/usr/bin/env",
             Self.command + [

@@ -24,7 +24,7 @@ extension EndToEnd {
         @Test(arguments: TestLength.few([12, 30, 60, 200]))
         func itFitsAndLogLinesStandAlone(columns: Int) async throws {
             let deployment = try Deployment()
-            for index in 0..<6 { _ = try await deployment.enqueue("initials:A\(index)", "--size", "16x") }
+            for index in 0..<6 { _ = try await deployment.enqueue("initials:A\(index) --size 16x") }
             let worker = "'\(try Deployment.executable("cameo-worker"))' --drain --log-level info"
             let text = try await terminal(columns, worker, deployment)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
@@ -48,19 +48,19 @@ extension EndToEnd {
         /// `batch` and the progress bar of a wait compute the same numbers.
         @Test func itsRestIsThatOfTheBatch() async throws {
             let deployment = try Deployment()
-            _ = try await deployment.enqueue("initials:AB", "--batch", "b", "--size", "16x")
+            _ = try await deployment.enqueue("initials:AB --batch b --size 16x")
             _ = try await deployment.drain()
-            for index in 0..<39 { _ = try await deployment.enqueue("initials:A\(index)", "--batch", "b", "--in", "9d") }
+            for index in 0..<39 { _ = try await deployment.enqueue("initials:A\(index) --batch b --at 9d") }
             // Without one that runs there would be no estimate.
             let origin = try await Origin.start()
             _ = try await deployment.enqueue(origin.url("/never"), "--batch", "b", "--size", "16x")
-            let worker = try deployment.startWorker("--allow-network", "127.0.0.0/8")
+            let worker = try deployment.startWorker("--allow-network 127.0.0.0/8")
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await $0.batch("b").count(.running) == 1 }
             let command = "'\(try Deployment.executable("cameo-status"))' batch b"
             let waiting = "\(command) --wait --wait-timeout 1ms"
             func left() async throws -> Double {
-                let answer = try await deployment.command("cameo-status", ["batch", "b", "--json"])
+                let answer = try await deployment.command("cameo-status batch b --json")
                 return try #require(
                     try WireFormat.decode(BatchReport.self, from: Data(answer.outputText.utf8)).secondsLeft
                 )

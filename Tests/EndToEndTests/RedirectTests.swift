@@ -13,14 +13,12 @@ extension EndToEnd {
             let fleet = try await Fleet()
             try fleet.deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
             let sizes = ["pictures/photo.jpg", "--size", "64x64:cover:webp", "--size", "600x:png"]
-            let enqueued = try await fleet.command("cameo-enqueue", sizes)
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            try await fleet.command("cameo-enqueue", sizes).succeeded()
             let roots = ["--drain", "--allow-root", fleet.deployment.pictures, "--log-level", "error"]
-            let drained = try await fleet.command("cameo-worker", roots)
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            try await fleet.command("cameo-worker", roots).succeeded()
             let job = try WireFormat.decode(
                 Job.self,
-                from: try await fleet.command("cameo-status", "job", "1", "--json").standardOutput
+                from: try await fleet.command("cameo-status job 1 --json").standardOutput
             )
             let thumbnails = job.thumbnails.map { thumbnail in
                 Made(id: String(thumbnail.uri.text.suffix(32)), digest: String(thumbnail.blob?.text.suffix(71) ?? ""))
@@ -37,8 +35,7 @@ extension EndToEnd {
 
         /// What `curl` gets: the headers of all answers, in lower case, and the body of the last.
         private func get(_ url: String, _ options: String...) async throws -> (headers: String, body: Data) {
-            let result = try await run("curl", ["-sS", "-D", "/dev/stderr"] + options + [url])
-            #expect(result.exitStatus == 0, "\(result.errorText)")
+            let result = try await run("curl", ["-sS", "-D", "/dev/stderr"] + options + [url]).succeeded()
             return (result.errorText.lowercased().replacing("\r\n", with: "\n"), result.standardOutput)
         }
 
@@ -60,7 +57,7 @@ extension EndToEnd {
             #expect(try location(headers).hasPrefix("\(origin)/cameo/pictures/"))
             // The same URL again, so that a browser has its answer already.
             #expect(try location(try await get(thumb).headers) == location(headers))
-            let stored = try await fleet.command("cameo-status", "cat", "cameo://thumb/\(large.id)").standardOutput
+            let stored = try await fleet.command("cameo-status cat cameo://thumb/\(large.id)").standardOutput
             #expect(stored.count > 102_400)
             let followed = try await get(thumb, "-L")
             #expect(followed.body == stored)
@@ -93,10 +90,8 @@ extension EndToEnd {
             let (web, url) = try await fleet.startWeb("--redirect-blobs", "--sign-key", file)
             defer { web.killGroup() }
             let source = "cameo://blob/\(large.digest)"
-            let enqueued = try await fleet.command("cameo-enqueue", [source, "--size", "600x:png"])
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
-            let drained = try await fleet.command("cameo-worker", ["--drain", "--log-level", "error"])
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            try await fleet.command("cameo-enqueue", [source, "--size", "600x:png"]).succeeded()
+            try await fleet.command("cameo-worker --drain --log-level error").succeeded()
             for (seconds, most) in [(50, 50), (4_000, 60)] {
                 let expires = Int(Date().timeIntervalSince1970) + seconds
                 let message = "600x:png\n\(source)\n\(expires)"
@@ -114,8 +109,7 @@ extension EndToEnd {
             let fleet = try await Fleet()
             let photo = try Data(contentsOf: URL(filePath: try await Pictures.photo("png")))
             let arguments = ["--data", "--cache-key", "user:42", "--size", "64x64"]
-            let enqueued = try await fleet.command("cameo-enqueue", arguments, input: photo)
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
+            try await fleet.command("cameo-enqueue", arguments, input: photo).succeeded()
             #expect(try await fleet.number("SELECT count(*) FROM blob WHERE data IS NULL") == 1, "it is in the bucket")
             let (web, url) = try await fleet.startWeb("--redirect-blobs")
             defer { web.killGroup() }
@@ -142,7 +136,7 @@ extension EndToEnd {
                     "CAMEO_STORE": fleet.database.url(ofSchema: "other\(index)"), "CAMEO_BLOBS": place,
                     "CAMEO_WEB_REDIRECT_BLOBS": "1",
                 ]
-                let refused = try await fleet.command("cameo-web", "--listen", "127.0.0.1:0", environment: environment)
+                let refused = try await fleet.command("cameo-web --listen 127.0.0.1:0", environment: environment)
                 #expect(refused.exitStatus == 2)
                 #expect(refused.errorText.contains("keeps no pictures in a bucket"), "\(refused.errorText)")
                 #expect(refused.outputText.isEmpty)

@@ -18,18 +18,9 @@ extension EndToEnd {
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
                 try deployment.add(try await Pictures.photo("jpg"), as: "\(folder)/my photo.jpg")
             }
-            uris = try await deployment.enqueue("pictures/*/*.jpg", "--size", "20x:png", "--batch", "b")
+            uris = try await deployment.enqueue("pictures/*/*.jpg --size 20x:png --batch b")
                 .flatMap(\.thumbnails).map(\.uri.text)
             try #require(try await deployment.drain().exitStatus == 0)
-        }
-
-        private func shell(_ script: String) async throws -> ProcessResult {
-            try await run(
-                "/bin/bash",
-                ["-c", script, try Deployment.executable("cameo-status")],
-                environment: ["CAMEO_STORE": deployment.store],
-                currentDirectory: deployment.folder.url
-            )
         }
 
         @Test func catToADashIsStandardOutput() async throws {
@@ -46,11 +37,10 @@ extension EndToEnd {
         @Test(arguments: [("002", "664"), ("022", "644"), ("077", "600")])
         func filesAreMadeByTheMask(mask: String, mode: String) async throws {
             let script = """
-                umask \(mask); "$0" sheet sheet.html && "$0" export out && "$0" cat \(uris[0]) --output one.png &&
+                umask \(mask); cameo-status sheet sheet.html && cameo-status export out && cameo-status cat \(uris[0]) --output one.png &&
                 stat -c '%a' sheet.html out/* one.png
                 """
-            let result = try await shell(script)
-            #expect(result.exitStatus == 0, "\(result.errorText)")
+            let result = try await deployment.shell(script).succeeded()
             let modes = result.outputText.split(separator: "\n").suffix(5)
             #expect(modes == Array(repeating: Substring(mode), count: 5)[...], "\(result.outputText)")
         }
@@ -67,7 +57,7 @@ extension EndToEnd {
         }
 
         @Test func theManifestTellsNamesApart() async throws {
-            #expect(try await deployment.command("cameo-status", ["export", "out", "--batch", "b"]).exitStatus == 0)
+            #expect(try await deployment.command("cameo-status export out --batch b").exitStatus == 0)
             // Exported newest first, so it gets the plain name.
             let expected = [
                 Entry(
@@ -88,10 +78,10 @@ extension EndToEnd {
                 #expect(try Data(contentsOf: file) == stored.standardOutput)
             }
             // Later exports into the folder add to it.
-            _ = try await deployment.enqueue("initials:AB", "http://u:secret@127.0.0.1:1/a", "--size", "20x:png")
-            _ = try await deployment.command("cameo-admin", ["cancel", "4"])
+            _ = try await deployment.enqueue("initials:AB http://u:secret@127.0.0.1:1/a --size 20x:png")
+            _ = try await deployment.command("cameo-admin cancel 4")
             #expect(try await deployment.drain().exitStatus == 0)
-            let again = try await deployment.command("cameo-status", ["export", "out"])
+            let again = try await deployment.command("cameo-status export out")
             #expect(again.outputText == "1 thumbnail written to out, 2 already there\n", "\(again.errorText)")
             #expect(try manifest().count == 3)
             #expect(try manifest().contains { $0.source == "initials:AB" })
@@ -101,7 +91,7 @@ extension EndToEnd {
             let out = deployment.folder.path("out")
             try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: false)
             try deployment.folder.write(Data(#"{"name":"a web app"}"#.utf8), to: "out/manifest.json")
-            let result = try await deployment.command("cameo-status", ["export", "out"])
+            let result = try await deployment.command("cameo-status export out")
             #expect(result.exitStatus == 1)
             #expect(result.errorText.contains("manifest.json: it exists and is not the manifest of an export"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["manifest.json"])

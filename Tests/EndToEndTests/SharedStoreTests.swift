@@ -23,16 +23,13 @@ extension EndToEnd {
                 "cameo-enqueue",
                 ["--data", "--size", "600x:png"],
                 input: try Data(contentsOf: URL(filePath: try await Pictures.photo()))
-            )
-            #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
-            let drained = try await shared.drain()
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
+            ).succeeded()
+            try await shared.drain().succeeded()
             let uri = try #require(enqueued.outputText.split(whereSeparator: \.isWhitespace).last)
             let read = try await shared.run(.application, "cameo-status", ["cat", String(uri)])
             #expect(read.exitStatus == 0 && read.standardOutput.count > 150_000, "\(read.errorText)")
             for user in [SharedStore.User.application, .worker] {
-                let check = try await shared.run(user, "cameo-admin", ["check"])
-                #expect(check.exitStatus == 0, "\(check.outputText)")
+                let check = try await shared.run(user, "cameo-admin", ["check"]).succeeded()
                 #expect(check.outputText.contains("the group that shares the store can use all of it"))
             }
         }
@@ -41,12 +38,11 @@ extension EndToEnd {
             let shared = try SharedStore()
             #expect(try await shared.run(.worker, "cameo-worker", ["--drain"]).exitStatus == 0)
             let request = #"{"source":"initials:Ada","renditions":[{"width":32}]}"#
-            let insert = try await shared.run(
+            try await shared.run(
                 .application,
                 program: "sqlite3",
                 ["\(shared.deployment.store)/cameo.sqlite", "INSERT INTO job(request) VALUES (json('\(request)'))"]
-            )
-            #expect(insert.exitStatus == 0, "\(insert.errorText)")
+            ).succeeded()
             #expect(try await shared.drain().outputText.contains("1 completed"))
         }
 

@@ -45,12 +45,11 @@ extension EndToEnd {
         }
 
         @Test func oneStopLetsWhatRunsFinishHoweverManyProcessesItReaches() async throws {
-            let deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let deployment = try await Deployment.withPhoto()
             let origin = try await Origin.start(serving: deployment.pictures)
             let url = origin.url("/held?file=photo.jpg")
             let job = try #require(try await deployment.enqueue(url).first).jobID
-            let worker = try deployment.startWorker("--allow-network", "127.0.0.0/8", "--grace", "1h")
+            let worker = try deployment.startWorker("--allow-network 127.0.0.0/8 --grace 1h")
             defer { worker.killGroup() }
             try await origin.awaitArrivals(of: "/held")
             // To the worker, and at once to its group, as timeout(1) does.
@@ -86,7 +85,7 @@ extension EndToEnd {
             try Data(allowed.utf8).write(to: URL(filePath: settings))
             worker.sendGroup(SIGHUP)
             try await awaitLog("reloaded")
-            _ = try await deployment.command("cameo-admin", ["retry", "\(job)"])
+            _ = try await deployment.command("cameo-admin retry \(job)")
             try await deployment.waitUntil { try await $0.job(job).state == .completed }
             try await awaitLog("completed")
             for (wrong, words) in [("nonsense", "line 1 is not NAME=value"), ("CAMEO_ALLOW_ROOT=/nowhere", "/nowhere")]
@@ -97,21 +96,18 @@ extension EndToEnd {
             }
             let next = try await deployment.enqueue(photo, "--size", "20x")[0].jobID
             try await deployment.waitUntil { try await $0.job(next).state == .completed }
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         @Test func settingsThatAreTypedMustBeThere() async throws {
             let deployment = try Deployment()
-            let typed = try await deployment.command("cameo-worker", ["--drain", "--settings", "/nowhere"])
+            let typed = try await deployment.command("cameo-worker --drain --settings /nowhere")
             #expect(typed.exitStatus == 2)
             #expect(typed.errorText.contains("--settings /nowhere: there is no such file"), "\(typed.errorText)")
-            let named = try await deployment.command(
-                "cameo-worker",
-                ["--drain"],
+            try await deployment.command(
+                "cameo-worker --drain",
                 environment: ["CAMEO_SETTINGS": "/nowhere"]
-            )
-            #expect(named.exitStatus == 0, "\(named.errorText)")
+            ).succeeded()
         }
 
         /// As the first process of a container without an init of its own, where the kernel spares it most signals.
@@ -184,8 +180,7 @@ extension EndToEnd {
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await $0.status().count(.discarded) == 300 }
             try await deployment.waitUntil { try await $0.status().count(.completed) == 1 }
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
             #expect(try await deployment.job(301).state == .completed)
         }
 

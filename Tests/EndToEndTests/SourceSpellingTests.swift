@@ -10,19 +10,12 @@ extension EndToEnd {
         private let deployment: Deployment
 
         init() async throws {
-            deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            deployment = try await Deployment.withPhoto()
         }
 
-        /// Runs a script in the folder of pictures, with `enqueue` for the command.
+        /// Runs a script in the folder of pictures.
         private func shell(_ script: String) async throws -> ProcessResult {
-            let enqueue = "enqueue() { '\(try Deployment.executable("cameo-enqueue"))' \"$@\"; }"
-            return try await run(
-                "/bin/bash",
-                ["-c", "\(enqueue); cd pictures && \(script)"],
-                environment: ["CAMEO_STORE": deployment.store],
-                currentDirectory: deployment.folder.url
-            )
+            try await deployment.shell(script, in: "pictures")
         }
 
         private func sources() async throws -> String {
@@ -34,100 +27,84 @@ extension EndToEnd {
 
         @Test(arguments: ["-photo.jpg", "-h.jpg", "-0.jpg", "-hq"])
         func aNameThatBeginsWithADashIsNoOption(name: String) async throws {
-            let mixed = try await shell("cp photo.jpg ./\(name) && enqueue *")
+            let mixed = try await shell("cp photo.jpg ./\(name) && cameo-enqueue *")
             #expect(mixed.exitStatus == 2 && mixed.outputText.isEmpty)
             #expect(
                 mixed.errorText.hasPrefix("Error: Unknown option '\(name)'. Write a name that begins with - after --")
             )
-            #expect(try await shell("enqueue --size 64x64 --enlarge *").exitStatus == 2)
-            let behind = try await shell("enqueue --json -- *")
-            #expect(behind.exitStatus == 0, "\(behind.errorText)")
+            #expect(try await shell("cameo-enqueue --size 64x64 --enlarge *").exitStatus == 2)
+            try await shell("cameo-enqueue --json -- *").succeeded()
             #expect(try await sources() == "\(name) photo.jpg")
         }
 
         @Test func whatComesInAListIsNoOption() async throws {
-            let list = try await shell("cp photo.jpg ./--json && cp photo.jpg ./-; printf '%s\\n' --json - | enqueue -")
-            #expect(list.exitStatus == 0, "\(list.errorText)")
+            let list = try await shell(
+                "cp photo.jpg ./--json && cp photo.jpg ./-; printf '%s\\n' --json - | cameo-enqueue -"
+            )
+            .succeeded()
             #expect(list.outputText.split(separator: "\n").count == 2 && !list.outputText.contains("{"))
             #expect(try await sources() == "--json -")
         }
 
-        @Test(arguments: ["enqueue -0", "enqueue -0 -", "enqueue - --null"])
+        @Test(arguments: ["cameo-enqueue -0", "cameo-enqueue -0 -", "cameo-enqueue - --null"])
         func aListMayHaveNULs(command: String) async throws {
-            let list = try await shell(
+            try await shell(
                 "cp photo.jpg $'two\\nlines .jpg' && rm photo.jpg; find . -type f -print0 | \(command)"
-            )
-            #expect(list.exitStatus == 0, "\(list.errorText)")
+            ).succeeded()
             #expect(try await sources() == "two%0Alines%20.jpg")
         }
 
-        @Test func onlyAListHasSeparators() async throws {
-            let result = try await shell("enqueue -0 photo.jpg")
-            #expect(result.exitStatus == 2 && result.errorText.contains("-0 needs a list"), "\(result.errorText)")
-        }
-
         /// By every way to enqueue, and to the end: the worker reads the file with exactly these bytes.
-        @Test(arguments: ["enqueue caf*.jpg", "enqueue 'caf*.jpg'", "ls caf* | enqueue -", "enqueue -- \"$PWD\"/caf*"])
+        @Test(arguments: [
+            "cameo-enqueue caf*.jpg", "cameo-enqueue 'caf*.jpg'", "ls caf* | cameo-enqueue -",
+            "cameo-enqueue -- \"$PWD\"/caf*",
+        ])
         func aNameThatIsNoUTF8Works(command: String) async throws {
-            let result = try await shell("mv photo.jpg $'caf\\xe9 \\xc3\\xa9.jpg' && \(command)")
-            #expect(result.exitStatus == 0, "\(result.errorText)")
+            try await shell("mv photo.jpg $'caf\\xe9 \\xc3\\xa9.jpg' && \(command)").succeeded()
             #expect(try await sources() == "caf%E9%20%C3%A9.jpg")
-            let drained = try await deployment.drain()
-            #expect(drained.exitStatus == 0, "\(drained.errorText)")
-            let shown = try await deployment.command("cameo-status", ["jobs"])
+            try await deployment.drain().succeeded()
+            let shown = try await deployment.command("cameo-status jobs")
             #expect(shown.outputText.contains("pictures/caf%E9 é.jpg"), "\(shown.outputText)")
         }
 
         /// A worker starts there and reads there, told or untold.
         @Test(arguments: ["", "--allow-root .", "--allow-root \"$PWD\"", "--allow-root /"])
         func aFolderOfAnyNameIsRead(option: String) async throws {
-            let result = try await shell(
-                "mkdir $'caf\\xe9' && cd $'caf\\xe9' && cp ../photo.jpg . && enqueue photo.jpg && "
-                    + "'\(try Deployment.executable("cameo-worker"))' --drain \(option)"
-            )
-            #expect(result.exitStatus == 0, "\(result.errorText)")
+            try await shell(
+                "mkdir $'caf\\xe9' && cd $'caf\\xe9' && cp ../photo.jpg . && cameo-enqueue photo.jpg && "
+                    + "cameo-worker --drain \(option)"
+            ).succeeded()
             #expect(try await deployment.status().count(.completed) == 1)
         }
 
         @Test func aStoreInAFolderOfAnyNameIsUsed() async throws {
             let result = try await shell(
-                "mkdir $'caf\\xe9' && cd $'caf\\xe9' && cp ../photo.jpg . && export CAMEO_STORE=store && enqueue photo.jpg && "
-                    + "'\(try Deployment.executable("cameo-worker"))' --drain && "
-                    + "'\(try Deployment.executable("cameo-admin"))' check"
-            )
-            #expect(result.exitStatus == 0, "\(result.errorText)")
+                "mkdir $'caf\\xe9' && cd $'caf\\xe9' && cp ../photo.jpg . && export CAMEO_STORE=store && cameo-enqueue photo.jpg && "
+                    + "cameo-worker --drain && "
+                    + "cameo-admin check"
+            ).succeeded()
             #expect(result.errorText.contains("completed  attempt=1"), "\(result.errorText)")
         }
 
         @Test func oneThatIsNotThereIsNamedByItself() async throws {
-            let result = try await shell("printf 'photo.jpg\\ncaf\\xe9.jpg\\n' | enqueue -")
+            let result = try await shell("printf 'photo.jpg\\ncaf\\xe9.jpg\\n' | cameo-enqueue -")
             #expect(result.exitStatus == 2)
             #expect(
                 result.errorText.hasPrefix("cameo-enqueue: line 2 of the list, caf\\xE9.jpg: there is no such file")
             )
-            let option = try await shell("enqueue photo.jpg --batch $'caf\\xe9'")
+            let option = try await shell("cameo-enqueue photo.jpg --batch $'caf\\xe9'")
             #expect(
                 option.exitStatus == 2 && option.errorText.contains("'caf\\xE9' is not UTF-8"),
                 "\(option.errorText)"
             )
-            let other = try await run(
-                "/bin/bash",
-                ["-c", "'\(try Deployment.executable("cameo-status"))' job $'caf\\xe9'"],
-                environment: ["CAMEO_STORE": deployment.store]
-            )
+            let other = try await shell("cameo-status job $'caf\\xe9'")
             #expect(other.exitStatus == 2 && other.errorText.contains("'caf\\xE9' is not UTF-8"), "\(other.errorText)")
         }
 
         @Test func originalsAreForgottenByTheSameNames() async throws {
-            let script =
-                "cp photo.jpg $'caf\\xe9.jpg'; printf 'caf\\xe9.jpg\\0' | \"$0\" forget -0; \"$0\" forget -- $'caf\\xe9.jpg'"
             _ = try await deployment.enqueue("pictures/photo.jpg")
-            let result = try await run(
-                "/bin/bash",
-                ["-c", script, try Deployment.executable("cameo-admin")],
-                environment: ["CAMEO_STORE": deployment.store],
-                currentDirectory: URL(filePath: deployment.pictures)
-            )
+            let script = "cp photo.jpg $'caf\\xe9.jpg'; printf 'caf\\xe9.jpg\\0' | cameo-admin forget -0"
+            let result = try await shell("\(script); cameo-admin forget -- $'caf\\xe9.jpg'")
             let line = "cameo-admin: nothing is stored for file://\(deployment.pictures)/caf%E9.jpg\n"
             #expect(result.exitStatus == 1 && result.errorText == line + line, "\(result.errorText)")
         }

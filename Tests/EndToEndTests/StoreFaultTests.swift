@@ -9,8 +9,7 @@ extension EndToEnd {
     @Suite(.timeLimit(.minutes(10)), .enabled(if: MountNamespace.isAvailable, "needs unshare(1) with mounts"))
     struct StoreFaultTests {
         @Test func aStoreOnAReadOnlyDiskCanBeReadAndNotWritten() async throws {
-            let deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let deployment = try await Deployment.withPhoto()
             let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
             #expect(try await deployment.drain().exitStatus == 0)
             // As copied to read-only media: one clean file and the blobs.
@@ -104,8 +103,7 @@ extension EndToEnd {
         /// Four programs enqueue until each is refused, while a worker fills the same disk with thumbnails.
         @Test(.enabled(if: TestLength.isWhole, "--all"))
         func aDiskThatFillsUnderManyWritersKeepsWhatItAcknowledgedAndNoMore() async throws {
-            let deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let deployment = try await Deployment.withPhoto()
             try FileManager.default.createDirectory(atPath: deployment.store, withIntermediateDirectories: true)
             let producers = ["901", "902", "903", "904"]
             let result = try await MountNamespace.run(

@@ -13,8 +13,7 @@ extension EndToEnd {
 
         /// A foreign trigger in the store forbids every end of a job; the drain must not wait forever.
         @Test func aDrainThatCannotRecordAnEndSaysSo() async throws {
-            let deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let deployment = try await Deployment.withPhoto()
             let receipt = try #require(try await deployment.enqueue("pictures/photo.jpg").first)
             _ = try await deployment.sql(
                 """
@@ -45,15 +44,14 @@ extension EndToEnd {
             #expect(String(decoding: worker.standardError, as: UTF8.self).contains(Self.refusal))
             #expect(try await store.status().count(.completed) == 1)
             try await deployment.waitUntil { try await $0.status().workers.contains { $0.trouble != nil } }
-            let sick = try await deployment.command("cameo-status", ["health"])
+            let sick = try await deployment.command("cameo-status health")
             #expect(sick.exitStatus == 1 && sick.outputText.contains(Self.refusal), "\(sick.outputText)")
             try deployment.setPermissions(0o700, ofFoldersIn: "\(deployment.store)/blobs")
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.waitUntil { try await $0.status().workers.allSatisfy { $0.trouble == nil } }
-            #expect(try await deployment.command("cameo-status", ["health"]).exitStatus == 0)
+            #expect(try await deployment.command("cameo-status health").exitStatus == 0)
             try await deployment.expectUncharged(receipts)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         /// A running worker has its files open and goes on; a new one is refused with a message.
@@ -76,8 +74,7 @@ extension EndToEnd {
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
             #expect(try await store.status().jobs.values.reduce(0, +) == 5)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         /// A blob that cannot be read is neither intact nor damaged: it is reported, and a repair removes nothing.

@@ -94,8 +94,7 @@ extension EndToEnd {
             #expect(try await client.wait(for: try #require(next.id), timeout: .seconds(300)).state == .completed)
             #expect(try await WorkerChildren.areGoneSoon(Set(frames)))
             await #expect(throws: CameoURLError.noDataAvailable(uri.description)) { try await client.data(for: uri) }
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         /// The original that a worker has fetched, from the store: as a whole, in part, and into a file. What is too large
@@ -120,8 +119,7 @@ extension EndToEnd {
             let copy = deployment.folder.url.appending(path: "copy.mp4")
             try await client.write(original, to: copy)
             #expect(try Data(contentsOf: copy) == bytes)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
     }
 }

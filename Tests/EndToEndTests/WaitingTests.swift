@@ -24,7 +24,7 @@ extension EndToEnd {
             )
             defer { waits.killGroup() }
             try await waits.hasSaid("cameo-enqueue: no worker runs: start cameo-worker")
-            _ = try await deployment.command("cameo-admin", ["pause", "late"])
+            _ = try await deployment.command("cameo-admin pause late")
             let worker = try deployment.startWorker()
             defer { worker.killGroup() }
             let batch = try ChildProcess(
@@ -36,7 +36,7 @@ extension EndToEnd {
             for program in [waits, batch] {
                 try await program.hasSaid(": the queue late is paused: cameo-admin resume late")
             }
-            #expect(try await deployment.command("cameo-admin", ["resume", "late"]).exitStatus == 0)
+            #expect(try await deployment.command("cameo-admin resume late").exitStatus == 0)
             for program in [waits, batch] { #expect(await program.ending == .exited(0)) }
         }
 
@@ -84,14 +84,12 @@ extension EndToEnd {
             _ = try await deployment.enqueue((0..<6).map(url) + ["pictures/photo.jpg", "--size", "20x"])
             _ = try await deployment.enqueue((0..<6).map(url) + ["--size", "30x", "--overlay", url(2)])
             let photo = try Data(contentsOf: URL(filePath: "\(deployment.pictures)/photo.jpg"))
-            for width in 40..<44 { _ = try await deployment.enqueue("--data", "--size", "\(width)x", input: photo) }
-            let result = try await deployment.drain("--max-bytes-in-flight", "1", "--allow-network", "127.0.0.0/8")
-            #expect(result.exitStatus == 0, "\(result.errorText)")
+            for width in 40..<44 { _ = try await deployment.enqueue("--data --size \(width)x", input: photo) }
+            try await deployment.drain("--max-bytes-in-flight 1 --allow-network 127.0.0.0/8").succeeded()
             #expect(try await deployment.status().count(.completed) == 17)
             // Served from the cache.
             _ = try await deployment.enqueue((0..<6).map(url) + ["--size", "50x", "--overlay", url(3)])
-            let again = try await deployment.drain("--max-bytes-in-flight", "1", "--allow-network", "127.0.0.0/8")
-            #expect(again.exitStatus == 0, "\(again.errorText)")
+            try await deployment.drain("--max-bytes-in-flight 1 --allow-network 127.0.0.0/8").succeeded()
         }
 
         /// Twelve jobs at once would need more, and use up their attempts.
@@ -122,15 +120,15 @@ extension EndToEnd {
         @Test(.enabled(if: TestLength.isWhole, "--all")) func aTimeLimitCountsWorkAndNotWaiting() async throws {
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = try await deployment.enqueue("pictures/hang.jpg")[0].jobID
-            let worker = try deployment.startWorker("--render-concurrency", "1", "--render-timeout", "1h")
+            let worker = try deployment.startWorker("--render-concurrency 1 --render-timeout 1h")
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await $0.job(hang).state == .running }
             // Started after the other has begun, so it reaches the renderer after it.
-            let job = try await deployment.enqueue("pictures/photo.jpg", "--timeout", "5")[0].jobID
+            let job = try await deployment.enqueue("pictures/photo.jpg --timeout 5")[0].jobID
             try await deployment.waitUntil { try await $0.job(job).state == .running }
             // The test is about the passing of time.
             try await Task.sleep(for: .seconds(6))
-            _ = try await deployment.command("cameo-admin", ["cancel", "\(hang)"])
+            _ = try await deployment.command("cameo-admin cancel \(hang)")
             try await deployment.waitUntil { try await $0.job(job).state.isFinal }
             let attempts = try #require(try await deployment.job(job).attempts)
             try #require(attempts.map(\.outcome) == [.completed])

@@ -28,8 +28,8 @@ extension Deployment {
     }
 
     /// A worker that has registered in the store, found nothing to do, and was then frozen.
-    func startFrozenWorker(_ arguments: String..., environment: [String: String?] = [:]) async throws -> ChildProcess {
-        let worker = try startWorker(arguments, environment: environment)
+    func startFrozenWorker(_ options: String = "", environment: [String: String?] = [:]) async throws -> ChildProcess {
+        let worker = try startWorker(options, environment: environment)
         try await waitUntil { try await $0.status().workers.contains { $0.pid == Int(worker.processID) } }
         try await freeze(worker)
         return worker
@@ -114,7 +114,7 @@ extension Deployment {
 
     /// `cameo-admin check` finds nothing wrong.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let check = try await command("cameo-admin", ["check"])
+        let check = try await command("cameo-admin check")
         #expect(check.exitStatus == 0, "\(check.outputText)\(check.errorText)", sourceLocation: sourceLocation)
     }
 }

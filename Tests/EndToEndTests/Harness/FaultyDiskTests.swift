@@ -24,13 +24,12 @@ extension EndToEnd {
             let disk = try await FaultyDisk(in: deployment)
             let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(30, in: store)
-            let worker = try await deployment.startFrozenWorker("--retry-base", "0", environment: disk.environment)
+            let worker = try await deployment.startFrozenWorker("--retry base=0", environment: disk.environment)
             try disk.fail(rule, after: 4, count: 4)
             worker.send(SIGCONT)
             try await deployment.expectCompletedOnce(receipts)
             #expect(disk.failures == 4)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
             #expect(!String(decoding: worker.standardError, as: UTF8.self).contains("locked"))
         }
 
@@ -49,8 +48,7 @@ extension EndToEnd {
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
             #expect(try await deployment.orphanedFiles().unfinished.isEmpty)
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         /// Everything stops at once; a copy without unsynced data has everything that was acknowledged.

@@ -43,8 +43,7 @@ extension EndToEnd.HangTests {
         try await deployment.expectCompletedOnce(receipts)
         try await deployment.expectUncharged(receipts)
         #expect(try await store.job(job.id).attempts?.map(\.outcome) == [.completed])
-        worker.send(SIGTERM)
-        #expect(await worker.ending == .exited(0))
+        #expect(await worker.stop() == .exited(0))
     }
 
     /// It cannot return its job, and need not: whoever has the store open takes it.
@@ -95,8 +94,7 @@ extension EndToEnd.HangTests {
         try await expectRefusal(of: receipts[0], to: sleeper)
         #expect(try await everything(deployment) == before)
         for worker in [sleeper, heir] {
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
     }
 }

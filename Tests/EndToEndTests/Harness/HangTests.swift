@@ -56,8 +56,7 @@ extension EndToEnd {
             try await expectRefusal(of: receipts[0], to: sleeper)
             #expect(try await everything(deployment) == before)
             for worker in [sleeper, heir] {
-                worker.send(SIGTERM)
-                #expect(await worker.ending == .exited(0))
+                #expect(await worker.stop() == .exited(0))
             }
         }
 
@@ -77,20 +76,18 @@ extension EndToEnd {
             sleeper.send(SIGCONT)
             try await expectRefusal(of: receipts[0], to: sleeper)
             #expect(try await everything(deployment) == before)
-            sleeper.send(SIGTERM)
-            #expect(await sleeper.ending == .exited(0))
+            #expect(await sleeper.stop() == .exited(0))
             heir.send(SIGCONT)
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
-            heir.send(SIGTERM)
-            #expect(await heir.ending == .exited(0))
+            #expect(await heir.stop() == .exited(0))
         }
 
         /// As by `docker pause`, or a laptop's lid.
         @Test func timeInWhichAWorkerIsFrozenIsChargedToNobody() async throws {
             let (deployment, origin) = (try Deployment(), try await Origin.start())
             let job = try await deployment.enqueue(origin.url("/never"))[0].jobID
-            let worker = try deployment.startWorker("--fetch-timeout", "2s", "--allow-network", "127.0.0.0/8")
+            let worker = try deployment.startWorker("--fetch-timeout 2s --allow-network 127.0.0.0/8")
             defer { worker.killGroup() }
             try await origin.awaitArrivals(of: "/never")
             try await deployment.freeze(worker)
@@ -109,13 +106,12 @@ extension EndToEnd {
             let heir = try await deployment.startFrozenWorker(environment: Self.shortLease)
             let receipts = try await deployment.enqueueDistinct(3, in: store)
             let sleeper = try deployment.startWorker(
-                "--concurrency",
-                "1",
+                "--concurrency 1",
                 environment: Self.shortLease.merging(["CAMEO_TEST_FREEZE_POINT": "inside-transaction:1"]) { $1 }
             )
             try await sleeper.hasStopped()
             heir.send(SIGCONT)
-            async let late = deployment.command("cameo-enqueue", ["pictures/photo.jpg", "--size", "33x33"])
+            async let late = deployment.command("cameo-enqueue pictures/photo.jpg --size 33x33")
             // Twice the lease; nothing can happen meanwhile, so nothing can signal its end.
             try await Task.sleep(for: .seconds(2))
             sleeper.send(SIGCONT)
@@ -123,8 +119,7 @@ extension EndToEnd {
             #expect(enqueued.exitStatus == 0, "\(enqueued.errorText)")
             try await deployment.expectCompletedOnce(receipts)
             for worker in [sleeper, heir] {
-                worker.send(SIGTERM)
-                #expect(await worker.ending == .exited(0))
+                #expect(await worker.stop() == .exited(0))
                 #expect(!String(decoding: worker.standardError, as: UTF8.self).contains("locked"))
             }
         }
@@ -137,14 +132,11 @@ extension EndToEnd {
             try Data("CAMEO-TEST-HANG".utf8).write(to: URL(filePath: "\(deployment.pictures)/hang.jpg"))
             let hang = try #require(try await deployment.enqueue("pictures/hang.jpg").first)
             let holder = try deployment.startWorker(
-                "--render-timeout",
-                "1h",
-                "--render-concurrency",
-                "2",
+                "--render-timeout 1h --render-concurrency 2",
                 environment: environment
             )
             try await deployment.waitUntil { try await $0.job(hang.jobID).state == .running }
-            let heir = try await deployment.startFrozenWorker("--render-timeout", "1h", environment: environment)
+            let heir = try await deployment.startFrozenWorker("--render-timeout 1h", environment: environment)
             heir.send(SIGCONT)
 
             try disk.setClock(ahead: seconds)
@@ -180,8 +172,7 @@ extension EndToEnd {
             let disk = try await FaultyDisk(in: deployment)
             let freeze: [String: String?] = ["CAMEO_TEST_FREEZE_POINT": "\(point.rawValue):1"]
             let worker = try deployment.startWorker(
-                "--retry-base",
-                "0",
+                "--retry base=0",
                 environment: disk.environment.merging(freeze) { $1 }
             )
             try await worker.hasStopped()
@@ -203,8 +194,7 @@ extension EndToEnd {
             let job = try await deployment.job(id)
             #expect((job.state, job.failure?.code) == (.discarded, .imageUnsupportedFormat))
             #expect(job.attempts?.map(\.outcome) == [.discarded])
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         /// A disk that is full before there is anything to store is not the job's fault. Reading a thumbnail has to be
@@ -225,8 +215,7 @@ extension EndToEnd {
             try await deployment.expectCompletedOnce(receipts)
             let job = try await store.job(receipts[0].jobID)
             #expect((job.attempt, job.attempts?.map(\.outcome)) == (1, [.released, .completed]))
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         enum Relief: CaseIterable {
@@ -262,8 +251,7 @@ extension EndToEnd {
                 #expect((job.state, job.attempts?.map(\.outcome)) == (.cancelled, [.cancelled]))
                 #expect(try await deployment.sql("SELECT count(*) FROM thumbnail;") == "0")
             }
-            worker.send(SIGTERM)
-            #expect(await worker.ending == .exited(0))
+            #expect(await worker.stop() == .exited(0))
         }
 
         static let waiting = "waits for the store to take its result"

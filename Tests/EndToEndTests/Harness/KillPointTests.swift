@@ -18,16 +18,12 @@ extension EndToEnd {
         @Test(arguments: TestLength.few(KillPoint.allCases, 3), TestLength.few([1, 8], 1, whole: 1))
         func aDeathThereLosesNothingDoublesNothingAndChargesNobody(point: KillPoint, concurrency: Int) async throws {
             let deployment = try Deployment()
-            let heir = try await deployment.startFrozenWorker("--log-level", "error", environment: Self.longLease)
+            let heir = try await deployment.startFrozenWorker("--log-level error", environment: Self.longLease)
             let store: any Store = try SQLiteStore(at: deployment.store)
             let receipts = try await deployment.enqueueDistinct(40, in: store)
             // A drain that never reaches the point still ends, with 0.
             let doomed = try deployment.startWorker(
-                "--drain",
-                "--concurrency",
-                "\(concurrency)",
-                "--log-level",
-                "error",
+                "--drain --concurrency \(concurrency) --log-level error",
                 environment: Self.longLease.merging(
                     ["CAMEO_TEST_KILL_POINT": "\(point.rawValue):\(Self.survived + 1)"]
                 ) { $1 }
@@ -42,8 +38,7 @@ extension EndToEnd {
 
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
-            heir.send(SIGTERM)
-            #expect(await heir.ending == .exited(0))
+            #expect(await heir.stop() == .exited(0))
             try await expectDeathsCounted(deployment)
             if concurrency == 1 {
                 expectState(at: point, left.whole.count, left.unfinished.count, completed)

@@ -11,11 +11,10 @@ extension EndToEnd {
         @Test(.enabled(if: TestLength.isWhole, "--all")) func sixteenProducersAndEightWorkersDoEveryJobOnce()
             async throws
         {
-            let deployment = try Deployment()
-            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            let deployment = try await Deployment.withPhoto()
             let (producers, rounds) = (16, 6)
             let workers = try (0..<8).map { _ in
-                try deployment.startWorker("--render-concurrency", "1", "--concurrency", "4", "--log-level", "warning")
+                try deployment.startWorker("--render-concurrency 1 --concurrency 4 --log-level warning")
             }
             let receipts = try await withThrowingTaskGroup(of: [EnqueueReceipt].self) { group in
                 for producer in 0..<producers {
@@ -44,8 +43,7 @@ extension EndToEnd {
             try await deployment.expectCompletedOnce(receipts)
             try await deployment.expectUncharged(receipts)
             for worker in workers {
-                worker.send(SIGTERM)
-                #expect(await worker.ending == .exited(0))
+                #expect(await worker.stop() == .exited(0))
                 #expect(String(decoding: worker.standardError, as: UTF8.self) == "")
             }
             let status = try await deployment.status()
