@@ -1,5 +1,6 @@
 import CameoHTTPCache
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("RFC 9110, section 5.6.7: dates", .timeLimit(.minutes(10)))
@@ -73,7 +74,7 @@ struct HTTPDateTests {
     }
 
     @Test func everyTimeOfTheYears0To9999SurvivesWritingAndReading() {
-        var random = SplitMix64(state: 5)
+        var random = SeededRandom(seed: 5)
         for _ in 0..<20_000 {
             let seconds = Int.random(in: -62_167_219_200...253_402_300_799, using: &random)
             let date = Date(timeIntervalSince1970: Double(seconds))

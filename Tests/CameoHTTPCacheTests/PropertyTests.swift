@@ -6,7 +6,7 @@ import Testing
 /// What holds for all answers and requests, tried on many that are made up from pieces and damaged.
 @Suite(.timeLimit(.minutes(10)))
 struct PropertyTests {
-    private var random = SplitMix64(state: 9_111)
+    private var random = SeededRandom(seed: 9_111)
     private let rounds = TestLength.isWhole ? 5_000 : 500
 
     private static let names = [

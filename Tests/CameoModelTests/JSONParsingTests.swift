@@ -1,5 +1,6 @@
 import CameoModel
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -123,7 +124,7 @@ struct JSONParsingTests {
 
     /// Damaged texts are refused or parsed, never crash, and a parsed value survives a round trip.
     @Test func damagedTextsAreReadOrRefused() throws {
-        var random = SplitMix64(state: 7)
+        var random = SeededRandom(seed: 7)
         let texts = try (Example.valid("job") + Example.valid("thumbnail-request")).map { Array(try $0.data) }
         try #require(!texts.isEmpty)
         var readable = 0
@@ -143,18 +144,5 @@ struct JSONParsingTests {
             #expect(try JSONValue(parsing: text).canonicalText == text)
         }
         #expect(readable > 100)
-    }
-}
-
-/// Repeatable random numbers. https://prng.di.unimi.it/splitmix64.c
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,4 +1,4 @@
-import StoreConformance
+import TestSupport
 
 /// Generates what a program that knows neither JSON nor Cameo might write, as SQL statements with their bytes.
 struct NonsenseProducer {

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import TestSupport
 import Testing
 
 // Operations of operators.

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import TestSupport
 import Testing
 
 // Operations and failures of workers.

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import TestSupport
 import Testing
 
 /// One random sequence of operations on a real store and its model.
