@@ -68,14 +68,13 @@ public struct RequestedThumbnail: Hashable, Codable, Sendable {
         height = thumbnail?.height
         format = thumbnail?.format.rawValue
         bytes = thumbnail?.bytes
-        let facts = thumbnail?.facts
-        hasAlpha = facts?.hasAlpha
-        frames = facts?.frames
-        isAnimated = facts.map { $0.frames > 1 }
-        thumbHash = facts?.placeholder.thumbHash
-        blurHash = facts?.placeholder.blurHash
-        dominantColor = facts?.placeholder.dominantColorText
-        source = facts.map { Source($0.source) }
-        truncated = facts?.isTruncated == true ? true : nil
+        hasAlpha = thumbnail?.hasAlpha
+        frames = thumbnail?.frames
+        isAnimated = thumbnail.map { $0.frames > 1 }
+        thumbHash = thumbnail?.placeholder.thumbHash
+        blurHash = thumbnail?.placeholder.blurHash
+        dominantColor = thumbnail?.placeholder.dominantColorText
+        source = thumbnail.map { Source($0.source) }
+        truncated = thumbnail?.isTruncated == true ? true : nil
     }
 }

@@ -1,58 +1,44 @@
 package import Foundation
 
-/// A stored thumbnail: its properties, its source and its blob.
+/// A stored thumbnail: what its renderer said of it, its source and its blob.
+@dynamicMemberLookup
 package struct Thumbnail: Hashable, Sendable {
     package let id: ThumbnailID
     package let blob: BlobDigest
-    /// Width and height are in pixels.
-    package let width: Int
-    package let height: Int
-    package let format: Rendition.Format
-    /// The size of the blob in bytes.
-    package let bytes: Int
+    /// Without the bytes, which are the blob's.
+    package let encoded: EncodedRendition
+    package let source: PictureFacts
     package let sourceDigest: BlobDigest
+    /// Whether the source was truncated, so that the thumbnail shows only part of it.
+    package let isTruncated: Bool
     package let updatedAt: Date
-    package let facts: ThumbnailFacts
     /// Set if it was asked for as a storyboard of a video.
     package let storyboard: Rendition.Storyboard?
 
     package init(
         id: ThumbnailID,
         blob: BlobDigest,
-        width: Int,
-        height: Int,
-        format: Rendition.Format,
-        bytes: Int,
+        encoded: EncodedRendition,
+        source: PictureFacts,
         sourceDigest: BlobDigest,
+        isTruncated: Bool = false,
         updatedAt: Date,
-        facts: ThumbnailFacts,
         storyboard: Rendition.Storyboard? = nil
     ) {
-        (self.id, self.blob, self.width, self.height, self.format) = (id, blob, width, height, format)
-        (self.bytes, self.sourceDigest, self.updatedAt, self.facts) = (bytes, sourceDigest, updatedAt, facts)
+        (self.id, self.blob, self.encoded, self.source) = (id, blob, encoded, source)
+        (self.sourceDigest, self.isTruncated, self.updatedAt) = (sourceDigest, isTruncated, updatedAt)
         self.storyboard = storyboard
     }
-}
 
-/// What is known about a thumbnail beyond its size and format, and about its source.
-package struct ThumbnailFacts: Hashable, Sendable {
-    package let hasAlpha: Bool
-    /// 1 for a still picture.
-    package let frames: Int
-    package let placeholder: Placeholder
-    package let source: PictureFacts
-    /// Whether the source was truncated, so that the thumbnail shows only part of it.
-    package let isTruncated: Bool
+    /// The size of the blob in bytes.
+    package var bytes: Int { encoded.byteCount }
 
-    package init(hasAlpha: Bool, frames: Int, placeholder: Placeholder, source: PictureFacts, isTruncated: Bool) {
-        (self.hasAlpha, self.frames, self.placeholder, self.source) = (hasAlpha, frames, placeholder, source)
-        self.isTruncated = isTruncated
-    }
+    package subscript<Value>(dynamicMember path: KeyPath<EncodedRendition, Value>) -> Value { encoded[keyPath: path] }
 }
 
 /// A renderer's output for one rendition.
 package struct EncodedRendition: Hashable, Sendable {
-    /// None as long as they are only announced.
+    /// None as long as they are only announced, and of a stored thumbnail.
     package var bytes: Data
     package let byteCount: Int
     /// Width and height are in pixels, of one frame.

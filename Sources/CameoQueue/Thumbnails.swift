@@ -204,35 +204,35 @@ extension Thumbnail {
         self.init(
             id: id,
             blob: blob,
-            width: try row[.width],
-            height: try row[.height],
-            format: format,
-            bytes: try row["size"],
-            sourceDigest: sourceDigest,
-            updatedAt: Date(milliseconds: try row[.updatedAt]),
-            facts: ThumbnailFacts(
+            encoded: EncodedRendition(
+                byteCount: try row["size"],
+                width: try row[.width],
+                height: try row[.height],
+                format: format,
                 hasAlpha: try row[.hasAlpha],
                 frames: try row[.frames],
                 placeholder: Placeholder(
                     thumbHash: try row[.thumbHash],
                     blurHash: try row[.blurHash],
                     dominantColor: color
-                ),
-                source: PictureFacts(
-                    format: sourceFormat,
-                    width: try row[.sourceWidth],
-                    height: try row[.sourceHeight],
-                    pages: try row[.sourcePages],
-                    hasAlpha: try row[.sourceHasAlpha],
-                    video: try (row[.sourceVideo] as String?).map {
-                        try WireFormat.decode(VideoFacts.self, from: Data($0.utf8))
-                    },
-                    omitted: try (row[.sourceOmitted] as String?).map {
-                        try WireFormat.decode([String].self, from: Data($0.utf8)).compactMap(PictureFacts.Part.init)
-                    } ?? []
-                ),
-                isTruncated: try row[.isTruncated]
+                )
             ),
+            source: PictureFacts(
+                format: sourceFormat,
+                width: try row[.sourceWidth],
+                height: try row[.sourceHeight],
+                pages: try row[.sourcePages],
+                hasAlpha: try row[.sourceHasAlpha],
+                video: try (row[.sourceVideo] as String?).map {
+                    try WireFormat.decode(VideoFacts.self, from: Data($0.utf8))
+                },
+                omitted: try (row[.sourceOmitted] as String?).map {
+                    try WireFormat.decode([String].self, from: Data($0.utf8)).compactMap(PictureFacts.Part.init)
+                } ?? []
+            ),
+            sourceDigest: sourceDigest,
+            isTruncated: try row[.isTruncated],
+            updatedAt: Date(milliseconds: try row[.updatedAt]),
             storyboard: try (row["storyboard"] as String?).map {
                 try Rendition.Storyboard(json: try JSONValue(parsing: $0.utf8), at: "storyboard")
             }

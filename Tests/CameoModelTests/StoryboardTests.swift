@@ -36,19 +36,17 @@ struct StoryboardTests {
         return Thumbnail(
             id: try #require(ThumbnailID(String(repeating: "a", count: 32))),
             blob: digest,
-            width: 320,
-            height: 180,
-            format: .jpeg,
-            bytes: 1,
-            sourceDigest: digest,
-            updatedAt: Date(),
-            facts: ThumbnailFacts(
+            encoded: EncodedRendition(
+                width: 320,
+                height: 180,
+                format: .jpeg,
                 hasAlpha: false,
                 frames: 1,
-                placeholder: Placeholder(thumbHash: "AAAA", blurHash: "000000", dominantColor: .white),
-                source: PictureFacts(format: .video, width: 9, height: 9, pages: 1, hasAlpha: false, video: video),
-                isTruncated: false
+                placeholder: Placeholder(thumbHash: "AAAA", blurHash: "000000", dominantColor: .white)
             ),
+            source: PictureFacts(format: .video, width: 9, height: 9, pages: 1, hasAlpha: false, video: video),
+            sourceDigest: digest,
+            updatedAt: Date(),
             storyboard: storyboard
         )
     }

@@ -97,24 +97,23 @@ extension RequestedThumbnail {
             blurHash: "",
             dominantColor: Color(red: 0xA1, green: 0xB2, blue: 0xC3, alpha: 0xFF)
         )
-        let facts = ThumbnailFacts(
-            hasAlpha: hasAlpha,
-            frames: frames,
-            placeholder: placeholder,
-            source: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
-            isTruncated: isTruncated
-        )
         let digest = BlobDigest(of: Data())
         let thumbnail = Thumbnail(
             id: id,
             blob: digest,
-            width: 64,
-            height: 48,
-            format: .webp,
-            bytes: 1_234,
+            encoded: EncodedRendition(
+                byteCount: 1_234,
+                width: 64,
+                height: 48,
+                format: .webp,
+                hasAlpha: hasAlpha,
+                frames: frames,
+                placeholder: placeholder
+            ),
+            source: PictureFacts(format: .gif, width: 640, height: 480, pages: 3, hasAlpha: true),
             sourceDigest: digest,
-            updatedAt: Date(timeIntervalSince1970: 0),
-            facts: facts
+            isTruncated: isTruncated,
+            updatedAt: Date(timeIntervalSince1970: 0)
         )
         return RequestedThumbnail(name: name, id: id, thumbnail: thumbnail)
     }

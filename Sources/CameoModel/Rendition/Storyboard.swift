@@ -1,3 +1,4 @@
+/// Sheets of many moments of a video, and their WebVTT files.
 extension Rendition {
     /// Many moments of a video as the tiles of one sheet, in time order, row by row.
     ///
@@ -73,10 +74,10 @@ extension Thumbnail {
     /// (https://www.w3.org/TR/media-frags/#naming-space), whose address is absolute, or relative to that of the file. Nil
     /// unless the thumbnail is a storyboard of a video.
     package func webVTT(sheet: String) -> String? {
-        guard let storyboard, let duration = facts.source.video?.duration else { return nil }
+        guard let storyboard, let duration = source.video?.duration else { return nil }
         let spans = storyboard.spans(of: duration)
         let columns = storyboard.columns(of: spans.count)
-        let tile = PixelSize(width / columns, height / storyboard.rows(of: spans.count))
+        let tile = PixelSize(encoded.width / columns, encoded.height / storyboard.rows(of: spans.count))
         return spans.enumerated().reduce(into: "WEBVTT\n") { text, cue in
             let (index, span) = cue
             let (left, top) = (index % columns * tile.width, index / columns * tile.height)

@@ -143,7 +143,7 @@ extension PlaceholderPicture {
 
     /// Draws the thumbnail's ThumbHash, or a box of its dominant colour if the hash cannot be decoded.
     init(of thumbnail: Thumbnail) {
-        let placeholder = thumbnail.facts.placeholder
+        let placeholder = thumbnail.placeholder
         if let hash = Data(base64Encoded: placeholder.thumbHash).flatMap({ ThumbHash(Array($0)) }) {
             let picture = PNGFile.picture(hash.pixels(), width: hash.width, height: hash.height)
             self.init(mediaType: "image/png", bytes: Array(picture))
