@@ -127,26 +127,7 @@ extension RenditionPlan {
         plan.cut = try Cut.chosenByPixels(of: try frame(0), self)
         let first = try plan.finished(0)
         let placeholder = try placeholder(of: first)
-        let file = try plan.encoded(first)
-        let frames = animation?.frames ?? 1
-        let size = sheet?.size(of: geometry.final, tiles: frames) ?? geometry.final
-        return EncodedRendition(
-            bytes: file.bytes,
-            width: size.width,
-            height: size.height,
-            format: format,
-            hasAlpha: file.hasAlpha,
-            frames: sheet == nil && frames > 1 ? try self.frames(in: file.bytes) : 1,
-            placeholder: placeholder
-        )
-    }
-
-    /// The number of frames in an encoded animation: encoders merge those that are equal.
-    private func frames(in file: Data) throws(ImagingError) -> Int {
-        let kind: PictureFormat = format == .gif ? .gif : .webp
-        let frames = file.withUnsafeBytes { VipsPicture(opening: $0, as: kind, LoadOptions())?.pages }
-        guard let frames else { throw .encodingFailed() }
-        return frames
+        return try plan.encoded(first, placeholder)
     }
 
     /// Computes the placeholder in sRGB, even if the thumbnail keeps another profile.
@@ -166,17 +147,20 @@ extension RenditionPlan {
     }
 
     /// Encodes the first frame and, for an animation, all that follow.
-    private func encoded(_ first: consuming VipsPicture) throws(ImagingError) -> Encoder.File {
-        guard let animation else { return try Encoder.encode(first, self) }
+    private func encoded(
+        _ first: consuming VipsPicture,
+        _ placeholder: Placeholder
+    ) throws(ImagingError) -> EncodedRendition {
+        guard let animation else { return try Encoder.encode(first, self, placeholder) }
         let count = sheet.map { $0.columns(of: animation.frames) * $0.rows(of: animation.frames) }
         guard var frames = VipsFrames(count: count ?? animation.frames, like: first) else { throw .outOfMemory }
         var isComplete = frames.append(first)
         for index in 1..<animation.frames where isComplete { isComplete = frames.append(try finished(index)) }
         // All frames have the same size, so only a lack of memory can fail here.
         guard isComplete, let roll = frames.stacked() else { throw .outOfMemory }
-        guard let sheet, let count else { return try Encoder.encode(roll, self) }
+        guard let sheet, let count else { return try Encoder.encode(roll, self, placeholder) }
         let tiles = roll.grid(frames: count, columns: sheet.columns(of: animation.frames))
-        return try Encoder.encode(try Self.inMemory(try .result(of: "storyboard", tiles)), self)
+        return try Encoder.encode(try Self.inMemory(try .result(of: "storyboard", tiles)), self, placeholder)
     }
 
     /// Materializes the picture, because placeholder, size search and encoder each read it.

@@ -37,7 +37,7 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
     package var activity: String {
         switch self {
         case .reading(let format): "read \(format.name)"
-        case .writing(let format): "write \(PictureFormat(rawValue: format.rawValue)?.name ?? format.rawValue)"
+        case .writing(let format): "write \(format.traits.picture.name)"
         case .files(let folder): "read files in \(SourceName.ofPath(folder.path))"
         }
     }
@@ -48,8 +48,8 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .reading(.heif): "libheif-plugin-libde265"
         case .reading(.avif): "libheif-plugin-dav1d"
-        case .writing(.avif): "libheif-plugin-aomenc"
-        case .reading, .writing, .files: nil
+        case .writing(let format): format.traits.encoderPackage
+        case .reading, .files: nil
         }
     }
 

@@ -123,44 +123,6 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     }
 }
 
-extension Rendition.Format {
-    /// The media type of the format; nil for `auto` and `source`, which do not name one.
-    package var mediaType: String? {
-        PictureFormat(rawValue: rawValue)?.mediaType
-    }
-
-    /// The usual file name extension, without the dot.
-    package var fileExtension: String {
-        switch self {
-        case .auto, .source: "bin"
-        case .jpeg: "jpg"
-        case .png, .webp, .avif, .gif: rawValue
-        }
-    }
-
-    /// The format to write for a source; never `auto` or `source`.
-    package func written(for source: PictureFormat) -> Rendition.Format {
-        switch self {
-        case .auto: return .webp
-        case .source:
-            switch source {
-            case .jpeg, .video: return .jpeg
-            case .png, .svg, .pdf, .initials, .tiff: return .png
-            case .gif: return .gif
-            case .webp, .jxl: return .webp
-            case .avif, .heif: return .avif
-            }
-        case .jpeg, .png, .webp, .avif, .gif: return self
-        }
-    }
-
-    /// Whether a format that is written can hold several frames.
-    package var isAnimatable: Bool { self == .gif || self == .webp }
-
-    /// Whether transparent pixels can be written.
-    package var hasAlpha: Bool { self != .jpeg }
-}
-
 /// The syntax of media types, as used in `Content-Type`.
 package enum MediaType {
     package static let unknown = "application/octet-stream"

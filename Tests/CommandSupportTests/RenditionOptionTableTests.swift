@@ -12,6 +12,7 @@ struct RenditionOptionTableTests {
         let options: [String]
         let fields: [String]
         let defaultCell: String
+        let meaning: String
     }
 
     private struct Schema: Decodable {
@@ -58,7 +59,8 @@ struct RenditionOptionTableTests {
                         section: section,
                         options: cells[0].matches(of: #/--[a-z-]+/#).map { String($0.output) },
                         fields: cells[1].matches(of: #/`([A-Za-z.]+)`/#).map { String($0.output.1) },
-                        defaultCell: cells[2]
+                        defaultCell: cells[2],
+                        meaning: cells[3]
                     )
                 )
             }
@@ -109,6 +111,38 @@ struct RenditionOptionTableTests {
             let inHelp = help.options.filter { $0.section == section }.map(\.name)
             #expect(inHelp.count >= 6, "\(section)")
             #expect(Set(rows.filter { $0.section == section }.flatMap(\.options)) == Set(inHelp))
+        }
+    }
+
+    @Test func tablesNameTheFormatsAsTheirDeclaration() throws {
+        let rows = Dictionary(uniqueKeysWithValues: try rows().flatMap { row in row.fields.map { ($0, row) } })
+        for option in Rendition.EncodingOption.allCases {
+            guard ![.quality, .maxBytes, .keepProfile, .keep].contains(option) else { continue }
+            let row = try #require(rows[option.rawValue])
+            #expect(row.meaning.hasPrefix("\(option.formatNames()): "), "\(option)")
+        }
+        var rendition = Rendition(width: 1)
+        rendition.encoding.palette = true
+        for format in Rendition.Format.written {
+            #expect(rows["format"]?.meaning.contains("`\(format.rawValue)`") == true, "\(format)")
+            guard let quality = rendition.quality(in: format) else { continue }
+            let words = "\(format.traits.picture.name)\(format == .png ? " with a palette" : "") \(quality)"
+            #expect(rows["quality"]?.defaultCell.contains(words) == true, "\(words)")
+        }
+    }
+
+    @Test func thePathsOfTheInterfaceHaveTheExtensionsOfAllFormats() throws {
+        let text = try String(contentsOf: Repository.file("Sources/CameoWeb/API/openapi.json"), encoding: .utf8)
+        let endings = Rendition.Format.written.flatMap { format in
+            format.fileExtension == format.rawValue ? [format.rawValue] : [format.fileExtension, format.rawValue]
+        }
+        #expect(text.contains(#"(\\.(\#(endings.joined(separator: "|"))|vtt))?$"#))
+    }
+
+    @Test func everySourceIsWrittenInOneFormat() {
+        for source in PictureFormat.allCases {
+            let formats = Rendition.Format.written.filter { $0.traits.sources.contains(source) }
+            #expect(formats.count == 1 && formats == [Rendition.Format.source.written(for: source)], "\(source)")
         }
     }
 

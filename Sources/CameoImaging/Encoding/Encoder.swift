@@ -1,21 +1,63 @@
 internal import CameoModel
 internal import Foundation
 
+/// How pixels become a file of one format; all else that is said of it is in `Rendition.Format.Traits`.
+protocol FormatEncoder: SendableMetatype {
+    /// Whether a file of grey pixels has a profile for grey.
+    static var hasGreyProfiles: Bool { get }
+    /// The picture as a file without metadata. `quality` is 1…100, or nil for a file that has none. Nil if the encoder failed.
+    static func file(of picture: borrowing VipsPicture, _ encoding: Rendition.Encoding, quality: Int?) -> Data?
+    /// Such a file with this metadata and no other. `size` is that of a frame. Nil if it is structured differently.
+    static func adding(_ metadata: KeptMetadata, to file: Data, size: PixelSize, hasAlpha: Bool) -> Data?
+}
+
+extension FormatEncoder {
+    static var hasGreyProfiles: Bool { false }
+}
+
+extension Rendition.Format {
+    var encoder: any FormatEncoder.Type {
+        switch self {
+        case .jpeg: JPEGEncoder.self
+        case .png: PNGEncoder.self
+        case .webp, .auto, .source: WebPEncoder.self
+        case .avif: AVIFEncoder.self
+        case .gif: GIFEncoder.self
+        }
+    }
+}
+
 /// Encodes pixels as the plan's rendition asks.
 enum Encoder {
-    /// The file of a thumbnail, and whether any pixel may be transparent.
-    typealias File = (bytes: Data, hasAlpha: Bool)
-
     /// The picture must be in memory with 8 bits per band: grey or colour, with or without alpha, the frames of an
     /// animation stacked vertically. Throws an error of reason `tooManyBytes` if no quality makes it fit.
-    static func encode(_ picture: borrowing VipsPicture, _ plan: RenditionPlan) throws(ImagingError) -> File {
+    static func encode(
+        _ picture: borrowing VipsPicture,
+        _ plan: RenditionPlan,
+        _ placeholder: Placeholder
+    ) throws(ImagingError) -> EncodedRendition {
         let output = try OutputPicture(picture, plan)
         let bytes = try chosen(output, plan, isFlat: AutoChoice.mayBeLossless(picture, plan))
         if let limit = plan.rendition.encoding.maxBytes, bytes.count > limit {
             let predicate = "cannot be encoded in \(limit) bytes: the smallest result has \(bytes.count)"
             throw ImagingError(.tooManyBytes, predicate)
         }
-        return (bytes, output.hasAlpha)
+        return EncodedRendition(
+            bytes: bytes,
+            width: output.size.width,
+            height: output.size.height,
+            format: plan.format,
+            hasAlpha: output.hasAlpha,
+            frames: output.isAnimated ? try frames(in: bytes, plan.format.traits.picture) : 1,
+            placeholder: placeholder
+        )
+    }
+
+    /// The number of frames in an encoded animation: encoders merge those that are equal.
+    private static func frames(in file: Data, _ format: PictureFormat) throws(ImagingError) -> Int {
+        let frames = file.withUnsafeBytes { VipsPicture(opening: $0, as: format, LoadOptions())?.pages }
+        guard let frames else { throw .encodingFailed() }
+        return frames
     }
 
     /// The best file among those that fit, else the smallest that was found.
@@ -24,14 +66,16 @@ enum Encoder {
         _ plan: RenditionPlan,
         isFlat: Bool
     ) throws(ImagingError) -> Data {
-        let first = try output.encoded { plan.file(of: $0, quality: plan.quality) }
+        let (encoder, encoding) = (plan.format.encoder, plan.rendition.encoding)
+        let usual = plan.rendition.quality(in: plan.format)
+        let first = try output.encoded { encoder.file(of: $0, encoding, quality: usual) }
         if isFlat {
             let lossless = try output.encoded { AutoChoice.losslessFile(of: $0, plan) }
             // Lossless is also the better picture.
-            let fits = lossless.count <= plan.rendition.encoding.maxBytes ?? .max
+            let fits = lossless.count <= encoding.maxBytes ?? .max
             if lossless.count < first.count, fits { return lossless }
         }
-        guard let limit = plan.rendition.encoding.maxBytes, first.count > limit, let quality = plan.quality else {
+        guard let limit = encoding.maxBytes, first.count > limit, let quality = usual else {
             return first
         }
         // A binary search for the highest quality that fits, since every attempt costs an encoding. Sizes rarely fail to
@@ -39,7 +83,7 @@ enum Encoder {
         var (best, lowest, highest) = (first, 1, quality - 1)
         for _ in 1..<attempts where lowest <= highest {
             let middle = (lowest + highest) / 2
-            let file = try output.encoded { plan.file(of: $0, quality: middle) }
+            let file = try output.encoded { encoder.file(of: $0, encoding, quality: middle) }
             // A later file that fits has a higher quality.
             if file.count <= limit || file.count < best.count { best = file }
             if file.count <= limit { lowest = middle + 1 } else { highest = middle - 1 }
@@ -79,7 +123,7 @@ enum AutoChoice {
     }
 
     static func losslessFile(of picture: borrowing VipsPicture, _ plan: RenditionPlan) -> Data? {
-        picture.losslessWebP(effort: plan.rendition.encoding.effort.map(RenditionPlan.webPMethod) ?? effort)
+        WebPEncoder.lossless(picture, method: plan.rendition.encoding.effort.map(WebPEncoder.method) ?? effort)
     }
 
     private static func hasFewColors(_ picture: borrowing VipsPicture) -> Bool {
@@ -96,56 +140,5 @@ enum AutoChoice {
             }
             return true
         } ?? false
-    }
-}
-
-extension RenditionPlan {
-    /// The requested quality or the format's default; nil if the output has none.
-    var quality: Int? {
-        let encoding = rendition.encoding
-        switch format {
-        case .jpeg: return rendition.quality ?? 80
-        case .webp, .auto, .source:
-            return encoding.lossless ? nil : rendition.quality ?? (encoding.nearLossless ? 60 : 80)
-        case .avif: return encoding.lossless ? nil : rendition.quality ?? 50
-        case .png: return encoding.palette ? rendition.quality ?? 100 : nil
-        case .gif: return nil
-        }
-    }
-
-    /// The encoded picture, with ``quality`` or a lower one; nil if the encoder failed.
-    func file(of picture: borrowing VipsPicture, quality: Int?) -> Data? {
-        let encoding = rendition.encoding
-        switch (format, quality) {
-        case (.jpeg, let quality):
-            let quality = quality ?? 80
-            return picture.jpeg(quality: quality, chroma: chroma(at: quality), isProgressive: encoding.progressive)
-        case (.png, let quality?):
-            return picture.palettePNG(quality: quality, effort: encoding.effort ?? 7)
-        case (.png, nil): return picture.png(effort: encoding.effort ?? 6)
-        case (.webp, let quality?), (.auto, let quality?), (.source, let quality?):
-            // Damaged edges are noticed sooner than blurred colours: alpha stays lossless down to the default quality.
-            let method = encoding.effort.map(Self.webPMethod) ?? 4
-            if encoding.nearLossless { return picture.nearLosslessWebP(quality: quality, effort: method) }
-            return picture.lossyWebP(quality: quality, alphaQuality: min(100, quality + 20), effort: method)
-        case (.webp, nil), (.auto, nil), (.source, nil):
-            return picture.losslessWebP(effort: encoding.effort.map(Self.webPMethod) ?? 4)
-        case (.avif, let quality?):
-            let effort = encoding.effort ?? Self.avifEffort
-            return picture.avif(quality: quality, effort: effort, chroma: chroma(at: quality))
-        case (.avif, nil): return picture.losslessAVIF(effort: encoding.effort ?? Self.avifEffort)
-        case (.gif, _): return picture.gif(effort: encoding.effort ?? 7)
-        }
-    }
-
-    /// libaom's effort. Its default, 4, takes more than four times as long to save a few per cent of bytes.
-    private static let avifEffort = 2
-
-    /// Maps an effort of 1…9 to libwebp's 0…6.
-    static func webPMethod(effort: Int) -> Int { ((effort - 1) * 6 + 4) / 8 }
-
-    /// The default is libvips' own.
-    private func chroma(at quality: Int) -> Rendition.Encoding.ChromaSubsampling {
-        rendition.encoding.chromaSubsampling ?? (quality >= 90 ? .full : .quarter)
     }
 }

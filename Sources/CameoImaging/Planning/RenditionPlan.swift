@@ -66,7 +66,7 @@ struct RenditionPlan {
         region = part.area.scaled(from: part.canvas, to: shared.frameSize)
         keepsSourceProfile = rendition.encoding.keepProfile && shared.hasDevicePixels
         format = rendition.format.written(for: shared.format)
-        background = rendition.background ?? (format.hasAlpha ? .transparent : .white)
+        background = rendition.background ?? (format.traits.hasAlpha ? .transparent : .white)
     }
 
     /// The most rows of all frames together: libvips' maximum height of a picture (VIPS_MAX_COORD).

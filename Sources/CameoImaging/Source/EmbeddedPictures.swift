@@ -36,7 +36,7 @@ struct EmbeddedPictures {
     private static func file(of overlay: OverlayPicture) -> (type: String, Data)? {
         var size = PixelSize(overlay.picture.width, overlay.picture.height)
         while size.width > 1, size.height > 1, let pixels = overlay.resized(to: size),
-            let file = pixels.png(effort: 6)
+            let file = PNGEncoder.file(of: pixels, Rendition.Encoding(), quality: nil)
         {
             if file.count <= longest { return (PictureFormat.png.mediaType, file) }
             size = PixelSize(size.width / 2, size.height / 2)

@@ -57,7 +57,7 @@ enum ShowBackground: RenditionStep {
             guard let blended = composited(result, over: background) else { return nil }
             result = blended
         }
-        guard !plan.format.hasAlpha else { return result }
+        guard !plan.format.traits.hasAlpha else { return result }
         return flattened(result, on: .white)
     }
 

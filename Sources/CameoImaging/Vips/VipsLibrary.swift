@@ -90,20 +90,17 @@ package enum VipsLibrary {
 /// savers do not miss before the first picture. The trial takes some 10 ms of processor time, nearly all of it for AVIF.
 /// It runs in the locked process, since what a plugin needs there may be denied.
 package enum FormatTrial {
-    private static let encoders: [(format: Rendition.Format, file: @Sendable (borrowing VipsPicture) -> Data?)] = [
-        (.jpeg, { $0.jpeg(quality: 75, chroma: .quarter, isProgressive: false) }), (.png, { $0.png(effort: 1) }),
-        (.webp, { $0.lossyWebP(quality: 75, alphaQuality: 100, effort: 0) }), (.gif, { $0.gif(effort: 1) }),
-        (.avif, { $0.avif(quality: 50, effort: 0, chroma: .quarter) }),
-    ]
-
     /// Everything that this host lacks, in a fixed order; empty on a complete one.
     package static func lacks() -> [HostLack] {
         var (files, lacks) = (samples, [HostLack]())
         let pixels = [UInt8](repeating: 0, count: 16 * 16 * 3)
-        for (format, encode) in encoders {
+        var fastest = Rendition.Encoding()
+        fastest.effort = 1
+        for format in Rendition.Format.written {
             let black = VipsPicture(bytes: pixels, size: PixelSize(16, 16), bands: 3, space: VIPS_INTERPRETATION_sRGB)
-            if let black, let file = encode(black) {
-                if let format = PictureFormat(rawValue: format.rawValue) { files[format] = file }
+            let quality = Rendition(width: 16).quality(in: format)
+            if let black, let file = format.encoder.file(of: black, fastest, quality: quality) {
+                files[format.traits.picture] = file
             } else {
                 lacks.append(.writing(format))
             }

@@ -1,3 +1,4 @@
+/// How the pixels of a rendition are encoded, besides its format.
 extension Rendition {
     /// Encoding options besides `format` and `quality`.
     public struct Encoding: Hashable, Sendable {
@@ -48,52 +49,6 @@ extension Rendition {
 
         /// Uses the format's defaults.
         public init() {}
-    }
-
-    /// A field that only some formats support. The raw value is its name in JSON.
-    package enum EncodingOption: String, CaseIterable, Sendable {
-        case quality, lossless, nearLossless, effort, progressive, chromaSubsampling, palette, maxBytes, animated
-        case keepProfile, keep
-
-        /// The formats that support the option, regardless of other options. `auto` counts as WebP; `source` is not
-        /// listed.
-        package var formats: [Format] {
-            switch self {
-            case .quality, .maxBytes, .keepProfile: [.jpeg, .png, .webp, .avif]
-            case .keep: [.jpeg, .png, .webp, .avif, .gif]
-            case .lossless: [.webp, .avif]
-            case .nearLossless: [.webp]
-            case .effort: [.png, .webp, .avif, .gif]
-            case .progressive: [.jpeg]
-            case .chromaSubsampling: [.jpeg, .avif]
-            case .palette: [.png]
-            case .animated: [.webp, .gif]
-            }
-        }
-    }
-
-    /// Why the option does not apply to this rendition, whether it is set or not; nil if it applies.
-    ///
-    /// `source` may turn out to be any format, so it accepts every option. Options that do not apply then have no
-    /// effect, except `maxBytes`, which is met or the job fails.
-    package func objection(to option: EncodingOption) -> String? {
-        guard format == .source || option.formats.contains(format == .auto ? .webp : format) else {
-            let words = option.formats.map(\.rawValue).joined(separator: ", ")
-            return "has no meaning for \(format.rawValue), only for \(words)"
-        }
-        if option == .keep, format == .gif, !encoding.keep.isSubset(of: [.copyright]) {
-            return "has no meaning for gif but copyright, which becomes a comment"
-        }
-        let isLosslessPNG = format == .png && !encoding.palette
-        switch option {
-        case .quality where isLosslessPNG: return "has no meaning for a png without palette, which is lossless"
-        case .quality where encoding.lossless: return "has no meaning for a lossless thumbnail"
-        case .nearLossless where encoding.lossless: return "has no meaning for a lossless thumbnail"
-        case .chromaSubsampling where encoding.lossless: return "has no meaning for a lossless thumbnail"
-        case .maxBytes where isLosslessPNG || encoding.lossless || encoding.nearLossless:
-            return "needs a quality that can be lowered, and a lossless thumbnail has none"
-        default: return nil
-        }
     }
 }
 

@@ -18,15 +18,6 @@ public struct Rendition: Hashable, Sendable {
         case outside
     }
 
-    /// The output format. `auto` is WebP in this version: small, widely supported, with alpha and animation. `source`
-    /// is the source's own format if thumbnails can be written in it.
-    public enum Format: String, CaseIterable, Sendable {
-        case auto, source, jpeg, png, webp, avif, gif
-
-        /// Reads `jpg` too, the usual file extension.
-        package init?(word: String) { self.init(rawValue: word == "jpg" ? "jpeg" : word) }
-    }
-
     package static let edgeRange = 1...16_383
     package static let qualityRange = 1...100
     package static let densityRange = 0.1...8.0

@@ -86,9 +86,9 @@ extension WebExchange {
     /// executes.
     static let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
     /// The types that no browser treats as a document.
-    static let harmless: Set = [
-        "image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/heif", "image/tiff", "image/jxl",
-    ]
+    static let harmless = Set(
+        PictureFormat.allCases.filter { !$0.isVector && $0.mediaType.hasPrefix("image/") }.map(\.mediaType)
+    )
 
     /// Serves the content, or the part of it that the request's conditions and range select.
     ///

@@ -18,9 +18,10 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         help: """
-            Comma-separated: lossless (WebP, AVIF); near-lossless, which adjusts pixels a little first, by the quality \
-            (WebP); progressive (JPEG); palette, of at most 256 colours (PNG); 4:4:4 or 4:2:0, the chroma subsampling \
-            (JPEG, AVIF; by the quality if not given). Repeatable.
+            Comma-separated: lossless (\(formats(.lossless))); near-lossless, which adjusts pixels a little first, by \
+            the quality (\(formats(.nearLossless))); progressive (\(formats(.progressive))); palette, of at most 256 \
+            colours (\(formats(.palette))); 4:4:4 or 4:2:0, the chroma subsampling (\(formats(.chromaSubsampling)); by \
+            the quality if not given). Repeatable.
             """.taking("choices"),
         completion: .list(Choice.allCases.map(\.rawValue)),
         transform: RenditionArgument.words
@@ -30,7 +31,7 @@ struct OutputOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: """
-            The effort, 1 (fast) to 9 (small), for PNG, WebP, AVIF and GIF. (default: the format's own)
+            The effort, 1 (fast) to 9 (small), for \(formats(.effort, " and ")). (default: the format's own)
             """.taking("effort")
     )
     var effort: Int?
@@ -41,7 +42,7 @@ struct OutputOptions: ParsableArguments {
     )
     var maxBytes: ByteCount?
 
-    @Flag(help: "Keep all frames of an animation, or show ten of a video (WebP, GIF).")
+    @Flag(help: "Keep all frames of an animation, or show ten of a video (\(formats(.animated))).")
     var animated = false
 
     /// What of the source's a thumbnail may keep: its metadata, by their names, or its colours.
@@ -83,3 +84,5 @@ struct OutputOptions: ParsableArguments {
         if !metadata.isEmpty { apply(.keep) { $0.encoding.keep = metadata } }
     }
 }
+
+private func formats(_ option: Rendition.EncodingOption, _ last: String = ", ") -> String { option.formatNames(last) }

@@ -5,14 +5,25 @@ import pathlib
 from fuzzing.fixtures import VIDEO_WEIGHTS
 
 SCHEMA = pathlib.Path(__file__).parents[3] / "proto-json/thumbnail-request.schema.json"
-FIELDS = json.loads(SCHEMA.read_text())["$defs"]["rendition"]["properties"]
+RENDITION = json.loads(SCHEMA.read_text())["$defs"]["rendition"]
+FIELDS = RENDITION["properties"]
 PLACES = [place for place in FIELDS["gravity"]["oneOf"][0]["enum"] if place not in ("entropy", "attention")]
-FORMATS = {  # field: formats that have it; `source` takes all
-    "effort": {"auto", "png", "webp", "avif", "gif", "source"}, "progressive": {"jpeg", "source"},
-    "palette": {"png", "source"}, "chromaSubsampling": {"jpeg", "avif", "source"},
-    "lossless": {"auto", "webp", "avif", "source"}, "nearLossless": {"auto", "webp", "source"},
-    "animated": {"auto", "webp", "gif", "source"}, "keepProfile": {"auto", "jpeg", "png", "webp", "avif", "source"},
-    "keep": {"auto", "jpeg", "png", "webp", "avif", "source"},
+
+
+def holds(rule, format):
+    """Whether the schema's rule about the format alone is true of it; None of any other rule."""
+    if "not" in rule:
+        return {None: None, True: False, False: True}[holds(rule["not"], format)]
+    fields = rule.get("properties", {})
+    if fields.keys() != {"format"}:
+        return None
+    return format in fields["format"].get("enum", [fields["format"].get("const")])
+
+
+# The fields that the schema restricts for a format.
+RESTRICTED = {
+    format: {field for rule in RENDITION["allOf"] if holds(rule["if"], format) for field in rule["then"]["properties"]}
+    for format in FIELDS["format"]["enum"]
 }
 # Of these fields the schema does not say enough: what they may be depends on others, or on the source.
 DRAWN = {
@@ -59,7 +70,7 @@ def rendition(rng, index, format, overlays):
     made["format"] = output
 
     def sometimes(share, field, draw):
-        if rng.random() < share and output in FORMATS.get(field, {output}):
+        if rng.random() < share and field not in RESTRICTED[output]:
             made[field] = draw()
 
     for field in sorted(FIELDS.keys() - DRAWN):

@@ -3,8 +3,36 @@ internal import CWebP
 internal import CameoModel
 internal import Foundation
 
-/// The chunks of a WebP file (https://developers.google.com/speed/webp/docs/riff_container).
-enum WebPContainer {
+/// WebP (https://developers.google.com/speed/webp/docs/riff_container) by libwebp or, for an animation, by libvips.
+enum WebPEncoder: FormatEncoder {
+    static func file(of picture: borrowing VipsPicture, _ encoding: Rendition.Encoding, quality: Int?) -> Data? {
+        let method = encoding.effort.map(method) ?? 4
+        guard let quality else { return lossless(picture, method: method) }
+        // A quality of 100 changes no pixel.
+        if encoding.nearLossless {
+            return picture.saved { cameo_vips_webpsave_near_lossless($0, $1, $2, Int32(quality), Int32(method)) }
+        }
+        // Damaged edges are noticed sooner than blurred colours: alpha stays lossless down to the default quality.
+        let alpha = min(100, quality + 20)
+        if picture.isPlainColor {
+            return picture.webP(quality: quality, alphaQuality: alpha, method: method, isLossless: false)
+        }
+        return picture.saved { cameo_vips_webpsave($0, $1, $2, Int32(quality), Int32(alpha), Int32(method)) }
+    }
+
+    static func lossless(_ picture: borrowing VipsPicture, method: Int) -> Data? {
+        // The quality is libvips' default for a lossless file.
+        if picture.isPlainColor {
+            return picture.webP(quality: 75, alphaQuality: 100, method: method, isLossless: true)
+        }
+        let colored = picture.colorBands < 3 ? picture.converted(to: VIPS_INTERPRETATION_sRGB) : nil
+        if let colored, colored.isPlainColor { return lossless(colored, method: method) }
+        return picture.saved { cameo_vips_webpsave_lossless($0, $1, $2, Int32(method)) }
+    }
+
+    /// Maps an effort of 1…9 to libwebp's 0…6.
+    static func method(effort: Int) -> Int { ((effort - 1) * 6 + 4) / 8 }
+
     private struct Chunk {
         let name: String
         let payload: [UInt8]
@@ -28,15 +56,8 @@ enum WebPContainer {
 
     private static let metadataNames: Set<String> = ["EXIF", "XMP ", "ICCP"]
 
-    /// The same picture with this metadata and no other. `size` is the canvas size. Nil if this is not a WebP file.
-    ///
     /// libvips 8.14.1 adds an EXIF chunk of its own, 220 bytes, to every WebP, even if told to strip.
-    static func replacingMetadata(
-        of file: Data,
-        by metadata: KeptMetadata,
-        size: PixelSize,
-        hasAlpha: Bool
-    ) -> Data? {
+    static func adding(_ metadata: KeptMetadata, to file: Data, size: PixelSize, hasAlpha: Bool) -> Data? {
         guard let chunks = chunks(of: file) else { return nil }
         var body = chunks.filter { !metadataNames.contains($0.name) }
         guard body.count < chunks.count || !metadata.isEmpty else { return file }
@@ -78,20 +99,20 @@ enum WebPContainer {
 }
 
 extension VipsPicture {
-    /// Whether ``webP(quality:alphaQuality:effort:isLossless:)`` can encode the picture: it is in colour, and no animation.
-    var isPlainColor: Bool { colorBands == 3 && vips_image_get_typeof(image, VIPS_META_PAGE_HEIGHT) == 0 }
+    /// Whether ``webP(quality:alphaQuality:method:isLossless:)`` can encode the picture: it is in colour, and no animation.
+    fileprivate var isPlainColor: Bool { colorBands == 3 && vips_image_get_typeof(image, VIPS_META_PAGE_HEIGHT) == 0 }
 
     /// The picture as a WebP file without metadata, with the same pixels as from libvips' saver, which takes a fifth longer for
     /// a thumbnail of 256 pixels: two threads hand each other every few rows.
-    /// `quality` is 0…100, of a lossless file how hard libwebp tries; `effort` is 0…6, libwebp's method. Nil if the picture
-    /// could not be computed, or if libwebp refused it.
-    func webP(quality: Int, alphaQuality: Int, effort: Int, isLossless: Bool) -> Data? {
+    /// `quality` is 0…100, of a lossless file how hard libwebp tries. Nil if the picture could not be computed, or if libwebp
+    /// refused it.
+    fileprivate func webP(quality: Int, alphaQuality: Int, method: Int, isLossless: Bool) -> Data? {
         var settings = WebPConfig()
         var picture = WebPPicture()
         guard let pixels = materialized(), let start = vips_image_get_data(pixels.image),
             WebPConfigPreset(&settings, WEBP_PRESET_DEFAULT, Float(quality)) != 0, WebPPictureInit(&picture) != 0
         else { return nil }
-        settings.method = Int32(effort)
+        settings.method = Int32(method)
         settings.alpha_quality = Int32(alphaQuality)
         settings.lossless = isLossless ? 1 : 0
         // Also the colours of transparent pixels.
