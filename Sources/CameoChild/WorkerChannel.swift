@@ -9,11 +9,9 @@ internal import Glibc
 package struct WorkerChannel: Sendable {
     private let socket = RendererProtocol.socketDescriptor
 
-    package init() {}
-
     /// Waits for a job with the files of its source and, in the job's order, of its overlays. Nil if the worker has
     /// closed the socket.
-    package func receiveJob() throws -> (job: JobMessage, source: OpenFile, overlays: [OpenFile])? {
+    private func receiveJob() throws -> (job: JobMessage, source: OpenFile, overlays: [OpenFile])? {
         var start = [UInt8](repeating: 0, count: FrameHeader.byteCount)
         var descriptors = [Int32](repeating: -1, count: CAMEO_MAXIMUM_DESCRIPTORS)
         var descriptorCount = 0
@@ -32,6 +30,29 @@ package struct WorkerChannel: Sendable {
             throw MalformedMessage("a job with \(job.overlays.count) overlays came with \(files.count) descriptors")
         }
         return (job, source, Array(files.dropFirst()))
+    }
+
+    /// Says what the child is, and answers one job after another until the worker hangs up. The hook may answer for a source
+    /// instead; tests misbehave through it. Ends the program if the worker cannot be understood.
+    package static func serve(
+        _ program: String,
+        _ hello: HelloMessage,
+        hook: (OpenFile) -> RefusalMessage?,
+        answer: (JobMessage, OpenFile, [OpenFile], WorkerChannel) throws -> Void
+    ) {
+        let channel = WorkerChannel()
+        do {
+            try channel.send(hello)
+            while let (job, source, overlays) = try channel.receiveJob() {
+                if let refusal = hook(source) {
+                    try channel.send(refusal)
+                } else {
+                    try answer(job, source, overlays, channel)
+                }
+            }
+        } catch {
+            Refusal.end("\(program): \(error)")
+        }
     }
 
     package func send(_ message: some RenderMessage) throws(Errno) {

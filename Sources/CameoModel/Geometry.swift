@@ -79,6 +79,8 @@ package struct RenderLimits: Hashable, Sendable {
     package var animatedPixels = 100_000_000
     /// Bytes of an SVG, whose dimensions say little about the memory that it needs: `image.tooManyPixels`.
     package var drawingBytes = 10 << 20
+    /// Bytes of one encoded rendition, and of all of a job, which the worker holds at once: `render.tooManyBytes`.
+    package var outputBytes = 64 << 20, totalOutputBytes = 128 << 20
 
     /// Bands per pixel of a source (colour, alpha, and a TIFF's extra channels): `image.unsupportedFormat`.
     package static let bands = 16

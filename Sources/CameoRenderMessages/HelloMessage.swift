@@ -15,16 +15,12 @@ package import Glibc
 /// One job runs at a time. The parent trusts no answer: it checks lengths, counts, dimensions and magic bytes.
 package enum RendererProtocol {
     /// The protocol version, raised with every change that an older peer would misread.
-    package static let version = 6
+    package static let version = 7
     package static let socketDescriptor: Int32 = 3
     /// The first part of every renderer version, raised when the pixels that Cameo makes of a picture change.
     package static let imagingVersion = "cameo-6"
     /// The most bytes of a message's JSON text.
     package static let maximumMessageBytes = 1 << 20
-    /// The most bytes of one encoded rendition, unless the job sets a lower limit.
-    package static let maximumOutputBytes = 64 << 20
-    /// The most bytes of all renditions of a job, unless the job sets a lower limit.
-    package static let maximumTotalOutputBytes = 128 << 20
 }
 
 /// The renderer's first message: it is ready, and describes itself.

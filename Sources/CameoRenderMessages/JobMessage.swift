@@ -13,23 +13,16 @@ package struct JobMessage: RenderMessage, Hashable {
     package let limits: RenderLimits
     /// Whether a truncated source is rendered as far as it goes.
     package let toleratesTruncation: Bool
-    /// The most bytes of one encoded rendition; the worker accepts no more.
-    package let maximumOutputBytes: Int
-    /// The most bytes of all encoded renditions together.
-    package let maximumTotalOutputBytes: Int
 
     package init(
         renditions: [Rendition],
         overlays: [String] = [],
         kinds: [SourceKind],
         limits: RenderLimits = RenderLimits(),
-        toleratesTruncation: Bool = false,
-        maximumOutputBytes: Int = RendererProtocol.maximumOutputBytes,
-        maximumTotalOutputBytes: Int = RendererProtocol.maximumTotalOutputBytes
+        toleratesTruncation: Bool = false
     ) {
         (self.renditions, self.overlays, self.kinds, self.limits) = (renditions, overlays, kinds, limits)
-        (self.toleratesTruncation, self.maximumOutputBytes) = (toleratesTruncation, maximumOutputBytes)
-        self.maximumTotalOutputBytes = maximumTotalOutputBytes
+        self.toleratesTruncation = toleratesTruncation
     }
 
     package init(json: JSONValue) throws(MalformedMessage) {
@@ -50,8 +43,6 @@ package struct JobMessage: RenderMessage, Hashable {
         }
         limits = try RenderLimits(try MessageReader(try reader.value("limits")))
         toleratesTruncation = try reader.bool("toleratesTruncation")
-        maximumOutputBytes = try reader.integer("maximumOutputBytes", in: 1...Int.max)
-        maximumTotalOutputBytes = try reader.integer("maximumTotalOutputBytes", in: 1...Int.max)
     }
 
     package var json: JSONValue {
@@ -61,8 +52,6 @@ package struct JobMessage: RenderMessage, Hashable {
             "kinds": .array(kinds.map { .string($0.rawValue) }),
             "limits": limits.json,
             "toleratesTruncation": .bool(toleratesTruncation),
-            "maximumOutputBytes": .integer(Int64(maximumOutputBytes)),
-            "maximumTotalOutputBytes": .integer(Int64(maximumTotalOutputBytes)),
         ])
     }
 }
@@ -71,7 +60,7 @@ extension RenderLimits {
     private static var members: [(name: String, path: WritableKeyPath<RenderLimits, Int>)] {
         [
             ("pixels", \.pixels), ("edge", \.edge), ("frames", \.frames), ("animatedPixels", \.animatedPixels),
-            ("drawingBytes", \.drawingBytes),
+            ("drawingBytes", \.drawingBytes), ("outputBytes", \.outputBytes), ("totalOutputBytes", \.totalOutputBytes),
         ]
     }
 

@@ -14,19 +14,10 @@ package enum RenderService {
         let sandbox = startup.run { load(allowing: formats) }
         let hasRun = VipsLibrary.run {
             guard cameo_take_crash_stack() == 0 else { Refusal.end("cameo-renderer cannot set a stack for crashes") }
-            let channel = WorkerChannel()
-            do {
-                let version = "\(RendererProtocol.imagingVersion) libvips-\(VipsLibrary.version)"
-                try channel.send(HelloMessage(rendererVersion: version, sandbox: sandbox, lacks: FormatTrial.lacks()))
-                while let (job, source, overlays) = try channel.receiveJob() {
-                    if let refusal = hook(source) {
-                        try channel.send(refusal)
-                    } else {
-                        try answer(job, source, overlays, formats, channel)
-                    }
-                }
-            } catch {
-                Refusal.end("cameo-renderer: \(error)")
+            let version = "\(RendererProtocol.imagingVersion) libvips-\(VipsLibrary.version)"
+            let hello = HelloMessage(rendererVersion: version, sandbox: sandbox, lacks: FormatTrial.lacks())
+            WorkerChannel.serve("cameo-renderer", hello, hook: hook) { job, source, overlays, channel in
+                try answer(job, source, overlays, formats, channel)
             }
         }
         guard hasRun else { Refusal.end("cameo-renderer cannot start a thread") }
@@ -62,12 +53,12 @@ package enum RenderService {
     /// The refusal if renditions of these sizes, in bytes, exceed the limits; nil if they do not.
     private static func refusal(of counts: [Int], _ job: JobMessage) -> RefusalMessage? {
         let total = counts.reduce(0, +)
-        if let large = counts.first(where: { $0 > job.maximumOutputBytes }) {
-            let words = "becomes a rendition of \(large) bytes, over the limit of \(job.maximumOutputBytes)"
+        if let large = counts.first(where: { $0 > job.limits.outputBytes }) {
+            let words = "becomes a rendition of \(large) bytes, over the limit of \(job.limits.outputBytes)"
             return RefusalMessage(.tooManyBytes, predicate: words)
         }
-        guard total > job.maximumTotalOutputBytes else { return nil }
-        let words = "becomes renditions of \(total) bytes in total, over the limit of \(job.maximumTotalOutputBytes)"
+        guard total > job.limits.totalOutputBytes else { return nil }
+        let words = "becomes renditions of \(total) bytes in total, over the limit of \(job.limits.totalOutputBytes)"
         return RefusalMessage(.tooManyBytes, predicate: words)
     }
 

@@ -17,25 +17,15 @@ final class JobDesk: Sendable {
         state = Mutex(DeskState(slots: doorbells.count, patience: patience))
     }
 
-    func newID() -> RenderTicket.ID { state.withLock { $0.newID() } }
+    /// Changes the state, and does what follows of it.
+    func change(_ change: (inout DeskState) -> DeskState.Action) { carryOut(state.withLock { change(&$0) }) }
 
-    func submit(_ ticket: RenderTicket) { carryOut(state.withLock { $0.submit(ticket) }) }
-
-    func cancel(_ id: RenderTicket.ID) { carryOut(state.withLock { $0.cancel(id) }) }
-
-    func shutDown() { carryOut(state.withLock { $0.shutDown() }) }
-
-    func expectEnd() { state.withLock { $0.isEnding = true } }
-
-    func note(_ greeting: HelloMessage) { state.withLock { $0.greeting = greeting } }
+    /// Asks or tells what has no consequences.
+    func with<Value: Sendable>(_ body: (inout DeskState) -> Value) -> Value { state.withLock { body(&$0) } }
 
     subscript<Value: Sendable>(dynamicMember path: KeyPath<DeskState, Value>) -> Value {
         state.withLock { $0[keyPath: path] }
     }
-
-    func isCancelled(_ id: RenderTicket.ID) -> Bool { state.withLock { $0.isCancelled(id) } }
-
-    func next(for slot: Int) -> RenderTicket? { state.withLock { $0.next(for: slot) } }
 
     func slot(_ slot: Int, became newState: DeskState.Slot) {
         carryOut(state.withLock { $0.slot(slot, became: newState) })
@@ -62,8 +52,6 @@ final class JobDesk: Sendable {
         }
         for waiter in waiters { waiter.resume() }
     }
-
-    func count(_ change: (inout RendererStatistics) -> Void) { state.withLock { change(&$0.statistics) } }
 
     var statistics: RendererStatistics {
         state.withLock { state in
@@ -112,9 +100,7 @@ struct RenderTicket: Sendable {
             overlays: names,
             kinds: request.kinds,
             limits: configuration.limits,
-            toleratesTruncation: configuration.toleratesTruncation,
-            maximumOutputBytes: configuration.maximumOutputBytes,
-            maximumTotalOutputBytes: configuration.maximumTotalOutputBytes
+            toleratesTruncation: configuration.toleratesTruncation
         )
     }
 }

@@ -55,7 +55,7 @@ struct RenderAttempt {
 
             child.errors.drain()
             if watch.isReady(doorbell.descriptor) { doorbell.silence() }
-            if desk.isCancelled(ticket.id) {
+            if desk.with({ $0.isCancelled(ticket.id) }) {
                 child.killAndReap()
                 return (.failure(CancellationError()), .killed)
             }

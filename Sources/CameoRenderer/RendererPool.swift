@@ -31,27 +31,28 @@ package final class RendererPool: Sendable {
                 }
             } catch {
                 for unstarted in index..<count { desk.slot(unstarted, became: .ended) }
-                desk.shutDown()
+                desk.change { $0.shutDown() }
                 throw RendererUnavailable(description: "cannot start the thread of renderer \(index): \(error)")
             }
         }
     }
 
-    deinit { desk.shutDown() }
+    deinit { desk.change { $0.shutDown() } }
 
     /// Makes all renditions of a picture, or none. The clock is stopped while the picture waits for a renderer.
     ///
     /// - Throws: `JobFailure` of stage `render`, or `CancellationError` if the task is cancelled or the pool shut down
     ///   (the child is then killed at once).
     package func render(_ request: RenderRequest, clock: WorkClock) async throws -> RenderedPicture {
-        let id = desk.newID()
+        let id = desk.with { $0.newID() }
         clock.beginWait()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                desk.submit(RenderTicket(id: id, request: request, clock: clock, continuation: continuation))
+                let ticket = RenderTicket(id: id, request: request, clock: clock, continuation: continuation)
+                desk.change { $0.submit(ticket) }
             }
         } onCancel: {
-            desk.cancel(id)
+            desk.change { $0.cancel(id) }
         }
     }
 
@@ -104,12 +105,12 @@ package final class RendererPool: Sendable {
 
     /// Expects the worker to be stopped: if a child is now ended by a foreign signal, its picture is not blamed and
     /// `render` throws `CancellationError`. Whoever stops a worker may signal all its processes at once.
-    package func expectEnd() { desk.expectEnd() }
+    package func expectEnd() { desk.with { $0.isEnding = true } }
 
     /// Ends every child with whatever it renders, and returns when all are reaped. Later calls of `render` throw
     /// `CancellationError`.
     package func shutdown() async {
-        desk.shutDown()
+        desk.change { $0.shutDown() }
         await desk.allSlotsEnded()
     }
 }
@@ -168,11 +169,6 @@ package struct RendererConfiguration: Sendable {
     package var allowedFormats: Set<PictureFormat> = []
     /// Whether a process without all layers of the lock-down is rejected.
     package var requiresSandbox = false
-    /// The most bytes that a process may return for one rendition.
-    package var maximumOutputBytes = RendererProtocol.maximumOutputBytes
-    /// The most bytes that it may return for all renditions of a job, which the worker holds at once.
-    package var maximumTotalOutputBytes = RendererProtocol.maximumTotalOutputBytes
-
     /// Whether the processes are `cameo-frames`, whose picture may be smaller than the video, and a roll of frames.
     var makesFrames = false
 

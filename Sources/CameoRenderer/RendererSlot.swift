@@ -35,7 +35,7 @@ struct RendererSlot: ~Copyable {
             // A start costs as much processor time as a picture or two, so a spare is started only shortly before it is
             // needed or while the slot is idle.
             if (current?.pictures ?? 0) >= max(8, configuration.recycleAfterPictures - 8) { prepareSpare() }
-            if let ticket = desk.next(for: index) {
+            if let ticket = desk.with({ $0.next(for: index) }) {
                 idleUse = nil
                 serve(ticket)
             } else {
@@ -62,7 +62,7 @@ struct RendererSlot: ~Copyable {
         case .killed: retire(child) { $0.killed += 1 }
         case .died: retire(child) { $0.crashed += 1 }
         }
-        desk.count { if case .success = outcome { $0.pictures += 1 } }
+        if case .success = outcome { desk.with { $0.statistics.pictures += 1 } }
         desk.finish(ticket, in: index, outcome)
     }
 
@@ -72,7 +72,7 @@ struct RendererSlot: ~Copyable {
         guard let seen = current?.scopes, !seen.isSubset(of: ticket.request.scopes) else { return nil }
         retire(current.take()) { $0.recycled += 1 }
         while !prepareChild() {
-            if desk.isCancelled(ticket.id) { return CancellationError() }
+            if desk.with({ $0.isCancelled(ticket.id) }) { return CancellationError() }
             guard failedStarts < Self.startsBeforeBroken else {
                 return RenderFailure.cannotStart("no replacement could be started", source: ticket.request.name)
             }
@@ -123,9 +123,9 @@ struct RendererSlot: ~Copyable {
         guard var child else { return }
         let pid = child.pid
         child.killAndReap()
-        desk.count { statistics in
-            statistics.processes.remove(pid)
-            note(&statistics)
+        desk.with { desk in
+            desk.statistics.processes.remove(pid)
+            note(&desk.statistics)
         }
     }
 
@@ -143,7 +143,7 @@ struct RendererSlot: ~Copyable {
                 watch.wait(milliseconds: deadline.pollMilliseconds)
                 if watch.isReady(doorbell.descriptor) { doorbell.silence() }
             }
-            if let greeting = current?.greeting { desk.note(greeting) }
+            if let greeting = current?.greeting { desk.with { $0.greeting = greeting } }
             return true
         } catch {
             backOff(after: error)
@@ -173,9 +173,9 @@ struct RendererSlot: ~Copyable {
         do throws(Errno) {
             let child = try RendererChild(configuration)
             let pid = child.pid
-            desk.count { statistics in
-                statistics.spawned += 1
-                statistics.processes.insert(pid)
+            desk.with { desk in
+                desk.statistics.spawned += 1
+                desk.statistics.processes.insert(pid)
             }
             return child
         } catch {

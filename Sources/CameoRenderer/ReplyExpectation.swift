@@ -21,17 +21,18 @@ struct ReplyExpectation {
             throw MalformedMessage("the renditions are not those requested")
         }
         let total = picture.renditions.reduce(0) { $0 + $1.byteCount }
-        guard total <= configuration.maximumTotalOutputBytes else {
-            let limit = configuration.maximumTotalOutputBytes
+        let limits = configuration.limits
+        guard total <= limits.totalOutputBytes else {
+            let limit = limits.totalOutputBytes
             throw MalformedMessage("renditions of \(total) bytes in total are over the limit of \(limit)")
         }
         for (rendition, made) in zip(renditions, picture.renditions) {
-            let limit = min(rendition.encoding.maxBytes ?? .max, configuration.maximumOutputBytes)
+            let limit = min(rendition.encoding.maxBytes ?? .max, limits.outputBytes)
             guard made.byteCount <= limit else {
                 throw MalformedMessage("a rendition of \(made.byteCount) bytes is over the limit of \(limit)")
             }
             let mayMove = rendition.encoding.animated && made.format.isAnimatable && picture.source.isAnimated
-            let frames = mayMove ? min(picture.source.pages, configuration.limits.frames) : 1
+            let frames = mayMove ? min(picture.source.pages, limits.frames) : 1
             guard made.frames <= (configuration.makesFrames ? rendition.storyboard?.tiles ?? 1 : frames) else {
                 throw MalformedMessage("a rendition has \(made.frames) frames")
             }
@@ -39,7 +40,7 @@ struct ReplyExpectation {
             let mayHave =
                 configuration.makesFrames
                 ? size.pixels <= picture.source.width * picture.source.height
-                : rendition.mayHave(size, of: picture.source, configuration.limits)
+                : rendition.mayHave(size, of: picture.source, limits)
             guard mayHave else {
                 throw MalformedMessage("a rendition of \(size) pixels does not match the request")
             }
@@ -47,7 +48,7 @@ struct ReplyExpectation {
     }
 
     func check(_ bytes: Data, of rendition: EncodedRendition) throws(MalformedMessage) {
-        guard PictureFormat(sniffing: bytes)?.rawValue == rendition.format.rawValue else {
+        guard PictureFormat(sniffing: bytes) == rendition.format.traits.picture else {
             throw MalformedMessage("the bytes of a rendition are not \(rendition.format.rawValue)")
         }
         guard let found = EncodedPicture(bytes, rendition.format) else {

@@ -4,6 +4,7 @@ package import CameoSystem
 internal import Glibc
 internal import Synchronization
 
+/// Thumbnails of videos, whose frames another program makes.
 extension RendererPool {
     /// Makes all renditions of a picture or of a video, or none; see ``render(_:clock:)``. Each moment of a video that the
     /// renditions name is decoded once.
@@ -18,23 +19,23 @@ extension RendererPool {
         }
         let renditions = request.renditions
         var made: [Int: EncodedRendition] = [:]
-        var last: (picture: RenderedPicture, frame: VideoFrames.Frame)?
+        var last: (picture: RenderedPicture, frame: RenderedPicture)?
         for indices in Dictionary(grouping: renditions.indices, by: { VideoMoment(renditions[$0]) }).values {
             var part = request
             part.renditions = indices.map { renditions[$0] }
             let frame = try await frames.frame(for: part, loading: parts, clock)
-            (part.source, part.kind) = (frame.file, .video)
+            (part.source, part.kind) = (try VideoFrames.file(of: frame, named: request.name), .video)
             let picture = try await render(part, clock: clock)
             for (index, var rendition) in zip(indices, picture.renditions) {
-                rendition.source = frame.facts
+                rendition.source = frame.source
                 made[index] = rendition
             }
             last = (picture, frame)
         }
         guard let last else { preconditionFailure("a request has renditions") }
         let all = renditions.indices.compactMap { made[$0] }
-        var picture = RenderedPicture(source: last.frame.facts, isTruncated: false, renditions: all)
-        picture.rendererVersion = Self.version(last.picture.rendererVersion, last.frame.version)
+        var picture = RenderedPicture(source: last.frame.source, isTruncated: false, renditions: all)
+        picture.rendererVersion = Self.version(last.picture.rendererVersion, last.frame.rendererVersion)
         return picture
     }
 
@@ -61,13 +62,6 @@ package final class VideoFrames: Sendable {
         var isShutDown = false
     }
 
-    /// A PNG for a renderer, the facts of the video, and the version of what made it.
-    struct Frame {
-        let file: OpenFile
-        let facts: PictureFacts
-        let version: String
-    }
-
     private let configuration: RendererConfiguration
     private let state = Mutex(State())
 
@@ -75,8 +69,7 @@ package final class VideoFrames: Sendable {
     package init(_ configuration: RendererConfiguration) {
         var configuration = configuration
         // A frame may be 16 megapixels, at 16 bits a channel 8.
-        configuration.maximumOutputBytes = RendererProtocol.maximumOutputBytes
-        configuration.maximumTotalOutputBytes = RendererProtocol.maximumOutputBytes
+        configuration.limits.totalOutputBytes = configuration.limits.outputBytes
         configuration.toleratesTruncation = false
         configuration.allowedFormats = []
         configuration.makesFrames = true
@@ -87,7 +80,7 @@ package final class VideoFrames: Sendable {
     /// was missing.
     private static let idleTries = 3
 
-    /// The frame of which the renditions, at least one and all of the same moment, are made. `parts` loads what is missing of
+    /// The frame of which the renditions, at least one and all of the same moment, are made, as a PNG. `parts` loads what is missing of
     /// the source; nil if nothing is.
     ///
     /// - Throws: `JobFailure`, of stage `render` if not by `parts`, or `CancellationError`.
@@ -95,7 +88,7 @@ package final class VideoFrames: Sendable {
         for request: RenderRequest,
         loading parts: (any VideoParts)?,
         _ clock: WorkClock
-    ) async throws -> Frame {
+    ) async throws -> RenderedPicture {
         let name = request.name
         var wanted = RenderRequest([.frame(for: request.renditions)], of: request.source, named: name)
         wanted.kind = parts == nil ? .video : .partialVideo
@@ -104,7 +97,7 @@ package final class VideoFrames: Sendable {
         var idleTries = 0
         while true {
             do {
-                return try Self.frame(try await pool.render(wanted, clock: clock), named: name)
+                return try await pool.render(wanted, clock: clock)
             } catch let missing as MissingBytes {
                 let isMore = try await parts?.load(missing.offsets, clock) ?? false
                 idleTries = isMore ? 0 : idleTries + 1
@@ -115,10 +108,10 @@ package final class VideoFrames: Sendable {
         }
     }
 
-    private static func frame(_ picture: RenderedPicture, named name: String) throws(JobFailure) -> Frame {
+    /// A frame as a file for a renderer.
+    static func file(of frame: RenderedPicture, named name: String) throws(JobFailure) -> OpenFile {
         do throws(Errno) {
-            let file = try OpenFile.memory(containing: picture.renditions[0].bytes)
-            return Frame(file: file, facts: picture.source, version: picture.rendererVersion)
+            return try OpenFile.memory(containing: frame.renditions[0].bytes)
         } catch {
             throw JobFailure(
                 .renderFailed,

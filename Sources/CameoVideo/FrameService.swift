@@ -13,14 +13,9 @@ package enum FrameService {
             cameo_video_start()
             return ChildNeeds()
         }
-        let channel = WorkerChannel()
-        do {
-            try channel.send(HelloMessage(rendererVersion: Self.version, sandbox: sandbox))
-            while let (job, source, _) = try channel.receiveJob() {
-                if let refusal = hook(source) { try channel.send(refusal) } else { try answer(job, source, channel) }
-            }
-        } catch {
-            Refusal.end("cameo-frames: \(error)")
+        let hello = HelloMessage(rendererVersion: Self.version, sandbox: sandbox)
+        WorkerChannel.serve("cameo-frames", hello, hook: hook) { job, source, _, channel in
+            try answer(job, source, channel)
         }
     }
 
@@ -31,14 +26,7 @@ package enum FrameService {
         guard let container = VideoContainer(sniffing: source), let wanted = job.renditions.first,
             job.renditions.count == 1, let kind = job.kinds.first, job.kinds.count == 1, kind.isVideo
         else { return try channel.send(RefusalMessage(.failed, predicate: "is not a job for cameo-frames")) }
-        let frame = VideoFrame(
-            of: source,
-            holding: kind,
-            in: container,
-            for: wanted,
-            job.limits,
-            maximumBytes: job.maximumOutputBytes
-        )
+        let frame = VideoFrame(of: source, holding: kind, in: container, for: wanted, job.limits)
         if let refusal = frame.refusal { return try channel.send(refusal) }
         guard let codec = frame.codec else {
             return try channel.send(RefusalMessage(.failed, predicate: "has a codec without a name"))

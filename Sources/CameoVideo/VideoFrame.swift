@@ -19,8 +19,7 @@ struct VideoFrame {
         holding kind: SourceKind,
         in container: VideoContainer,
         for wanted: Rendition,
-        _ limits: RenderLimits,
-        maximumBytes: Int
+        _ limits: RenderLimits
     ) {
         var frame = cameo_video_frame()
         var wish = cameo_video_wish()
@@ -45,7 +44,7 @@ struct VideoFrame {
         }
         wish.maximum_pixels = Int64(limits.pixels)
         wish.maximum_edge = Int32(clamping: limits.edge)
-        wish.maximum_bytes = maximumBytes
+        wish.maximum_bytes = limits.outputBytes
         wish.has_holes = kind == .partialVideo
         let names = [container.demuxer, Self.decoders { !$0.isOnlyOfCovers }, Self.decoders { _ in true }]
         let texts = names.map { strdup($0) }

@@ -15,22 +15,26 @@ struct DeskTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var ids: [RenderTicket.ID] = []
             for rank in [nil, 7, nil, 3, 7] as [Int64?] {
-                let id = desk.newID()
+                let id = desk.with { $0.newID() }
                 ids.append(id)
                 group.addTask {
                     _ = try? await withCheckedThrowingContinuation { continuation in
                         var request = RenderRequest([], of: source, named: "picture")
                         request.rank = rank
-                        desk.submit(
-                            RenderTicket(id: id, request: request, clock: WorkClock(), continuation: continuation)
+                        let ticket = RenderTicket(
+                            id: id,
+                            request: request,
+                            clock: WorkClock(),
+                            continuation: continuation
                         )
+                        desk.change { $0.submit(ticket) }
                         submission.yield()
                     }
                 }
                 await submissions.next()
             }
             var taken: [RenderTicket.ID] = []
-            while let ticket = desk.next(for: 0) {
+            while let ticket = desk.with({ $0.next(for: 0) }) {
                 taken.append(ticket.id)
                 desk.finish(ticket, in: 0, .failure(CancellationError()))
             }

@@ -44,15 +44,14 @@ struct MessageTests {
         ]
         var limits = RenderLimits()
         (limits.pixels, limits.edge, limits.frames, limits.animatedPixels, limits.drawingBytes) = (1, 2, 3, 4, 5)
+        (limits.outputBytes, limits.totalOutputBytes) = (6, 7)
         try back(
             JobMessage(
                 renditions: renditions,
                 overlays: ["file:///a.png"],
                 kinds: [.file, .initials],
                 limits: limits,
-                toleratesTruncation: true,
-                maximumOutputBytes: 6,
-                maximumTotalOutputBytes: 7
+                toleratesTruncation: true
             )
         )
         let source = PictureFacts(format: .jpeg, width: 5, height: 6, pages: 7, hasAlpha: true)
