@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The entry points.
+
 void cameo_video_start(void) {
     av_log_set_level(AV_LOG_QUIET);
 }

@@ -4,6 +4,8 @@
 #include <libavutil/intreadwrite.h>
 #include <string.h>
 
+// Which pictures of a file are covers, and which of several is shown.
+
 bool video_is_cover(const AVStream *stream) {
     return stream->disposition & AV_DISPOSITION_ATTACHED_PIC && stream->attached_pic.size > 0;
 }

@@ -2,6 +2,7 @@ internal import CHEIF
 internal import CVips
 internal import CameoModel
 
+/// What the pixels of HEIF and AVIF mean, where libvips takes them for something else.
 extension HEIFItem {
     /// The picture with the values that its file means, of which libvips has others.
     func understood(_ picture: borrowing VipsPicture, in file: UnsafeRawBufferPointer) -> VipsPicture? {

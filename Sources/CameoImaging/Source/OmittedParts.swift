@@ -1,6 +1,7 @@
 internal import CameoModel
 internal import Glibc
 
+/// What a source has that thumbnails leave out.
 extension SourceReader {
     /// The parts of the source that renditions leave out, from the header of a page.
     func omittedParts(_ header: borrowing VipsPicture) -> [PictureFacts.Part] {

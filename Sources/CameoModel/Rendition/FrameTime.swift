@@ -1,3 +1,4 @@
+/// The moment of a video, and how it is spelled.
 extension Rendition {
     /// The moment of a video that a rendition shows.
     public enum FrameTime: Hashable, Sendable {

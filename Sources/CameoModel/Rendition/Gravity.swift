@@ -1,3 +1,4 @@
+/// Positions, points, areas and turns of a picture; and a rendition in one word.
 extension Rendition {
     /// A position in a rectangle.
     public enum Gravity: Hashable, Sendable {

@@ -1,5 +1,6 @@
 internal import CameoSystem
 
+/// Effects, watermarks and colours.
 extension Rendition {
     /// Effects applied after resizing.
     public struct Look: Hashable, Sendable {

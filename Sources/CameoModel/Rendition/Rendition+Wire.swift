@@ -1,3 +1,4 @@
+/// Renditions in JSON.
 extension Rendition {
     package static let fields =
         ["name", "width", "height", "fit", "withoutEnlargement", "gravity"]
