@@ -5,41 +5,27 @@ internal import Foundation
 // DESIGN. What records of a kind have is what rows of its table have (``RecordKind/fields``): there each column is named once, in
 // an order. Statements about a row are made of these names, and its values follow in their order.
 
-/// What goes over the columns of a row, in their order.
-package protocol ColumnPass {
-    mutating func callAsFunction<Value: SQLColumn>(_ value: inout Value) throws
-    mutating func callAsFunction<Value: SQLColumn>(_ value: inout Value?) throws
-}
-
-/// Takes the values.
-struct ColumnValues: ColumnPass {
-    private(set) var values: [(any SQLBindable)?] = []
-
-    init() { values.reserveCapacity(24) }
-
-    mutating func callAsFunction<Value: SQLColumn>(_ value: inout Value) { values.append(value) }
-    mutating func callAsFunction<Value: SQLColumn>(_ value: inout Value?) { values.append(value) }
-}
-
-/// Reads them from a row that a statement selected in this order.
-struct ColumnReading<Row: QueueRow>: ColumnPass {
-    let row: Row
+/// Reads the columns of a row that a statement selected in the order in which they are read.
+struct RowColumns<Row: QueueRow> {
+    private let row: Row
     private var place = 0
 
     init(_ row: Row) { self.row = row }
 
-    mutating func callAsFunction<Value: SQLColumn>(_ value: inout Value) throws {
-        value = try row[place]
-        place += 1
+    @inline(__always) mutating func next<Value: SQLReadable>() throws -> Value {
+        defer { place += 1 }
+        return try row[place]
     }
-    mutating func callAsFunction<Value: SQLColumn>(_ value: inout Value?) throws {
-        value = try row[place]
-        place += 1
+    @inline(__always) mutating func next<Value: SQLReadable>() throws -> Value? {
+        defer { place += 1 }
+        return try row[place]
+    }
+    /// A number as it is (``QueueRow/integer(_:)``).
+    @inline(__always) mutating func number() throws -> Int64? {
+        defer { place += 1 }
+        return try row.integer(place)
     }
 }
-
-/// What a row has that is read and written as a whole.
-package typealias SQLColumn = SQLBindable & SQLReadable
 
 extension [String] {
     package var list: String { joined(separator: ", ") }
@@ -53,23 +39,14 @@ extension [String] {
     package var replacement: String { map { "\($0) = excluded.\($0)" }.list }
 }
 
-/// A number that names its row in another statement, and is read as it is.
-struct RowNumber: SQLColumn {
-    var number: Int64
-    var sqlValue: SQLValue { .integer(number) }
-    static func read(_ column: Int, of row: some QueueRow) throws -> RowNumber? {
-        try row.integer(column).map(RowNumber.init)
-    }
-}
-
-extension JobState: SQLColumn {
+extension JobState: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .integer(Int64(code)) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> JobState? {
         try Int.read(column, of: row).map(JobState.init(code:))
     }
 }
 
-extension Refresh: SQLColumn {
+extension Refresh: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .integer(Int64(code)) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> Refresh? {
         try Int.read(column, of: row).map(Refresh.init(code:))

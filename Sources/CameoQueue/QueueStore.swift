@@ -311,7 +311,7 @@ extension QueueStore {
         let new = try NewJob(request)
         let blob = try await prepare(data, digest: digest, mediaType: nil)
         try await commit(.holding(claim)) { db in
-            _ = try db.task(of: claim)
+            var task = try db.task(of: claim)
             try blob.insert(db)
             try db.need(digest.hex, for: claim.jobID)
             // The row stays, without its bytes, to tell the producer the job's id.
@@ -320,7 +320,8 @@ extension QueueStore {
                 "UPDATE accepted SET unique_key = ?1, thumbnails = ?2 WHERE id = ?3",
                 [new.key?.text, new.thumbnails, claim.jobID]
             )
-            try db.rename(claim, to: new.key?.text)
+            task.uniqueKey = new.key?.text
+            try db.update(task)
         }
         return request
     }

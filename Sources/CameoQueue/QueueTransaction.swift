@@ -36,14 +36,12 @@ package protocol QueueTransaction: AnyObject {
     func insertJob(_ request: String) throws -> Int64
     /// Records what is kept about jobs for as long as their rows exist, and enters them into their batches.
     func record(_ entries: [NewTask]) throws
-    /// Selects tasks by what follows FROM, and locks them in a commit.
-    func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow]
+    /// What ends a selection of tasks, to lock them in a commit.
+    var lockingOfTasks: String { get }
     /// The task of a claim that is still valid (invariant I1).
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)``
     func task(of claim: Claim) throws -> TaskRow
-    /// Gives a running job another unique key.
-    func rename(_ claim: Claim, to key: String?) throws
     /// Enters requests, together where the engine can.
     func enter(_ new: [CheckedRequest], _ made: MadeThumbnails) throws -> [EnqueueReceipt]
     /// Keeps another process from accepting the same request at the same time.

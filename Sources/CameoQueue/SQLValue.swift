@@ -75,7 +75,7 @@ extension QueueRow {
     }
 }
 
-extension Int64: SQLColumn, SQLListElement {
+extension Int64: SQLBindable, SQLReadable, SQLListElement {
     package var sqlValue: SQLValue { .integer(self) }
     package static func value(of list: [Int64]) -> SQLValue { .integers(list) }
 
@@ -88,7 +88,7 @@ extension Int64: SQLColumn, SQLListElement {
     }
 }
 
-extension Int: SQLColumn {
+extension Int: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .integer(Int64(self)) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> Int? {
         try Int64.read(column, of: row).map(Int.init)
@@ -100,12 +100,12 @@ extension Double: SQLBindable, SQLReadable {
     package static func read(_ column: Int, of row: some QueueRow) throws -> Double? { try row.real(column) }
 }
 
-extension Bool: SQLColumn {
+extension Bool: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .truth(self) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> Bool? { try row.truth(column) }
 }
 
-extension String: SQLColumn, SQLListElement {
+extension String: SQLBindable, SQLReadable, SQLListElement {
     package var sqlValue: SQLValue { .text(self) }
     package static func value(of list: [String]) -> SQLValue { .texts(list) }
     package static func read(_ column: Int, of row: some QueueRow) throws -> String? { try row.text(column) }

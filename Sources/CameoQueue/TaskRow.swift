@@ -3,8 +3,8 @@ internal import CameoStore
 
 /// The queue's row of an unfinished job.
 package struct TaskRow: Sendable {
-    package private(set) var id: Int64
-    package private(set) var queue: Int64
+    package let id: Int64
+    package let queue: Int64
     package private(set) var key: Int64 = 0
     package private(set) var lane: Int64 = 0
     package var state = JobState.available
@@ -28,35 +28,20 @@ package struct TaskRow: Sendable {
 
     package var rank: Int64 { Rank.of(id, due: due, priority: priority) }
 
-    /// The columns of ``RecordKind/task``, and those of a claim.
-    fileprivate mutating func pass(_ column: inout some ColumnPass) throws {
-        // One that was cut would name no row, and a claim would find the task again and again.
-        var (number, rank) = (RowNumber(number: id), rank)
-        try column(&number)
-        id = number.number
-        try column(&queue)
-        try column(&key)
-        try column(&lane)
-        try column(&state)
-        try column(&priority)
-        try column(&due)
-        try column(&rank)
-        try column(&attempt)
-        try column(&maxAttempts)
-        try column(&crashCount)
-        try column(&tries)
-        try column(&attemptedAt)
-        try column(&failed)
-        try column(&refresh)
-        try column(&uniqueKey)
-        try column(&upload)
-        try column(&isHooked)
-        try column(&fetchAfter)
-        try column(&token)
-        try column(&worker)
+    // Values and reading have the order of ``RecordKind/task``, and then the columns of a claim.
+
+    /// The values of a task that is new: all but the last of ``RecordKind/task``.
+    package var entered: [(any SQLBindable)?] {
+        [
+            id, queue, key, lane, state, priority, due, rank, attempt, maxAttempts, crashCount, tries, attemptedAt,
+            failed,
+            refresh, uniqueKey, upload, isHooked,
+        ]
     }
 
     private static let names = RecordKind.task.names + ["token", "worker"]
+    /// How many of them never change.
+    private static let fixed = 4
 
     /// The columns that ``init(_:)`` reads.
     package static let columns = names.map { "task.\($0)" }.list
@@ -67,21 +52,15 @@ package struct TaskRow: Sendable {
         return "INSERT INTO task(\(RecordKind.task.names.list)) VALUES (\(places.list))"
     }
 
-    fileprivate var values: [(any SQLBindable)?] {
-        var (row, column) = (self, ColumnValues())
-        // Only reading throws.
-        try? row.pass(&column)
-        return column.values
-    }
-
-    /// The values of a task that is new: all but the last of ``RecordKind/task``.
-    package var entered: [(any SQLBindable)?] { values.dropLast(3) }
-
-    /// Updates all columns.
+    /// Updates all columns that change.
     fileprivate static let change = {
-        let changes = zip(names, names.places).dropFirst().map { "\($0) = \($1)" }
-        return "UPDATE task SET \(changes.list) WHERE id = ?1"
+        let changes = zip(names.dropFirst(fixed), names.places).map { "\($0) = \($1)" }
+        return "UPDATE task SET \(changes.list) WHERE id = ?\(changes.count + 1)"
     }()
+
+    fileprivate var changing: [(any SQLBindable)?] {
+        entered.dropFirst(Self.fixed) + [fetchAfter, token, worker, id]
+    }
 }
 
 // Conditions as SQL, with numbers and not parameters: a partial index serves only queries that repeat its own condition.
@@ -107,13 +86,39 @@ extension TaskRow {
 
     /// Reads ``columns``.
     package init(_ row: some QueueRow) throws {
-        self.init(id: 0, queue: 0, key: 0)
-        var reading = ColumnReading(row)
-        try pass(&reading)
+        var column = RowColumns(row)
+        // One that was cut would name no row, and a claim would find the task again and again.
+        id = try column.number() ?? 0
+        queue = try column.next()
+        key = try column.next()
+        lane = try column.next()
+        state = try column.next()
+        priority = try column.next()
+        due = try column.next()
+        // The rank, which follows from others.
+        _ = try column.number()
+        attempt = try column.next()
+        maxAttempts = try column.next()
+        crashCount = try column.next()
+        tries = try column.next()
+        attemptedAt = try column.next()
+        failed = try column.next()
+        refresh = try column.next()
+        uniqueKey = try column.next()
+        upload = try column.next()
+        isHooked = try column.next()
+        fetchAfter = try column.next()
+        token = try column.next()
+        worker = try column.next()
     }
 }
 
 extension QueueTransaction {
+    /// Selects tasks by what follows FROM, and locks them in a commit.
+    package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
+        try query("SELECT \(TaskRow.columns) FROM task \(rest) \(lockingOfTasks)", values).map { try TaskRow($0) }
+    }
+
     /// Finds a task; nil for a job that has ended or is not yet accepted.
     package func task(_ id: Int64) throws -> TaskRow? { try tasks("WHERE id = ?1", [id]).first }
 
@@ -122,7 +127,7 @@ extension QueueTransaction {
         try execute(dialect.insertionOfTask, task.entered)
     }
 
-    package func update(_ task: TaskRow) throws { try execute(TaskRow.change, task.values) }
+    package func update(_ task: TaskRow) throws { try execute(TaskRow.change, task.changing) }
 
     package func delete(_ task: TaskRow) throws { try execute("DELETE FROM task WHERE id = ?1", [task.id]) }
 

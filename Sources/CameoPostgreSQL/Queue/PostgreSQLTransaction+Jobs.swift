@@ -40,15 +40,7 @@ extension PostgreSQLTransaction {
 
     package var runningLease: (condition: String, values: [(any SQLBindable)?]) { ("lease_until >= ?4", [now]) }
 
-    package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
-        let locking = opening.isWriting ? "FOR UPDATE OF task" : ""
-        return try query("SELECT \(TaskRow.columns) FROM task \(rest) \(locking)", values).map { try TaskRow($0) }
-    }
-
-    package func rename(_ claim: Claim, to key: String?) throws {
-        try execute("UPDATE task SET unique_key = $1 WHERE id = $2", [key, claim.jobID])
-        unwritten.claimed[claim.token]?.uniqueKey = key
-    }
+    package var lockingOfTasks: String { opening.isWriting ? "FOR UPDATE OF task" : "" }
 
     package func lock(_ receipt: FirstReceipt) throws {
         try execute(Schema.lockingReceipt("$1", "$2"), [receipt.key.text, receipt.request])

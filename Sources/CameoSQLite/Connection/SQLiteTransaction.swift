@@ -27,9 +27,8 @@ package final class SQLiteTransaction: QueueTransaction {
         try connection.execute(sql, values)
     }
 
-    package func tasks(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [TaskRow] {
-        try query("SELECT \(TaskRow.columns) FROM task \(rest)", values).map { try TaskRow($0) }
-    }
+    /// Only one process writes at a time.
+    package var lockingOfTasks: String { "" }
 
     /// History is written at once.
     package func flushHistory() {}

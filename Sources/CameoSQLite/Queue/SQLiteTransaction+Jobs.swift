@@ -86,10 +86,6 @@ extension SQLiteTransaction {
         }
     }
 
-    package func rename(_ claim: Claim, to key: String?) throws {
-        try execute("UPDATE task SET unique_key = ?1 WHERE id = ?2", [key, claim.jobID])
-    }
-
     /// Only one process writes at a time.
     package func lock(_ receipt: FirstReceipt) {}
 }

@@ -61,7 +61,8 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
     /// The kinds of which a new store has no record.
     package static let ofANewStore = allCases.filter { ![.counter, .epoch, .total, .number].contains($0) }
 
-    /// The values of a record, in their order. The first ones are its key.
+    /// The values of a record, in their order. The first ones are its key. Statements about whole rows are made of them, and what
+    /// writes or reads such a row has its values in this order.
     package var fields: [RecordField] { Self.fieldsOfAll[self] ?? [] }
 
     private static let fieldsOfAll = Dictionary(
