@@ -1,3 +1,4 @@
+// Reads the frames of a JPEG XL by libjxl's events.
 #include "CJXL.h"
 
 #include <jxl/decode.h>

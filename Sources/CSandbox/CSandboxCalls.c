@@ -1,3 +1,4 @@
+// Which system calls a child may make (seccomp).
 #define _GNU_SOURCE
 #include "CSandbox.h"
 #include "CSandboxStat.h"

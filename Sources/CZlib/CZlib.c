@@ -1,3 +1,4 @@
+// Inflates the image data of a PNG.
 #include "CZlib.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/// The order of the bytes of a number in a file.
 @usableFromInline
 package enum ByteOrder: Sendable {
     case big, little

@@ -1,5 +1,6 @@
 internal import CameoSystem
 
+/// The canonical form of JSON, of which ids are digests.
 extension JSONValue {
     /// The text in RFC 8785 form (JSON Canonicalization Scheme): keys in UTF-16 order, no whitespace, numbers as
     /// ECMAScript prints them. Whole numbers beyond ±2^53 are printed exactly, whereas RFC 8785 would round them.

@@ -1,3 +1,4 @@
 internal import CameoVideo
 
+/// The child process that reads videos.
 FrameService.main()

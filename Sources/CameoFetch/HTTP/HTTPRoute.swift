@@ -2,6 +2,7 @@ internal import CameoHTTPCache
 internal import CameoHTTPTransfer
 internal import CameoModel
 
+/// The places along redirects, as libcurl resolves them, and what is sent to each.
 typealias HTTPRoute = RedirectRoute<HTTPURL>
 
 extension HTTPURL: HTTPPlace {

@@ -5,6 +5,7 @@ package import CameoStore
 internal import CameoSystem
 package import Foundation
 
+/// Blobs in rows and files: storing, reading, and collecting those that nothing references.
 extension SQLiteStore {
     // The bytes are in the store's folder, which nobody else reads.
     package func temporaryURL(

@@ -4,6 +4,7 @@ internal import CameoStore
 internal import CameoSystem
 internal import Foundation
 
+/// The folder of a store, and the names in it.
 package struct StoreDirectory: Hashable, Sendable {
     /// The store's folder as an absolute path without symbolic links; as it was given if that is not UTF-8.
     package let path: String

@@ -2,6 +2,7 @@ internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
 
+/// Writes the counts and changes of a transaction before its end.
 extension SQLiteTransaction {
     /// Every commit wakes those who watch the log.
     package func wakeWorkers() {}

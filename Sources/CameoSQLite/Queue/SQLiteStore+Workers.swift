@@ -6,6 +6,7 @@ internal import CameoSystem
 internal import Foundation
 internal import Synchronization
 
+/// The workers of a store: their rows, their locks, and which of them are lost.
 extension SQLiteStore {
     package func register(_ worker: WorkerDescription) async throws(StoreError) {
         files.removeUnfinished(olderThan: clock.now().addingTimeInterval(-3_600))

@@ -2,6 +2,7 @@ package import CameoModel
 package import CameoQueue
 package import CameoStore
 
+/// Rows of jobs: new ones, and the history of attempts and ends.
 extension SQLiteTransaction {
     package func end(_ task: TaskRow, from before: JobState?, _ end: End) throws {
         do {

@@ -1,5 +1,6 @@
 internal import CameoQueue
 
+/// The tables of what has happened, and of counts.
 extension Schema {
     static let counters = """
         CREATE TABLE counter(

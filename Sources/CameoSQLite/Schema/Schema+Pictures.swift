@@ -1,5 +1,6 @@
 internal import CameoQueue
 
+/// The tables of thumbnails, blobs and cached sources.
 extension Schema {
     static let pictures = """
         -- Immutable bytes by digest: in the row, or in a file if data is NULL.

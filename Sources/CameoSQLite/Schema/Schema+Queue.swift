@@ -1,5 +1,6 @@
 internal import CameoQueue
 
+/// The tables of requests and of the queue.
 extension Schema {
     // DESIGN. A job has three kinds of row. `job` is the contract with its producer: append-only, so that a plain
     // INSERT costs no more than its own row. `task` is the queue entry: one narrow row for each accepted, unfinished

@@ -5,6 +5,7 @@ package import CameoStore
 internal import CameoSystem
 internal import Foundation
 
+/// A check of the database, the blobs and the machine.
 extension SQLiteStore {
     /// Checks the machine's capabilities too.
     package func check(

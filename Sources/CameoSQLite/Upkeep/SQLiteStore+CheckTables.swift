@@ -2,6 +2,7 @@ internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
 
+/// A check of the tables: definitions, guests, counts and references.
 extension SQLiteStore {
     /// The prefix reserved for other programs: no version of Cameo gives a table, index, trigger or view such a name.
     private static let guestPrefix = "app_"

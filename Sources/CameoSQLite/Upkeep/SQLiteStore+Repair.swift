@@ -4,6 +4,7 @@ package import CameoStore
 internal import CameoSystem
 internal import Foundation
 
+/// Repairs what a check has found.
 extension SQLiteStore {
     /// Stops at damaged tables, for which only a backup helps.
     package func repair(

@@ -3,6 +3,7 @@ package import CameoQueue
 package import CameoStore
 internal import Foundation
 
+/// Who maintains a store, what ends a removal of old jobs, and making the database smaller.
 extension SQLiteStore {
     package func finishPruning(_ steps: inout PruneSteps<SQLiteStore>, now: Int64) async throws {
         let files = files

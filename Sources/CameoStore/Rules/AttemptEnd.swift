@@ -1,6 +1,7 @@
 package import CameoModel
 package import Foundation
 
+/// The numbers of states in the tables, and what the end of an attempt makes of its job.
 extension JobState {
     /// The final states, in the order of the columns that count how often jobs have ended.
     package static let ends: [JobState] = [.completed, .discarded, .cancelled]

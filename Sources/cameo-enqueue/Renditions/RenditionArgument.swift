@@ -2,6 +2,7 @@ public import ArgumentParser
 public import CameoModel
 internal import CommandSupport
 
+/// Renditions as they are typed after `--size`, and the words of their options.
 extension Refresh: ExpressibleByArgument {}
 extension Rendition.Fit: ExpressibleByArgument {}
 
