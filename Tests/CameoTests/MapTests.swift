@@ -67,8 +67,25 @@ struct MapTests {
         let named = page.codeSpans.compactMap { $0.split(separator: " ").first.map(String.init) }
             .filter { $0.contains(#/^(Sources|Tests|deploy|proto-json|\.ci)\//#) }
         for file in named { #expect(exists(file), "\(path) names \(file)") }
-        let least = ["Architecture.md": 90, "Contributing.md": 60][URL(filePath: path).lastPathComponent] ?? 0
+        let least = ["Contributing.md": 60][URL(filePath: path).lastPathComponent] ?? 0
         #expect(named.count >= least, "\(path) names \(named.count) files")
+    }
+
+    /// Files and types have their names alone in the map: `JobRunner`, `SQLiteStore+Claim`.
+    @Test func everyFileAndTypeThatTheMapNamesExists() throws {
+        // And a trait, a folder and a type of Foundation.
+        var known: Set = ["Fleet", "Tests", "URLSession"]
+        for path in files(below: "Sources") {
+            let url = URL(filePath: path)
+            known.formUnion([url.lastPathComponent, url.deletingPathExtension().lastPathComponent])
+            guard path.hasSuffix(".swift") else { continue }
+            let text = try String(contentsOf: Repository.file(path), encoding: .utf8)
+            let types = text.matches(of: #/\b(?:struct|class|enum|protocol|typealias|actor) (\w+)/#)
+            known.formUnion(types.map { String($0.output.1) })
+        }
+        let named = try Page.article("Architecture").codeSpans.filter { $0.contains(#/^[A-Z]\w*[a-z]\w*(\+\w+)?$/#) }
+        #expect(named.count >= 90)
+        for name in named { #expect(known.contains(name), "Architecture.md names \(name)") }
     }
 
     /// `CameoWebTests.JobTests/withoutTokensNobodyWrites`, as the table of threats names what tries each.
