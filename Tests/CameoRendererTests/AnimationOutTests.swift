@@ -10,7 +10,7 @@ struct AnimationOutTests {
     private func rendered(_ format: Rendition.Format, of path: String) async throws -> EncodedRendition {
         var rendition = Rendition(width: 40, height: 40, format: format)
         rendition.encoding.animated = true
-        return try await Renderers.shared.get().render(rendition, of: path).renditions[0]
+        return try await render(rendition, of: path).renditions[0]
     }
 
     /// Browsers treat a delay of 10 ms or less as 100 ms, and so does libvips.

@@ -14,10 +14,6 @@ struct AnimationTests {
         return rendition
     }
 
-    private func rendered(_ rendition: Rendition, of path: String) async throws -> EncodedRendition {
-        try await Renderers.shared.get().render(rendition, of: path).renditions[0]
-    }
-
     @Test(arguments: ["gif", "webp"], [Rendition.Format.auto, .webp, .gif, .source])
     func keepsFramesTimesAndLoop(_ ending: String, format: Rendition.Format) async throws {
         let path = try await Pictures.timedAnimation(ending)
@@ -34,7 +30,7 @@ struct AnimationTests {
     @Test(arguments: ["gif", "webp"])
     func firstFrameIsTheDefault(_ ending: String) async throws {
         let path = try await Pictures.timedAnimation(ending)
-        let picture = try await Renderers.shared.get().render(Rendition(width: 40, format: .png), of: path)
+        let picture = try await render(Rendition(width: 40, format: .png), of: path)
         #expect(picture.source.pages == 3)
         #expect(picture.source.isAnimated)
         #expect(picture.renditions[0].frames == 1)
@@ -94,41 +90,32 @@ struct AnimationTests {
         #expect(formatless.format == .jpeg)
     }
 
-    @Test func tooManyFramesAreRefusedBeforeTheyAreDecoded() async throws {
+    /// Frames and their pixels in total, those of an enlargement too, are counted before they are decoded.
+    @Test(arguments: [
+        ("gif", 2, Int.max, 40, JobFailure.Code.imageTooManyFrames, "more frames than the limit of 2"),
+        ("gif", 9, 400 * 300 * 3 - 1, 400, .imageTooManyPixels, "360000 pixels in total"),
+        ("webp", 9, 80 * 60 * 3 - 1, 40, .imageTooManyPixels, "14400 pixels in total"),
+    ])
+    func anAnimationOverALimitIsRefused(
+        _ ending: String,
+        frames: Int,
+        pixels: Int,
+        width: Int,
+        code: JobFailure.Code,
+        words: String
+    ) async throws {
         var configuration = Renderers.configuration(processes: 1)
-        configuration.limits.frames = 2
-        let path = try await Pictures.timedAnimation("gif")
+        (configuration.limits.frames, configuration.limits.animatedPixels) = (frames, pixels)
+        let path = try await Pictures.timedAnimation(ending)
         try await Renderers.withPool(configuration) { pool in
-            let failure = await failure { try await pool.render(animated(40, .webp), of: path) }
-            #expect(failure?.code == .imageTooManyFrames)
-            #expect(failure?.message.contains("more frames than the limit of 2") == true)
+            var rendition = animated(width, .webp)
+            rendition.withoutEnlargement = width <= 80
+            let failure = await failure { try await pool.render(rendition, of: path) }
+            #expect(failure?.code == code)
+            #expect(failure?.message.contains(words) == true)
             // A single frame is no animation.
             let still = try await pool.render(Rendition(width: 40), of: path)
             #expect(still.renditions[0].frames == 1)
-        }
-    }
-
-    @Test func enlargedFramesCountTogetherToo() async throws {
-        var configuration = Renderers.configuration(processes: 1)
-        configuration.limits.animatedPixels = 400 * 300 * 3 - 1
-        let path = try await Pictures.timedAnimation("gif")
-        try await Renderers.withPool(configuration) { pool in
-            var large = animated(400, .webp)
-            large.withoutEnlargement = false
-            let failure = await failure { try await pool.render(large, of: path) }
-            #expect(failure?.code == .imageTooManyPixels)
-            #expect(failure?.message.contains("360000 pixels in total") == true)
-        }
-    }
-
-    @Test func pixelsOfAllFramesCountTogether() async throws {
-        var configuration = Renderers.configuration(processes: 1)
-        configuration.limits.animatedPixels = 80 * 60 * 3 - 1
-        let path = try await Pictures.timedAnimation("webp")
-        try await Renderers.withPool(configuration) { pool in
-            let failure = await failure { try await pool.render(animated(40, .webp), of: path) }
-            #expect(failure?.code == .imageTooManyPixels)
-            #expect(failure?.message.contains("14400 pixels in total") == true)
         }
     }
 }

@@ -24,7 +24,7 @@ struct BorderTests {
         var rendition = Rendition(width: Int(60 / dpr), height: Int(40 / dpr), format: format)
         rendition.dpr = dpr
         change(&rendition.look)
-        return try await PixelGrid(of: Renderers.shared.get().render(rendition, of: path).renditions[0])
+        return try await PixelGrid(of: render(rendition, of: path).renditions[0])
     }
 
     @Test(arguments: PixelKind.allCases)

@@ -129,13 +129,13 @@ struct CodedMatrixTests {
             let what = Comment("matrix \(matrix)")
             guard let expected = Self.color([0, 0, 0], file.bits, matrix, isFull: isFull), isFull || matrix != 8 else {
                 let error = await #expect(throws: JobFailure.self, what) {
-                    try await Renderers.shared.get().render(rendition, of: path)
+                    try await render(rendition, of: path)
                 }
                 #expect(error?.code == .imageUnsupportedFormat, what)
                 continue
             }
             #expect(expected.count == 3)
-            let picture = try await Renderers.shared.get().render(rendition, of: path)
+            let picture = try await render(rendition, of: path)
             let grid = try await PixelGrid(of: picture.renditions[0])
             for (index, field) in Self.fields.enumerated() {
                 let pixel = grid[index % 2 * 32 + 16, index / 2 * 32 + 16]

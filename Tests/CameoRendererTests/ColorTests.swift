@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ColorTests {
     private func specimen(_ rendition: Rendition, of path: String) async throws -> Specimen {
-        try await Specimen(Renderers.shared.get().render(rendition, of: path).renditions[0])
+        try await Specimen(rendered(rendition, of: path))
     }
 
     /// The photo at 240 × 160 without any colour conversion.
@@ -112,7 +112,7 @@ struct ColorTests {
         let jpeg = try Data(contentsOf: URL(filePath: await Pictures.displayP3("jpg")))
         let folder = try TemporaryFolder()
         let path = try folder.write(Pictures.withEXIF(jpeg, orientation: 1), to: "exif.jpg")
-        let rendition = try await Renderers.shared.get().render(Rendition(width: 99, format: format), of: path)
+        let rendition = try await render(Rendition(width: 99, format: format), of: path)
             .renditions[0]
         #expect(rendition.bytes.firstRange(of: Data("SECRET-CAMERA".utf8)) == nil)
         let specimen = try await Specimen(rendition)

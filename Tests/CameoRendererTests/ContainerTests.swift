@@ -5,12 +5,8 @@ import TestSupport
 import Testing
 
 /// Every codec in every container that ffmpeg 5.1 writes it into, by the number that each frame shows.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct ContainerTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     /// By the name's ending. What is missing ffmpeg refuses to write, or cannot read itself.
     static let table: [(ending: String, codecs: [VideoFacts.Codec])] = [
         ("mp4", [.h264, .hevc, .vp9, .av1, .mpeg4, .mpeg2, .mpeg1, .mjpeg]),
@@ -59,19 +55,12 @@ struct ContainerTests {
 
     @Test(arguments: TestLength.few(table, whole: 3))
     func theFrameIsTheOneThatIsShownAtTheTime(ending: String, codecs: [VideoFacts.Codec]) async throws {
-        try await Videos.with { pools in
-            for codec in codecs {
-                let path = try await Videos.counter(
-                    frames: 30,
-                    Self.options(codec),
-                    as: "\(codec).\(ending)",
-                    in: folder
-                )
-                for (time, number) in [("0.25", 2), ("2.05", 20), ("1000", 29)] {
-                    let (pixels, facts) = try await pools.frame(path, time, accurate: true)
-                    #expect(Videos.number(pixels) == number, "\(codec) in \(ending), \(time)")
-                    #expect(facts.video?.codec == codec && facts.edges == [160, 48])
-                }
+        for codec in codecs {
+            let path = try await Videos.counter(frames: 30, Self.options(codec), as: "\(codec).\(ending)")
+            for (time, number) in [("0.25", 2), ("2.05", 20), ("1000", 29)] {
+                let (pixels, facts) = try await Videos.frame(path, time, accurate: true)
+                #expect(Videos.number(pixels) == number, "\(codec) in \(ending), \(time)")
+                #expect(facts.video?.codec == codec && facts.edges == [160, 48])
             }
         }
     }

@@ -29,7 +29,7 @@ struct CornerTests {
         rendition.dpr = dpr
         rendition.look.cornerRadius = radius
         rendition.look.corners = corners
-        return try await PixelGrid(of: Renderers.shared.get().render(rendition, of: path).renditions[0])
+        return try await PixelGrid(of: render(rendition, of: path).renditions[0])
     }
 
     /// The share of a pixel inside the shape, sampled at 16 × 16 points, 0…255.

@@ -5,12 +5,8 @@ import TestSupport
 import Testing
 
 /// Which of several pictures of a file is its cover.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct CoverTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     /// A picture of a file: the type of ID3v2, what the file says it is, and its square of one colour.
     struct Picture: Sendable {
         let type: UInt8
@@ -81,17 +77,15 @@ struct CoverTests {
     @Test(arguments: cases, ["mp3", "wav", "aiff", "flac", "ogg", "opus", "wma"])
     func theFrontCoverIsShownBeforeOthers(one: Case, ending: String) async throws {
         let path = try await file(ending, with: one.pictures)
-        try await Videos.with { pools in
-            guard let edge = one.edge else {
-                let failure = await failure { try await pools.render([Videos.rendition("auto")], of: path) }
-                #expect(failure?.code == .videoNoPicture, "\(String(describing: failure))")
-                return
-            }
-            for time in ["auto", "cover"] {
-                let facts = try await pools.frame(path, time).facts
-                #expect(facts.edges == [edge, edge])
-                #expect(facts.video?.cover == one.cover && facts.video?.hasAudio == true && facts.video?.time == nil)
-            }
+        guard let edge = one.edge else {
+            let failure = await failure { try await Videos.render([Videos.rendition("auto")], of: path) }
+            #expect(failure?.code == .videoNoPicture, "\(String(describing: failure))")
+            return
+        }
+        for time in ["auto", "cover"] {
+            let facts = try await Videos.frame(path, time).facts
+            #expect(facts.edges == [edge, edge])
+            #expect(facts.video?.cover == one.cover && facts.video?.hasAudio == true && facts.video?.time == nil)
         }
     }
 
@@ -107,14 +101,12 @@ struct CoverTests {
             let edge = 32 * (index + 1)
             let type = name.hasSuffix("png") ? "image/png" : "image/jpeg"
             let source = ["-f", "lavfi", "-i", "color=red:s=\(edge)x\(edge)", "-frames:v", "1"]
-            options += ["-attach", try await Videos.make(source, as: name, in: folder)]
+            options += ["-attach", try await Videos.make(source, as: name)]
             options += ["-metadata:s:t:\(index)", "mimetype=\(type)"]
         }
-        let path = try await Videos.make(options, as: "album.mka", in: folder)
-        try await Videos.with { pools in
-            let facts = try await pools.frame(path).facts
-            #expect(facts.edges == [32 * shown, 32 * shown] && facts.video?.cover == cover)
-        }
+        let path = try await Videos.make(options, as: "album.mka")
+        let facts = try await Videos.frame(path).facts
+        #expect(facts.edges == [32 * shown, 32 * shown] && facts.video?.cover == cover)
     }
 
     /// Of `covr`, the first is the front.
@@ -123,21 +115,16 @@ struct CoverTests {
         let maps = ["-map", "2", "-map", "0", "-map", "1", "-frames:v", "1", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p"]
         let path = try await Videos.make(
             squares + ["-f", "lavfi", "-i", "sine=d=1"] + maps + ["-disposition:v", "attached_pic"],
-            as: "album.m4a",
-            in: folder
+            as: "album.m4a"
         )
-        try await Videos.with { pools in
-            let facts = try await pools.frame(path).facts
-            #expect(facts.edges == [48, 48] && facts.video?.cover == .front)
-        }
+        let facts = try await Videos.frame(path).facts
+        #expect(facts.edges == [48, 48] && facts.video?.cover == .front)
     }
 
     @Test func aFrameIsNoCover() async throws {
-        let path = try await Videos.clip("libx264", as: "clip.mp4", in: folder)
-        try await Videos.with { pools in
-            let facts = try await pools.frame(path).facts
-            #expect(facts.video?.cover == nil && facts.video?.codec == .h264)
-        }
+        let path = try await Videos.clip("libx264", as: "clip.mp4")
+        let facts = try await Videos.frame(path).facts
+        #expect(facts.video?.cover == nil && facts.video?.codec == .h264)
     }
 }
 
@@ -149,8 +136,8 @@ extension CoverTests {
         let source = [
             "-f", "lavfi", "-i", "color=\(picture.color):s=\(picture.edge)x\(picture.edge)", "-frames:v", "1",
         ]
-        let path = try await Videos.make(source, as: "\(picture.color)\(picture.edge).\(picture.ending)", in: folder)
-        return [UInt8](try Data(contentsOf: URL(filePath: path)))
+        let path = try await Videos.make(source, as: "\(picture.color)\(picture.edge).\(picture.ending)")
+        return [UInt8](try Data(file: path))
     }
 
     /// A second of sound with pictures.
@@ -160,8 +147,8 @@ extension CoverTests {
         let sound = ["-f", "lavfi", "-i", "sine=d=1"]
         if ending == "ogg" || ending == "opus" { return try await vorbisComments(contents, sound, ending) }
         let options = ending == "mp3" ? ["-id3v2_version", "0"] : []
-        let made = try await Videos.make(sound + options, as: "bare.\(ending)", in: folder)
-        let bare = [UInt8](try Data(contentsOf: URL(filePath: made)))
+        let made = try await Videos.make(sound + options, as: "bare.\(ending)")
+        let bare = [UInt8](try Data(file: made))
         let bytes: [UInt8]
         switch ending {
         case "mp3": bytes = Self.id3(contents) + bare
@@ -170,7 +157,7 @@ extension CoverTests {
         case "flac": bytes = Self.flac(contents, in: bare)
         default: bytes = Self.asf(contents, in: bare)
         }
-        return try folder.write(Data(bytes), to: "album.\(ending)")
+        return try Videos.folder.write(Data(bytes), to: "album.\(ending)")
     }
 
     private static func big(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(number).bigEndian, Array.init) }
@@ -248,14 +235,14 @@ extension CoverTests {
             let coded = Data(Self.flacPicture(picture, data)).base64EncodedString()
             text += "\(other)=\(coded.replacing("=", with: "\\="))\n"
         }
-        let metadata = try folder.write(Data(text.utf8), to: "metadata")
+        let metadata = try Videos.folder.write(Data(text.utf8), to: "metadata")
         let options = sound + ["-i", metadata, "-map_metadata", "1"]
-        let made = try await Videos.make(options, as: "made.\(ending)", in: folder)
-        var data = try Data(contentsOf: URL(filePath: made))
+        let made = try await Videos.make(options, as: "made.\(ending)")
+        var data = try Data(file: made)
         for other in names {
             if let range = data.range(of: Data(other.utf8)) { data.replaceSubrange(range, with: Data(name.utf8)) }
         }
-        return try folder.write(Data(Self.sealed([UInt8](data))), to: "album.\(ending)")
+        return try Videos.folder.write(Data(Self.sealed([UInt8](data))), to: "album.\(ending)")
     }
 
     /// Pages of Ogg with right checksums (RFC 3533, section 6).

@@ -9,12 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DistrustTests {
     private func render(_ script: String) async throws -> (JobFailure?, RendererStatistics) {
-        let renderer = try FalseRenderer(script)
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        return try await Renderers.withPool(configuration) { pool in
-            let failure = await failure {
-                try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
-            }
+        return try await FalseRenderer.withPool(script) { pool in
+            let failure = await pool.failure()
             return (failure, pool.statistics)
         }
     }
@@ -104,12 +100,11 @@ struct DistrustTests {
 
     @Test(arguments: ["fal\\u202ese", "fal\\x1bse"])
     func versionThatIsNotPrintableStartsNoRenderer(_ version: String) async throws {
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             """
             say("HEL1", {"protocolVersion": 2, "rendererVersion": "\(version)", "sandbox": SANDBOX}); wait()
             """
-        )
-        try await Renderers.withPool(RendererConfiguration(executable: renderer.path, processes: 1)) { pool in
+        ) { pool in
             let error = await #expect(throws: RendererUnavailable.self) { try await pool.waitUntilReady() }
             #expect(error?.description.contains("rendererVersion") == true)
         }
@@ -128,7 +123,8 @@ struct DistrustTests {
         bytes: String,
         isBelieved: Bool
     ) async throws {
-        let renderer = try FalseRenderer(
+        let source = try await Pictures.plain(30, 20, ending)
+        try await FalseRenderer.withPool(
             """
             frame = bytes.fromhex("2c00000000010001000002024401003b")
             MAGIC = {"PNG": PNG, "GIF": b"GIF89a\\1\\0\\1\\0\\0\\0\\0" + frame}
@@ -138,10 +134,7 @@ struct DistrustTests {
             hello(); hear(); picture(rendition(format="\(written)", bytes=len(data)), format="\(said)")
             s.sendall(data); wait()
             """
-        )
-        let source = try await Pictures.plain(30, 20, ending)
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        ) { pool in
             let picture = try? await pool.render(Rendition(width: 8, format: .source), of: source)
             #expect((picture != nil) == isBelieved)
             #expect(pool.statistics.killed == (isBelieved ? 0 : 1))
@@ -149,11 +142,9 @@ struct DistrustTests {
     }
 
     @Test func renditionOverItsOwnLimitOfBytesIsRefused() async throws {
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             "hello(); hear(); picture(rendition(bytes=129)); s.sendall(long_png(129)); wait()"
-        )
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        ) { pool in
             var rendition = Rendition(width: 8, format: .png)
             rendition.encoding.maxBytes = 128
             let failure = await failure { try await pool.render(rendition, of: Pictures.plain(30, 20)) }
@@ -167,14 +158,6 @@ struct DistrustTests {
     /// A data: URI can be as long as a request, so the renderer gets a short name for it, in the job and its
     /// renditions.
     @Test func overlaysTravelInTheirOrderWithTheirNames() async throws {
-        let renderer = try FalseRenderer(
-            """
-            hello(); job, files = hear()
-            texts = [os.pread(file, 100, 0).decode() for file in files[1:]]
-            drawn = [rendition["overlay"]["source"] for rendition in job["renditions"]]
-            say("REF1", {"reason": "failed", "predicate": json.dumps([job["overlays"], drawn, texts])}); wait()
-            """
-        )
         // The scheme in capital letters is the same one.
         let long = "DATA:image/png;base64," + String(repeating: "A", count: 900_000)
         let overlays = try (0..<ThumbnailRequest.maximumOverlays).map { index -> RenderOverlay in
@@ -187,8 +170,14 @@ struct DistrustTests {
             return rendition
         }
         let source = try await OpenFile(reading: Pictures.plain(30, 20))
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        try await FalseRenderer.withPool(
+            """
+            hello(); job, files = hear()
+            texts = [os.pread(file, 100, 0).decode() for file in files[1:]]
+            drawn = [rendition["overlay"]["source"] for rendition in job["renditions"]]
+            say("REF1", {"reason": "failed", "predicate": json.dumps([job["overlays"], drawn, texts])}); wait()
+            """
+        ) { pool in
             let failure = await failure {
                 try await pool.render(renditions, of: source, overlays: overlays, named: "it")
             }
@@ -216,11 +205,9 @@ struct DistrustTests {
 
     /// A child must not send anything unasked, because that could be taken for the answer to the next job.
     @Test func wordsBetweenJobsCostTheChildItsLife() async throws {
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             "hello(); hear(); picture(rendition()); s.sendall(PNG); say('REF1', {'reason': 'failed', 'predicate': 'x'}); wait()"
-        )
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        ) { pool in
             for round in 1...3 {
                 let picture = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
                 #expect(picture.renditions.count == 1)

@@ -15,10 +15,6 @@ struct DrawingTests {
         return try await Pictures.bytes("\(name).svg", Array(text.utf8))
     }
 
-    private func render(_ rendition: Rendition, of path: String) async throws -> RenderedPicture {
-        try await Renderers.shared.get().render(rendition, of: path)
-    }
-
     @Test func isDrawnAtTheBoxSizeAndSharp() async throws {
         let path = try await drawing("half", "<rect width='12' height='16' fill='#ff0000'/>")
         let picture = try await render(Rendition(width: 600, height: 600, format: .png), of: path)

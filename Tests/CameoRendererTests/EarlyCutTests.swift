@@ -41,13 +41,13 @@ struct EarlyCutTests {
     func truncatedFilesAreStillNoticed(_ ending: String, box: (Int, Int)) async throws {
         let path = try await Pictures.truncated(ending, share: 0.9)
         let rendition = Rendition(width: box.0, height: box.1, fit: .cover, gravity: .northwest)
-        let failure = await failure { try await Renderers.shared.get().render(rendition, of: path) }
+        let failure = await failure { try await render(rendition, of: path) }
         #expect(failure?.code == .imageCorrupt)
     }
 
     private func expectSame(_ rendition: Rendition, of path: String) async throws {
-        let alone = try await Renderers.shared.get().render(rendition, of: path).renditions[0]
-        let both = try await Renderers.shared.get().render(rendition, rendition, of: path).renditions[0]
+        let alone = try await rendered(rendition, of: path)
+        let both = try await render(rendition, rendition, of: path).renditions[0]
         #expect(alone.edges == both.edges)
         let (one, other) = try await (Specimen(alone), Specimen(both))
         // libvips sums positions from the first column that it computes, so that one in thousands is rounded elsewhere.

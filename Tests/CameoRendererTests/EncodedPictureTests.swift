@@ -12,7 +12,7 @@ struct EncodedPictureTests {
         var rendition = Rendition(width: 64, format: format)
         rendition.encoding.animated = animated
         let source = try await animated ? Pictures.animation("gif") : Pictures.photo("jpg")
-        return try await Renderers.shared.get().render(rendition, of: source).renditions[0]
+        return try await rendered(rendition, of: source)
     }
 
     @Test(arguments: [Rendition.Format.png, .jpeg, .gif, .webp, .avif])

@@ -16,7 +16,7 @@ struct EncodingTests {
     ) async throws -> EncodedRendition {
         var rendition = Rendition(width: width, height: width, format: format, quality: quality)
         encoding(&rendition.encoding)
-        return try await Renderers.shared.get().render(rendition, of: path).renditions[0]
+        return try await render(rendition, of: path).renditions[0]
     }
 
     /// The start of frame: baseline or progressive, components, and the first one's sampling factors. Nil if missing.

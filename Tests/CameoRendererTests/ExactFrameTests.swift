@@ -5,12 +5,8 @@ import TestSupport
 import Testing
 
 /// Frames between keyframes, by the number that each shows.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct ExactFrameTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     private static let h264 = "-c:v libx264 -pix_fmt yuv420p -sc_threshold 0"
 
     /// With frames that are reordered, with one keyframe, without an index, and of varying length. Other codecs are in
@@ -30,52 +26,43 @@ struct ExactFrameTests {
 
     @Test(arguments: TestLength.few(kinds, whole: 6))
     func theFrameIsTheOneThatIsShownAtTheTime(kind: Videos.Kind) async throws {
-        let path = try await Videos.counter(kind.options, as: kind.file, in: folder)
-        try await Videos.with { pools in
-            for (time, number) in [("0", 0), ("0.25", 2), ("1.95", 19), ("2.01", 20), ("5.85", 58)] {
-                let (pixels, facts) = try await pools.frame(path, time, accurate: true)
-                #expect(Videos.number(pixels) == number, "\(time)")
-                #expect(abs((facts.video?.time ?? -1) - Double(number) / 10) < 0.06, "\(time): \(facts)")
-            }
-            let (last, _) = try await pools.frame(path, "1000", accurate: true)
-            #expect(Videos.number(last) == 59)
+        let path = try await Videos.counter(kind.options, as: kind.file)
+        for (time, number) in [("0", 0), ("0.25", 2), ("1.95", 19), ("2.01", 20), ("5.85", 58)] {
+            let (pixels, facts) = try await Videos.frame(path, time, accurate: true)
+            #expect(Videos.number(pixels) == number, "\(time)")
+            #expect(abs((facts.video?.time ?? -1) - Double(number) / 10) < 0.06, "\(time): \(facts)")
         }
+        let (last, _) = try await Videos.frame(path, "1000", accurate: true)
+        #expect(Videos.number(last) == 59)
     }
 
     /// The nearest keyframe, of a file whose index ends early or is missing too.
     @Test(arguments: kinds.filter { $0.options.contains("-g 10 ") && !$0.file.hasSuffix(".ts") })
     func aKeyframeIsFoundWithoutAnIndex(kind: Videos.Kind) async throws {
-        let path = try await Videos.counter(kind.options, as: kind.file, in: folder)
-        try await Videos.with { pools in
-            for (time, number) in [("0", 0), ("1.2", 10), ("2.8", 30), ("3.4", 30), ("4.6", 50), ("5.3", 50)] {
-                let (pixels, facts) = try await pools.frame(path, time)
-                #expect(Videos.number(pixels) == number, "\(time)")
-                #expect(abs((facts.video?.time ?? -1) - Double(number) / 10) < 0.06, "\(time): \(facts)")
-            }
+        let path = try await Videos.counter(kind.options, as: kind.file)
+        for (time, number) in [("0", 0), ("1.2", 10), ("2.8", 30), ("3.4", 30), ("4.6", 50), ("5.3", 50)] {
+            let (pixels, facts) = try await Videos.frame(path, time)
+            #expect(Videos.number(pixels) == number, "\(time)")
+            #expect(abs((facts.video?.time ?? -1) - Double(number) / 10) < 0.06, "\(time): \(facts)")
         }
     }
 
     @Test func framesOfUnevenLengthAreShownUntilTheNext() async throws {
         let path = try await Videos.counter(
             "-vf select='lt(n\\,10)+not(mod(n\\,7))' -fps_mode vfr \(Self.h264) -g 30",
-            as: "uneven.mp4",
-            in: folder
+            as: "uneven.mp4"
         )
-        try await Videos.with { pools in
-            for (time, number) in [("0.95", 9), ("1.35", 9), ("1.45", 14), ("2.75", 21), ("5.5", 49), ("9", 56)] {
-                let (pixels, _) = try await pools.frame(path, time, accurate: true)
-                #expect(Videos.number(pixels) == number, "\(time)")
-            }
+        for (time, number) in [("0.95", 9), ("1.35", 9), ("1.45", 14), ("2.75", 21), ("5.5", 49), ("9", 56)] {
+            let (pixels, _) = try await Videos.frame(path, time, accurate: true)
+            #expect(Videos.number(pixels) == number, "\(time)")
         }
     }
 
     /// A file with one keyframe and more frames than are decoded: the last one that was, and the facts tell its time.
     @Test func theBudgetOfFramesIsKept() async throws {
-        let path = try await Videos.counter(frames: 400, "\(Self.h264) -g 1000 -bf 0", as: "long.mp4", in: folder)
-        try await Videos.with { pools in
-            let (pixels, facts) = try await pools.frame(path, "39", accurate: true)
-            #expect(Videos.number(pixels) == 299)
-            #expect(facts.video?.time == 29.9)
-        }
+        let path = try await Videos.counter(frames: 400, "\(Self.h264) -g 1000 -bf 0", as: "long.mp4")
+        let (pixels, facts) = try await Videos.frame(path, "39", accurate: true)
+        #expect(Videos.number(pixels) == 299)
+        #expect(facts.video?.time == 29.9)
     }
 }

@@ -1,4 +1,6 @@
+import CameoModel
 import CameoRenderMessages
+import CameoRenderer
 import Foundation
 import TestSupport
 
@@ -50,5 +52,24 @@ struct FalseRenderer {
         path = folder.path("cameo-renderer")
         let launcher = Repository.file("Tests/TestSupport/false_renderer.py")
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: launcher.path)
+    }
+}
+
+extension FalseRenderer {
+    /// Runs with a pool of this one.
+    static func withPool<Result>(_ script: String, _ body: (RendererPool) async throws -> Result) async throws -> Result
+    {
+        let renderer = try FalseRenderer(script)
+        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
+        return try await Renderers.withPool(configuration, body)
+    }
+}
+
+extension RendererPool {
+    /// How a small picture fails.
+    func failure() async -> JobFailure? {
+        await CameoRendererTests.failure {
+            try await render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
+        }
     }
 }

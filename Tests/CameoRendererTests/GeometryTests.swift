@@ -94,7 +94,7 @@ struct GeometryTests {
     func sizesFollowSharp(_ item: Case) async throws {
         let path = try await Pictures.plain(item.source[0], item.source[1])
         let rendition = rendition(item, width: item.width, height: item.height)
-        let picture = try await Renderers.shared.get().render(rendition, of: path)
+        let picture = try await render(rendition, of: path)
         #expect(try await Specimen(picture.renditions[0]).edges == item.expected)
         #expect(picture.renditions[0].edges == item.expected)
     }
@@ -104,7 +104,7 @@ struct GeometryTests {
     func sizesFollowSharpWhenTurned(_ item: Case, orientation: Int) async throws {
         let path = try await Pictures.turned(item.source[0], item.source[1], orientation: orientation)
         let rendition = rendition(item, width: item.width, height: item.height)
-        let picture = try await Renderers.shared.get().render(rendition, of: path)
+        let picture = try await render(rendition, of: path)
         #expect(picture.renditions[0].edges == item.expected)
         #expect(picture.source.edges == item.source)
     }
@@ -131,7 +131,7 @@ struct GeometryTests {
         ]
         for (fit, options) in fits {
             let rendition = Rendition(width: box[0], height: box[1], fit: fit, format: .png)
-            let specimen = try await Specimen(Renderers.shared.get().render(rendition, of: path).renditions[0])
+            let specimen = try await Specimen(rendered(rendition, of: path))
             let reference = try await specimen.beside("reference.png") {
                 try await Pictures.tool("vipsthumbnail", [path] + options + ["-o", $0])
             }

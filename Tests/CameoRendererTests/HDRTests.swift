@@ -24,7 +24,7 @@ struct HDRTests {
         let plain = try await Pictures.png("hdr-\(name).png", of: pixels)
         let path = folder.path("coded.png")
         try Pictures.withCICP(codePoints ?? [], plain, to: path, place: place)
-        let picture = try await Renderers.shared.get().render(rendition, of: codePoints == nil ? plain : path)
+        let picture = try await render(rendition, of: codePoints == nil ? plain : path)
         return try await PixelGrid(of: picture.renditions[0])
     }
 
@@ -126,7 +126,7 @@ struct HDRTests {
         try Pictures.withCICP([1, 13, 0, 1], p3, to: folder.path("coded.png"))
         var rendition = Rendition(width: 4_000, format: .png)
         rendition.encoding.keepProfile = keepProfile
-        let picture = try await Renderers.shared.get().render(rendition, of: folder.path("coded.png"))
+        let picture = try await render(rendition, of: folder.path("coded.png"))
         let specimen = try await Specimen(picture.renditions[0])
         #expect(specimen.header["icc-profile-data"] == nil)
         #expect(try await specimen.difference(to: p3) < 0.1, "its own numbers")

@@ -28,7 +28,7 @@ struct LookTests {
         )
         rendition.dpr = dpr
         change(&rendition.look)
-        return try await PixelGrid(of: Renderers.shared.get().render(rendition, of: path).renditions[0])
+        return try await PixelGrid(of: render(rendition, of: path).renditions[0])
     }
 
     /// Stripes of colours whose right half is translucent where there is alpha.
@@ -223,7 +223,7 @@ struct LookTests {
     func resizingLeavesNoDarkFringe(_ kind: PixelKind) async throws {
         let path = try disc(kind, [255, 255, 255]).write(to: "disc.tif", in: folder)
         let rendition = Rendition(width: 23, format: .png)
-        let result = try await PixelGrid(of: Renderers.shared.get().render(rendition, of: path).renditions[0])
+        let result = try await PixelGrid(of: render(rendition, of: path).renditions[0])
         for (x, y) in result.places where result[x, y].last != 0 {
             #expect(result[x, y].dropLast().allSatisfy { $0 == 255 }, "\(x) \(y): \(result[x, y])")
         }

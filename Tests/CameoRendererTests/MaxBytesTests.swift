@@ -19,10 +19,6 @@ struct MaxBytesTests {
         return rendition
     }
 
-    private func rendered(_ rendition: Rendition, of path: String) async throws -> EncodedRendition {
-        try await Renderers.shared.get().render(rendition, of: path).renditions[0]
-    }
-
     @Test(arguments: [Rendition.Format.jpeg, .webp, .avif])
     func theHighestQualityThatFitsIsTaken(_ format: Rendition.Format) async throws {
         let photo = try await Pictures.photo()
@@ -71,7 +67,7 @@ struct MaxBytesTests {
         let photo = try await Pictures.photo()
         let lowest = try await rendered(rendition(format, quality: 1), of: photo).bytes.count
         let failure = await failure {
-            try await Renderers.shared.get().render(rendition(format, maxBytes: 128), of: photo)
+            try await render(rendition(format, maxBytes: 128), of: photo)
         }
         #expect(failure?.code == .renderTooManyBytes)
         #expect(failure?.message.contains("128 bytes") == true)
@@ -87,7 +83,7 @@ struct MaxBytesTests {
         let free = try await rendered(rendition(.source), of: photo).bytes.count
         #expect(try await rendered(rendition(.source, maxBytes: free), of: photo).bytes.count == free)
         let failure = await failure {
-            try await Renderers.shared.get().render(rendition(.source, maxBytes: free - 1), of: photo)
+            try await render(rendition(.source, maxBytes: free - 1), of: photo)
         }
         #expect(failure?.code == .renderTooManyBytes)
         #expect(failure?.message.contains("\(free)") == true)

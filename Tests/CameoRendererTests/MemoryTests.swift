@@ -78,7 +78,7 @@ struct MemoryTests {
         var configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         configuration.memoryLimitBytes = 1_024 << 20
         try await Renderers.withPool(configuration) { pool in
-            let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
+            let failure = await pool.failure()
             #expect(failure?.code == code)
         }
     }
@@ -101,7 +101,7 @@ struct MemoryTests {
         var configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         configuration.memoryLimitBytes = 512 << 20
         try await Renderers.withPool(configuration) { pool in
-            let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
+            let failure = await pool.failure()
             #expect(failure?.code == code, "\(failure?.message ?? "")")
         }
     }
@@ -133,7 +133,7 @@ struct MemoryTests {
 
     @Test func aDamagedPictureIsStillCorruptWhereMemoryWasNotShort() async throws {
         let path = try await Pictures.truncated("png", share: 0.5)
-        let failure = await failure { try await Renderers.shared.get().render(Rendition(width: 64), of: path) }
+        let failure = await failure { try await render(Rendition(width: 64), of: path) }
         #expect(failure?.code == .imageCorrupt)
     }
 }

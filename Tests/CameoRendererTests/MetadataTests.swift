@@ -33,7 +33,7 @@ struct MetadataTests {
     ) {
         var rendition = Rendition(width: 96, height: 96, format: format)
         rendition.encoding.keep = keep
-        let made = try await Renderers.shared.get().render(rendition, of: path).renditions[0]
+        let made = try await render(rendition, of: path).renditions[0]
         return (made, try await Found(in: Specimen(made)))
     }
 
@@ -207,7 +207,7 @@ struct MetadataTests {
         let path = try await Pictures.displayP3("png")
         var rendition = Rendition(width: 960, format: format, quality: format == .png ? nil : 95)
         rendition.encoding.keepProfile = true
-        let made = try await Renderers.shared.get().render(rendition, of: path).renditions[0]
+        let made = try await render(rendition, of: path).renditions[0]
         let specimen = try await Specimen(made)
         let source = try await Pictures.tool("vipsheader", ["-f", "icc-profile-data", path])
         #expect(try await Found(in: specimen).profile == Data(base64Encoded: source))
@@ -247,10 +247,10 @@ struct MetadataTests {
     @Test(arguments: [Pictures.ByteOrder.big, .little])
     func orientationIsThatOfTheFirstBlock(_ order: Pictures.ByteOrder) async throws {
         let path = try await Pictures.withMetadata(orientation: 6, order: order)
-        #expect(try await Renderers.shared.get().render(Rendition(width: 64), of: path).source.edges == [640, 960])
+        #expect(try await render(Rendition(width: 64), of: path).source.edges == [640, 960])
         let bytes = try Data(contentsOf: URL(filePath: path))
         let other = try await Pictures.bytes("two-\(order).jpg", Array(Pictures.withEXIF(bytes, orientation: 3)))
-        #expect(try await Renderers.shared.get().render(Rendition(width: 64), of: other).source.edges == [960, 640])
+        #expect(try await render(Rendition(width: 64), of: other).source.edges == [960, 640])
     }
 
     /// Directories that point outside or to themselves, or declare more than there is.

@@ -5,12 +5,8 @@ import TestSupport
 import Testing
 
 /// Containers and codecs of older days, and files that begin in unusual ways.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct OldVideoTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     static let kinds = [
         Videos.Kind(file: "flash.flv", options: "-c:v flv -q:v 2 -g 10"),
         Videos.Kind(file: "sound.flv", options: "-f lavfi -i sine=d=6 -c:v flv -q:v 2 -g 10 -c:a libmp3lame -ar 44100"),
@@ -27,29 +23,25 @@ struct OldVideoTests {
     /// A keyframe a second, on the second.
     @Test(arguments: TestLength.few(kinds, whole: 5))
     func theNearestKeyframeIsShownAndTilesAreInOrder(kind: Videos.Kind) async throws {
-        let path = try await Videos.counter(kind.options, as: kind.file, in: folder)
-        try await Videos.with { pools in
-            for (time, number) in [("0", 0), ("1.1", 10), ("2.9", 30), ("4.2", 40), ("auto", 10)] {
-                let (pixels, facts) = try await pools.frame(path, time)
-                // The default goes by the duration, which may be a little too long or too short.
-                let found = Videos.number(pixels)
-                #expect(time == "auto" ? found == 0 || found == 10 : found == number, "\(time): \(found)")
-                #expect(facts.edges == [160, 48] && facts.video?.time != nil)
-                #expect(abs((facts.video?.time ?? 0) - Double(found) / 10) < 0.15)
-                #expect(abs((facts.video?.duration ?? 0) - 6) < 1)
-            }
-            for (time, number) in [("0.25", 2), ("3.15", 31), ("5.75", 57)] {
-                let found = Videos.number(try await pools.frame(path, time, accurate: true).pixels)
-                // Sound may begin a little before the picture.
-                #expect((number - 1...number).contains(found), "\(time): \(found)")
-            }
-            var sheet = Rendition(name: "sheet", width: 160, height: 48, format: .png)
-            sheet.storyboard = Rendition.Storyboard(columns: 1, rows: 6)
-            let tiles = try await PixelGrid(of: pools.render([sheet], of: path).renditions[0])
-            let numbers = (0..<6).map { Videos.number(tiles, top: $0 * 48) }
-            #expect(zip(numbers, 0...).allSatisfy { (($1 - 1) * 10...($1 + 1) * 10).contains($0) }, "\(numbers)")
-            #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 <= $1 }, "\(numbers)")
+        let path = try await Videos.counter(kind.options, as: kind.file)
+        for (time, number) in [("0", 0), ("1.1", 10), ("2.9", 30), ("4.2", 40), ("auto", 10)] {
+            let (pixels, facts) = try await Videos.frame(path, time)
+            // The default goes by the duration, which may be a little too long or too short.
+            let found = Videos.number(pixels)
+            #expect(time == "auto" ? found == 0 || found == 10 : found == number, "\(time): \(found)")
+            #expect(facts.edges == [160, 48] && facts.video?.time != nil)
+            #expect(abs((facts.video?.time ?? 0) - Double(found) / 10) < 0.15)
+            #expect(abs((facts.video?.duration ?? 0) - 6) < 1)
         }
+        for (time, number) in [("0.25", 2), ("3.15", 31), ("5.75", 57)] {
+            let found = Videos.number(try await Videos.frame(path, time, accurate: true).pixels)
+            // Sound may begin a little before the picture.
+            #expect((number - 1...number).contains(found), "\(time): \(found)")
+        }
+        let tiles = try await Videos.tiles(1, 6, of: path)
+        let numbers = Videos.numbers(tiles)
+        #expect(zip(numbers, 0...).allSatisfy { (($1 - 1) * 10...($1 + 1) * 10).contains($0) }, "\(numbers)")
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 <= $1 }, "\(numbers)")
     }
 
     @Test(arguments: [
@@ -59,26 +51,22 @@ struct OldVideoTests {
         let scale = codec == .dv ? "scale=720:576" : "scale=176:144"
         let options = ["-vf", "\(scale),setsar=1", "-c:v", encoder, "-r", codec == .dv ? "25" : "30000/1001"]
         let dv = codec == .dv ? ["-pix_fmt", "yuv420p"] : ["-g", "30"]
-        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4", in: folder)
-        let path = try await Videos.make(["-i", clip] + options + dv, as: name, in: folder)
-        try await Videos.with { pools in
-            for (time, second) in [("0", 0), ("2.5", 2), ("4.5", 4)] {
-                let (pixels, facts) = try await pools.frame(path, time, accurate: true)
-                #expect(Videos.second(pixels) == second, "\(time): \(pixels[80, 30])")
-                #expect(facts.video?.codec == codec)
-            }
+        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4")
+        let path = try await Videos.make(["-i", clip] + options + dv, as: name)
+        for (time, second) in [("0", 0), ("2.5", 2), ("4.5", 4)] {
+            let (pixels, facts) = try await Videos.frame(path, time, accurate: true)
+            #expect(Videos.second(pixels) == second, "\(time): \(pixels[80, 30])")
+            #expect(facts.video?.codec == codec)
         }
     }
 
     @Test(arguments: ["nine.wmv", "nine.avi", "nine.mkv"])
     func windowsMedia9IsDecoded(name: String) async throws {
-        let path = try await Videos.windowsMedia9(frames: 30, as: name, in: folder)
-        try await Videos.with { pools in
-            for (time, number) in [("0", 0), ("0.7", 7), ("2.05", 20), ("1000", 29)] {
-                let (pixels, facts) = try await pools.frame(path, time, accurate: true)
-                #expect(Videos.number(pixels) == number, "\(time)")
-                #expect(facts.video?.codec == .wmv3 && facts.edges == [160, 48])
-            }
+        let path = try await Videos.windowsMedia9(frames: 30, as: name)
+        for (time, number) in [("0", 0), ("0.7", 7), ("2.05", 20), ("1000", 29)] {
+            let (pixels, facts) = try await Videos.frame(path, time, accurate: true)
+            #expect(Videos.number(pixels) == number, "\(time)")
+            #expect(facts.video?.codec == .wmv3 && facts.edges == [160, 48])
         }
     }
 
@@ -86,28 +74,24 @@ struct OldVideoTests {
     @Test(arguments: ["pnot", "uuid", "udta", "prft", "wide"])
     func aFilmBehindAnotherBoxIsAVideo(box: String) async throws {
         let options = "-pix_fmt yuv420p -movflags frag_keyframe+empty_moov+default_base_moof"
-        let clip = try await Videos.clip("libx264", options, as: "clip.mov", in: folder)
+        let clip = try await Videos.clip("libx264", options, as: "clip.mov")
         let content = [UInt8](repeating: 0, count: 32)
-        let bytes = Data([0, 0, 0, 40] + Array(box.utf8) + content) + (try Data(contentsOf: URL(filePath: clip)))
-        let path = try folder.write(bytes, to: "behind")
-        try await Videos.with { pools in
-            let (pixels, facts) = try await pools.frame(path, "3", accurate: true)
-            #expect(facts.format == .video && Videos.second(pixels) == 3)
-        }
+        let bytes = Data([0, 0, 0, 40] + Array(box.utf8) + content) + (try Data(file: clip))
+        let path = try Videos.folder.write(bytes, to: "behind")
+        let (pixels, facts) = try await Videos.frame(path, "3", accurate: true)
+        #expect(facts.format == .video && Videos.second(pixels) == 3)
     }
 
     /// As broadcasts that were recorded with their error correction.
     @Test(arguments: [0, 100])
     func packetsWithErrorCorrectionAreRead(skipped: Int) async throws {
-        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.ts", in: folder)
-        let packets = [UInt8](try Data(contentsOf: URL(filePath: clip)))
+        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.ts")
+        let packets = [UInt8](try Data(file: clip))
         let long = stride(from: 0, to: packets.count, by: 188).flatMap {
             packets[$0..<$0 + 188] + [UInt8](repeating: 0xEE, count: 16)
         }
-        let path = try folder.write(Data(long.dropFirst(skipped)), to: "long.ts")
-        try await Videos.with { pools in
-            let (pixels, facts) = try await pools.frame(path, "3.5", accurate: true)
-            #expect(facts.format == .video && Videos.second(pixels) == 3)
-        }
+        let path = try Videos.folder.write(Data(long.dropFirst(skipped)), to: "long.ts")
+        let (pixels, facts) = try await Videos.frame(path, "3.5", accurate: true)
+        #expect(facts.format == .video && Videos.second(pixels) == 3)
     }
 }

@@ -19,7 +19,7 @@ struct OrientationTests {
     @Test(arguments: TestLength.few(1...8))
     func everyOrientationIsUpright(_ orientation: Int) async throws {
         let path = try await Pictures.corners(orientation: orientation)
-        let picture = try await Renderers.shared.get().render(Rendition(width: 30, format: .png), of: path)
+        let picture = try await render(Rendition(width: 30, format: .png), of: path)
         #expect(picture.source.edges == [60, 40])
         let specimen = try await Specimen(picture.renditions[0])
         #expect(specimen.edges == [30, 20])

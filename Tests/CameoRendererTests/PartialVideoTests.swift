@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Videos whose bytes come part by part, as the reader needs them.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct PartialVideoTests {
     /// Copies parts of a whole file into one that has holes.
     private final class CopiedParts: VideoParts {
@@ -19,7 +19,7 @@ struct PartialVideoTests {
         private let loaded = Mutex(Set<Int>())
 
         init(of path: String) throws {
-            whole = try Data(contentsOf: URL(filePath: path))
+            whole = try Data(file: path)
             file = try OpenFile.memory()
             try #require(ftruncate(file.descriptor, off_t(whole.count)) == 0)
             try copy(0)
@@ -43,46 +43,36 @@ struct PartialVideoTests {
         }
     }
 
-    struct Kind: CustomTestStringConvertible, Sendable {
-        let file: String
-        let options: String
-
-        var testDescription: String { file }
-    }
-
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     /// Large enough to have many parts: there is noise in each frame.
-    private func video(_ kind: Kind) async throws -> String {
+    private func video(_ kind: Videos.Kind) async throws -> String {
         let input = "testsrc2=s=320x240:r=10:d=20,noise=alls=60:allf=t"
-        let words = kind.options.split(separator: " ").map(String.init)
+        let words = kind.options.words
         let options = ["-f", "lavfi", "-i", input, "-g", "10", "-pix_fmt", "yuv420p"]
-        return try await Videos.make(options + words, as: kind.file, in: folder)
+        return try await Videos.make(options + words, as: kind.file)
     }
 
     private static let kinds = [
-        Kind(file: "a.mp4", options: "-c:v libx264"),
-        Kind(file: "faststart.mp4", options: "-c:v libx264 -movflags faststart"),
-        Kind(file: "fragments.mp4", options: "-c:v libx264 -movflags frag_keyframe+empty_moov"),
-        Kind(file: "a.mkv", options: "-c:v libx264"), Kind(file: "a.ts", options: "-c:v mpeg2video -q:v 3"),
-        Kind(file: "a.avi", options: "-c:v mpeg4 -q:v 3"),
-        Kind(file: "a.webm", options: "-c:v libvpx -deadline realtime -b:v 4M"),
-        Kind(file: "a.vob", options: "-c:v mpeg2video -q:v 3 -r 25"), Kind(file: "a.wmv", options: "-c:v wmv2 -q:v 3"),
-        Kind(file: "a.ogv", options: "-c:v libtheora -q:v 8"),
+        Videos.Kind(file: "a.mp4", options: "-c:v libx264"),
+        Videos.Kind(file: "faststart.mp4", options: "-c:v libx264 -movflags faststart"),
+        Videos.Kind(file: "fragments.mp4", options: "-c:v libx264 -movflags frag_keyframe+empty_moov"),
+        Videos.Kind(file: "a.mkv", options: "-c:v libx264"),
+        Videos.Kind(file: "a.ts", options: "-c:v mpeg2video -q:v 3"),
+        Videos.Kind(file: "a.avi", options: "-c:v mpeg4 -q:v 3"),
+        Videos.Kind(file: "a.webm", options: "-c:v libvpx -deadline realtime -b:v 4M"),
+        Videos.Kind(file: "a.vob", options: "-c:v mpeg2video -q:v 3 -r 25"),
+        Videos.Kind(file: "a.wmv", options: "-c:v wmv2 -q:v 3"),
+        Videos.Kind(file: "a.ogv", options: "-c:v libtheora -q:v 8"),
     ]
 
-    private func render(_ wanted: Rendition, of file: OpenFile, _ parts: (any VideoParts)?, _ pools: Videos.Pools)
-        async throws
+    private func render(_ wanted: Rendition, of file: OpenFile, _ parts: (any VideoParts)? = nil) async throws
         -> RenderedPicture
     {
-        let request = RenderRequest([wanted], of: file, named: "video")
+        let (request, pools) = (RenderRequest([wanted], of: file, named: "video"), Videos.pools)
         return try await pools.renderer.render(request, frames: pools.frames, loading: parts, clock: WorkClock())
     }
 
     @Test(arguments: TestLength.few(kinds, whole: 2))
-    func thePictureIsThatOfTheWholeVideo(kind: Kind) async throws {
+    func thePictureIsThatOfTheWholeVideo(kind: Videos.Kind) async throws {
         let path = try await video(kind)
         var sheet = Videos.rendition("auto")
         sheet.width = 80
@@ -90,18 +80,16 @@ struct PartialVideoTests {
         var exact = Videos.rendition("11.3")
         exact.accurate = true
         let wanted = [Videos.rendition("auto"), Videos.rendition("50%"), Videos.rendition("1000"), exact, sheet]
-        try await Videos.with { pools in
-            for rendition in wanted {
-                let parts = try CopiedParts(of: path)
-                let whole = try await render(rendition, of: try OpenFile(reading: path), nil, pools)
-                let partial = try await render(rendition, of: parts.file, parts, pools)
-                #expect(partial.renditions[0].bytes == whole.renditions[0].bytes)
-                #expect(partial.source == whole.source)
-                // The fragments of a storyboard are counted by reading them all. Other searches begin a second earlier.
-                let without = ["fragments.mp4", "a.ts", "a.vob", "a.wmv"]
-                let readsAll = rendition.storyboard != nil && without.contains(kind.file)
-                #expect(readsAll || parts.loadedBytes < parts.size / 2, "\(parts.loadedBytes) of \(parts.size)")
-            }
+        for rendition in wanted {
+            let parts = try CopiedParts(of: path)
+            let whole = try await render(rendition, of: try OpenFile(reading: path))
+            let partial = try await render(rendition, of: parts.file, parts)
+            #expect(partial.renditions[0].bytes == whole.renditions[0].bytes)
+            #expect(partial.source == whole.source)
+            // The fragments of a storyboard are counted by reading them all. Other searches begin a second earlier.
+            let without = ["fragments.mp4", "a.ts", "a.vob", "a.wmv"]
+            let readsAll = rendition.storyboard != nil && without.contains(kind.file)
+            #expect(readsAll || parts.loadedBytes < parts.size / 2, "\(parts.loadedBytes) of \(parts.size)")
         }
     }
 
@@ -111,19 +99,15 @@ struct PartialVideoTests {
         let file = try #require(FileHandle(forUpdatingAtPath: path))
         let length = try file.seekToEnd()
         try file.truncate(atOffset: length + 1 << 20)
-        try await Videos.with { pools in
-            let picture = try await render(Videos.rendition("50%"), of: try OpenFile(reading: path), nil, pools)
-            #expect(picture.renditions.count == 1)
-        }
+        let picture = try await render(Videos.rendition("50%"), of: try OpenFile(reading: path))
+        #expect(picture.renditions.count == 1)
     }
 
     /// How a video fails of which the first part is there.
     private func failure(loading rest: any VideoParts) async throws -> JobFailure? {
         let parts = try CopiedParts(of: try await video(Self.kinds[0]))
-        return try await Videos.with { pools in
-            await #expect(throws: JobFailure.self) {
-                _ = try await render(Videos.rendition("auto"), of: parts.file, rest, pools)
-            }
+        return await #expect(throws: JobFailure.self) {
+            _ = try await render(Videos.rendition("auto"), of: parts.file, rest)
         }
     }
 

@@ -18,7 +18,7 @@ struct PlaceholderTests {
         _ rendition: Rendition = Rendition(width: 90, format: .png)
     ) async throws -> Placeholder {
         let path = try grid.write(to: "source.tif", in: folder)
-        return try await Renderers.shared.get().render(rendition, of: path).renditions[0].placeholder
+        return try await rendered(rendition, of: path).placeholder
     }
 
     /// The mean of a ThumbHash as red, green, blue and alpha, 0…1.
@@ -93,8 +93,8 @@ struct PlaceholderTests {
     @Test func sameRequestSamePlaceholder() async throws {
         let photo = try await Pictures.photo()
         let rendition = Rendition(width: 200, format: .webp)
-        let first = try await Renderers.shared.get().render(rendition, of: photo).renditions[0].placeholder
-        let second = try await Renderers.shared.get().render(rendition, of: photo).renditions[0].placeholder
+        let first = try await rendered(rendition, of: photo).placeholder
+        let second = try await rendered(rendition, of: photo).placeholder
         #expect(first == second)
     }
 }

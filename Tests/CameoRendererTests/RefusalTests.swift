@@ -64,7 +64,7 @@ struct RefusalTests {
     func truncationShowsEvenBelowTheCut(_ gravity: Rendition.Gravity) async throws {
         let path = try await Pictures.truncated("jpg", share: 0.9)
         let rendition = Rendition(width: 640, height: 20, fit: .cover, gravity: gravity)
-        let failure = await failure { try await Renderers.shared.get().render(rendition, of: path) }
+        let failure = await failure { try await render(rendition, of: path) }
         #expect(failure?.code == .imageCorrupt)
     }
 
@@ -130,7 +130,7 @@ struct RefusalTests {
         // The Make entry gets a type that TIFF does not define.
         odd[odd.startIndex + 25] = 77
         let path = try await Pictures.bytes("odd-exif.jpg", Array(odd))
-        let picture = try await Renderers.shared.get().render(Rendition(width: 64), of: path)
+        let picture = try await render(Rendition(width: 64), of: path)
         #expect(picture.renditions[0].edges == [64, 43])
     }
 
@@ -138,7 +138,7 @@ struct RefusalTests {
         for ending in ["jpg", "png", "gif", "webp"] {
             let bytes = try Data(contentsOf: URL(filePath: await Pictures.photo(ending)))
             let path = try await Pictures.bytes("trailing.\(ending)", Array(bytes) + Array("trailing junk".utf8))
-            let picture = try await Renderers.shared.get().render(Rendition(width: 64), of: path)
+            let picture = try await render(Rendition(width: 64), of: path)
             #expect(picture.renditions[0].edges == [64, 43])
         }
     }

@@ -13,10 +13,6 @@ import Testing
 struct RegionTests {
     enum Tile: String, Sendable { case red, green, blue, white, grey }
 
-    private func rendered(_ rendition: Rendition, of path: String) async throws -> EncodedRendition {
-        try await Renderers.shared.get().render(rendition, of: path).renditions[0]
-    }
-
     private func tile(_ specimen: Specimen, _ x: Int, _ y: Int) async throws -> Tile {
         let pixel = try await specimen.pixel(x, y).map { $0 > 127 }
         return switch pixel.prefix(3) {
@@ -108,7 +104,7 @@ struct RegionTests {
         var rendition = whole()
         rendition.crop = crop
         let failure = await failure {
-            try await Renderers.shared.get().render(rendition, of: Pictures.corners(orientation: 6))
+            try await render(rendition, of: Pictures.corners(orientation: 6))
         }
         #expect(failure?.code == .imageCropOutside)
         #expect(failure?.message.contains("60 × 40") == true)
@@ -208,14 +204,14 @@ struct RegionTests {
         for (page, tile) in [(0, Tile.red), (1, .green), (2, .blue)] {
             var rendition = Rendition(width: 20, format: .png)
             rendition.page = page
-            let picture = try await Renderers.shared.get().render(rendition, of: path)
+            let picture = try await render(rendition, of: path)
             #expect(picture.source.pages == 3)
             let specimen = try await Specimen(picture.renditions[0])
             #expect(try await self.tile(specimen, 5, 5) == tile)
         }
         var rendition = Rendition(width: 20)
         rendition.page = 3
-        let failure = await failure { try await Renderers.shared.get().render(rendition, of: path) }
+        let failure = await failure { try await render(rendition, of: path) }
         #expect(failure?.code == .imageNoSuchPage)
         #expect(failure?.message.contains("3 pages") == true)
     }

@@ -11,12 +11,10 @@ import Testing
 struct RendererGreedTests {
     /// Refused by the announcement: the bytes are never sent here.
     @Test func renditionsThatAreTooMuchTogetherAreRefusedBeforeTheirBytes() async throws {
-        let renderer = try FalseRenderer(
-            "hello(); hear(); picture(*[rendition(bytes=45 << 20)] * 3); time.sleep(600)"
-        )
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         let source = try await OpenFile(reading: Pictures.plain(30, 20))
-        try await Renderers.withPool(configuration) { pool in
+        try await FalseRenderer.withPool(
+            "hello(); hear(); picture(*[rendition(bytes=45 << 20)] * 3); time.sleep(600)"
+        ) { pool in
             let renditions = [Rendition](repeating: Rendition(width: 8, format: .png), count: 3)
             let failure = await failure {
                 try await pool.render(renditions, of: source, named: "it", timeout: .seconds(300))
@@ -64,12 +62,10 @@ struct RendererGreedTests {
         _ answer: String = "",
         _ body: (RendererPool, @escaping @Sendable (Duration) async throws -> RenderedPicture) async throws -> Void
     ) async throws {
-        let renderer = try FalseRenderer("hello()\n\(answer)\ntime.sleep(600)")
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
         let source = try await OpenFile(reading: Pictures.plain(30, 20))
         let path = String(repeating: "a", count: 60_000)
         let overlays = (0..<8).map { (source: "file:///\($0)\(path).png", file: source, kind: .file) as RenderOverlay }
-        try await Renderers.withPool(configuration) { pool in
+        try await FalseRenderer.withPool("hello()\n\(answer)\ntime.sleep(600)") { pool in
             try await body(pool) { timeout in
                 let rendition = Rendition(width: 8)
                 return try await pool.render([rendition], of: source, overlays: overlays, named: "it", timeout: timeout)
@@ -81,7 +77,7 @@ struct RendererGreedTests {
     @Test func threadBombIsKilledWhileItGrows() async throws {
         let folder = try TemporaryFolder()
         let count = folder.path("count")
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             """
             import threading
             threading.stack_size(65536)
@@ -91,12 +87,8 @@ struct RendererGreedTests {
                 log.write(str(made) + "\\n")
             time.sleep(600)
             """
-        )
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
-            let failure = await failure {
-                try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
-            }
+        ) { pool in
+            let failure = await pool.failure()
             #expect(failure?.message.contains("threads") == true, "\(failure?.message ?? "")")
         }
         let made = try String(contentsOfFile: count, encoding: .utf8).split(separator: "\n").last
@@ -106,19 +98,15 @@ struct RendererGreedTests {
     /// Threads that share a stack take no address space.
     @Test(arguments: ["wait()", "picture(rendition()); s.sendall(PNG); wait()"])
     func threadBombIsKilled(_ answer: String) async throws {
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             """
             import threading
             hello(); hear(); count = 65 if os.cpu_count() <= 16 else 4 * os.cpu_count() + 1
             for _ in range(count): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
             \(answer)
             """
-        )
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
-            let failure = await failure {
-                try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
-            }
+        ) { pool in
+            let failure = await pool.failure()
             #expect(failure?.code == .renderFailed)
             #expect(failure?.message.contains("threads") == true, "\(failure?.message ?? "")")
             #expect(pool.statistics.killed == 1)
@@ -129,7 +117,7 @@ struct RendererGreedTests {
     @Test func threadsOfAnIdleChildAreSeen() async throws {
         let folder = try TemporaryFolder()
         let mark = folder.path("rendered")
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             """
             import threading
             hello(); hear(); picture(rendition()); s.sendall(PNG); count = max(64, 4 * os.cpu_count()) + 1
@@ -137,9 +125,7 @@ struct RendererGreedTests {
             for _ in range(count): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
             wait()
             """
-        )
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        ) { pool in
             _ = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
             try Data().write(to: URL(filePath: mark))
             try await eventually("the child is killed") { pool.statistics.killed > 0 }
@@ -149,11 +135,9 @@ struct RendererGreedTests {
 
     /// Code that a picture smuggled into a child must not keep running after the picture.
     @Test func childThatIsBusyWithoutAJobIsKilled() async throws {
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             "hello(); hear(); picture(rendition()); s.sendall(PNG)\nwhile True: pass"
-        )
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        ) { pool in
             _ = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
             let end = ContinuousClock.now + .seconds(300)
             while pool.statistics.killed == 0, ContinuousClock.now < end {
@@ -167,16 +151,14 @@ struct RendererGreedTests {
     /// Optional decoders are not trusted: whatever one did to the child ends with the picture.
     @Test(arguments: [true, false])
     func childThatWasGivenAnOptionalFormatIsReplacedAtOnce(asOverlay: Bool) async throws {
-        let renderer = try FalseRenderer(
+        let pdf = try OpenFile.memory(containing: Data("%PDF-1.7\n".utf8))
+        let png = try await OpenFile(reading: Pictures.plain(30, 20))
+        try await FalseRenderer.withPool(
             """
             size = \(asOverlay ? 1 : 8); data = png(size, size); made = rendition(width=size, height=size, bytes=len(data))
             hello(); hear(); picture(made, format='\(asOverlay ? "png" : "pdf")'); s.sendall(data); wait()
             """
-        )
-        let pdf = try OpenFile.memory(containing: Data("%PDF-1.7\n".utf8))
-        let png = try await OpenFile(reading: Pictures.plain(30, 20))
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        ) { pool in
             _ = try await pool.render(
                 [Rendition(width: 8, format: .png)],
                 of: asOverlay ? png : pdf,
@@ -190,17 +172,15 @@ struct RendererGreedTests {
     /// A compromised renderer could leak one tenant's picture to the next. Each child here reports its own number as
     /// its version.
     @Test func childThatHasSeenATenantsPictureServesNobodyElse() async throws {
-        let renderer = try FalseRenderer(
+        let source = try await OpenFile(reading: Pictures.plain(30, 20))
+        let (a, b) = (try #require(RequestScope(headers: ["A": "1"])), try #require(RequestScope(headers: ["B": "1"])))
+        try await FalseRenderer.withPool(
             """
             version = str(os.getpid())
             say("HEL1", {"protocolVersion": \(RendererProtocol.version), "rendererVersion": version, "sandbox": SANDBOX})
             while hear()[0]: picture(rendition()); s.sendall(PNG)
             """
-        )
-        let source = try await OpenFile(reading: Pictures.plain(30, 20))
-        let (a, b) = (try #require(RequestScope(headers: ["A": "1"])), try #require(RequestScope(headers: ["B": "1"])))
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        ) { pool in
             var children: [String] = []
             for scopes: Set<RequestScope> in [[], [], [a], [a], [a, b], [b], [], [], [b]] {
                 let rendition = Rendition(width: 8, format: .png)
@@ -216,9 +196,7 @@ struct RendererGreedTests {
 
     /// The slot's thread reads the text, and has other work to do.
     @Test func wordsWithoutEndDoNotOutliveTheDeadline() async throws {
-        let renderer = try FalseRenderer("hello(); hear()\nwhile True: os.write(2, b'x' * 65536)")
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        try await FalseRenderer.withPool("hello(); hear()\nwhile True: os.write(2, b'x' * 65536)") { pool in
             let failure = await failure {
                 try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20), timeout: .milliseconds(300))
             }
@@ -227,11 +205,9 @@ struct RendererGreedTests {
     }
 
     @Test func largeHonestAnswerArrives() async throws {
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             "hello(); hear(); picture(rendition(bytes=20 << 20)); s.sendall(long_png(20 << 20)); wait()"
-        )
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        ) { pool in
             let picture = try await pool.render(Rendition(width: 8, format: .png), of: Pictures.plain(30, 20))
             #expect(picture.renditions[0].bytes.count == 20 << 20)
         }

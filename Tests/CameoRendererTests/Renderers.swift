@@ -72,6 +72,15 @@ extension OpenFile {
     }
 }
 
+/// What a pool for tests that do nothing to their renderer makes.
+func render(_ renditions: Rendition..., of path: String) async throws -> RenderedPicture {
+    try await Renderers.shared.get().render(renditions, of: OpenFile(reading: path), named: path)
+}
+
+func rendered(_ rendition: Rendition, of path: String) async throws -> EncodedRendition {
+    try await render(rendition, of: path).renditions[0]
+}
+
 /// The failure of a render that must fail.
 func failure(of render: () async throws -> RenderedPicture) async -> JobFailure? {
     await #expect(throws: JobFailure.self) { _ = try await render() }

@@ -25,7 +25,7 @@ struct SaverTests {
         var rendition = Rendition(width: 4_000, height: 4_000, format: format, quality: quality)
         rendition.withoutEnlargement = true
         encoding(&rendition.encoding)
-        let made = try await Renderers.shared.get().render(rendition, of: source).renditions[0].bytes
+        let made = try await rendered(rendition, of: source).bytes
         let words = saver.joined(separator: "_").replacing(/[^a-z0-9_]/, with: "")
         let name = "saved-\(words)-\(URL(filePath: source).lastPathComponent).\(format.rawValue)"
         let path = try await Pictures.converted(source, to: name, by: saver)

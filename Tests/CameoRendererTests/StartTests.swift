@@ -25,7 +25,7 @@ struct StartTests {
         let configuration = RendererConfiguration(executable: renderer.path, processes: 2)
         let began = ContinuousClock.now
         try await Renderers.withPool(configuration) { pool in
-            let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
+            let failure = await pool.failure()
             #expect(failure?.code == .renderFailed)
             #expect(failure?.isRetryable == true)
             #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
@@ -38,9 +38,7 @@ struct StartTests {
     }
 
     @Test func whatAHostLacksIsToldBeforeAPictureIsSent() async throws {
-        let renderer = try FalseRenderer("hello('write:avif', 'read:heif'); wait()")
-        let configuration = RendererConfiguration(executable: renderer.path, processes: 1)
-        try await Renderers.withPool(configuration) { pool in
+        try await FalseRenderer.withPool("hello('write:avif', 'read:heif'); wait()") { pool in
             try await pool.waitUntilReady()
             #expect(pool.lacks == [.writing(.avif), .reading(.heif)])
             let (avif, source) = (Rendition(width: 8, format: .avif), Rendition(width: 8, format: .source))
@@ -76,14 +74,13 @@ struct StartTests {
     }
 
     @Test func childHasFourDescriptorsAndItsOwnEnvironment() async throws {
-        let renderer = try FalseRenderer(
+        try await FalseRenderer.withPool(
             """
             words = ' '.join(sorted(os.listdir('/proc/self/fd'))[:-1] + sorted(os.environ))
             hello(); hear(); say('REF1', {'reason': 'failed', 'predicate': words}); wait()
             """
-        )
-        try await Renderers.withPool(RendererConfiguration(executable: renderer.path, processes: 1)) { pool in
-            let failure = await failure { try await pool.render(Rendition(width: 8), of: Pictures.plain(30, 20)) }
+        ) { pool in
+            let failure = await pool.failure()
             let words = "0 1 2 3 LC_CTYPE MALLOC_ARENA_MAX SWIFT_BACKTRACE VIPS_CONCURRENCY"
             #expect(failure?.message.hasSuffix(words) == true)
         }

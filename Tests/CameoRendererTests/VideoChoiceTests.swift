@@ -5,12 +5,8 @@ import TestSupport
 import Testing
 
 /// The frame that `auto` chooses, which is the one that people would.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct VideoChoiceTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     /// Scenes one after the other, and the seconds that may be shown.
     struct Clip: CustomTestStringConvertible, Sendable {
         let name: String
@@ -82,12 +78,10 @@ struct VideoChoiceTests {
         let labels = clip.parts.indices.map { "[p\($0)]" }
         let parts = zip(clip.parts, labels).map { "\($0),format=yuv420p,setsar=1\($1)" }.joined(separator: ";")
         let graph = "\(parts);\(labels.joined())concat=n=\(labels.count)"
-        let words = "-c:v libx264 -g 10 -sc_threshold 0".split(separator: " ").map(String.init)
-        let path = try await Videos.make(["-filter_complex", graph] + words, as: "clip.mp4", in: folder)
-        try await Videos.with { pools in
-            let time = try #require(try await pools.frame(path).facts.video?.time)
-            #expect(clip.seconds.contains(time), "\(time)")
-        }
+        let words = "-c:v libx264 -g 10 -sc_threshold 0".words
+        let path = try await Videos.make(["-filter_complex", graph] + words, as: "clip.mp4")
+        let time = try #require(try await Videos.frame(path).facts.video?.time)
+        #expect(clip.seconds.contains(time), "\(time)")
     }
 
     /// One scene, and from a second on, about which the fade is, another.
@@ -107,8 +101,8 @@ struct VideoChoiceTests {
             \(still(scenes[0], 1.2 + duration / 2))[a];\(still(scenes[1], 10 - begin))[b];\
             [a][b]xfade=duration=\(duration):offset=\(begin),format=yuv420p
             """
-        let words = "-c:v libx264 -g 500 -sc_threshold 0 \(options)".split(separator: " ").map(String.init)
-        return try await Videos.make(["-filter_complex", graph] + words, as: name, in: folder)
+        let words = "-c:v libx264 -g 500 -sc_threshold 0 \(options)".words
+        return try await Videos.make(["-filter_complex", graph] + words, as: name)
     }
 
     /// The keyframe at a tenth is a mixture of two scenes; in a transport stream, the one behind it is shown.
@@ -125,10 +119,8 @@ struct VideoChoiceTests {
     ) async throws {
         let keys = "-force_key_frames \(name == "fade.ts" ? "0,1.2,2.5,4,6,8" : "0,1,2.5,4,6,8")"
         let path = try await crossFade([first, second], duration, keys, as: name)
-        try await Videos.with { pools in
-            let time = try #require(try await pools.frame(path).facts.video?.time)
-            #expect(time > 1 + duration / 2, "\(time)")
-        }
+        let time = try #require(try await Videos.frame(path).facts.video?.time)
+        #expect(time > 1 + duration / 2, "\(time)")
     }
 
     /// Of ten seconds, three are shown, from 0.8 on. The first frame is shown at 80 ms of the media.
@@ -137,10 +129,8 @@ struct VideoChoiceTests {
         let options = "-bf 2 -video_track_timescale 1000 -force_key_frames 0,1.2,2.5,4,6,8"
         let whole = try await crossFade(scenes, 1, options, as: "whole.mp4")
         let edits = [Boxes.Edit(duration: 3_000, media: 880)]
-        let path = try folder.write(Boxes.edited(Data(contentsOf: URL(filePath: whole)), edits), to: "edited.mp4")
-        try await Videos.with { pools in
-            let time = try #require(try await pools.frame(path).facts.video?.time)
-            #expect(time > 0.7, "\(time)")
-        }
+        let path = try Videos.folder.write(Boxes.edited(Data(file: whole), edits), to: "edited.mp4")
+        let time = try #require(try await Videos.frame(path).facts.video?.time)
+        #expect(time > 0.7, "\(time)")
     }
 }

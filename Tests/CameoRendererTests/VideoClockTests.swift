@@ -5,12 +5,8 @@ import TestSupport
 import Testing
 
 /// Transport streams whose clock jumps: time is counted by what there is.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct VideoClockTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     private static let h264 = "-c:v libx264 -pix_fmt yuv420p -sc_threshold 0 -bf 2"
 
     /// A recording of 20 s whose first frame is shown at a time of its clock.
@@ -19,7 +15,7 @@ struct VideoClockTests {
         let options = "\(Self.h264) -g \(group) -output_ts_offset \(time) -muxdelay 0"
         let inputs = sound ? "-f lavfi -i sine=d=20 -c:a aac " : ""
         return try Data(
-            contentsOf: URL(filePath: await Videos.counter(frames: 200, inputs + options, as: name, in: folder))
+            contentsOf: URL(filePath: await Videos.counter(frames: 200, inputs + options, as: name))
         )
     }
 
@@ -50,27 +46,23 @@ struct VideoClockTests {
         let packets = stride(from: 0, to: whole.count, by: 188).map { whole[$0..<min($0 + 188, whole.count)] }
         // A time stamp stands before a packet, a checksum behind.
         let bytes = packets.reduce(into: Data()) { $0 += item.stride == 192 ? padding + $1 : $1 + padding }
-        let path = try folder.write(bytes, to: "whole.ts")
-        try await Videos.with { pools in
-            let seconds = 20 * item.times.count
-            for tenth in stride(from: 7, to: seconds * 10, by: 53) {
-                let (pixels, facts) = try await pools.frame(path, String(Double(tenth) / 10 + 0.05), accurate: true)
-                #expect(Videos.number(pixels) == tenth % 200, "at \(tenth)")
-                #expect(abs((facts.video?.time ?? -1) - Double(tenth) / 10) < 0.06)
-                #expect(abs((facts.video?.duration ?? 0) - Double(seconds)) < 0.2)
-            }
-            let middle = try await pools.frame(path, "50%").facts
-            #expect(abs((middle.video?.time ?? -1) - Double(seconds) / 2) <= 1.1)
-            #expect(Videos.number(try await pools.frame(path, "100%", accurate: true).pixels) == 199)
-            var sheet = Rendition(name: "sheet", width: 160, height: 48, format: .png)
-            sheet.storyboard = Rendition.Storyboard(columns: 1, rows: 8)
-            let tiles = try await PixelGrid(of: pools.render([sheet], of: path).renditions[0])
-            for index in 0..<8 {
-                let expected = (index * 2 + 1) * seconds * 10 / 16
-                let number = Videos.number(tiles, top: index * 48)
-                // The next keyframe, which may be that of the next recording.
-                #expect((expected...expected + 11).contains { $0 % 200 == number }, "\(number) for \(expected)")
-            }
+        let path = try Videos.folder.write(bytes, to: "whole.ts")
+        let seconds = 20 * item.times.count
+        for tenth in stride(from: 7, to: seconds * 10, by: 53) {
+            let (pixels, facts) = try await Videos.frame(path, String(Double(tenth) / 10 + 0.05), accurate: true)
+            #expect(Videos.number(pixels) == tenth % 200, "at \(tenth)")
+            #expect(abs((facts.video?.time ?? -1) - Double(tenth) / 10) < 0.06)
+            #expect(abs((facts.video?.duration ?? 0) - Double(seconds)) < 0.2)
+        }
+        let middle = try await Videos.frame(path, "50%").facts
+        #expect(abs((middle.video?.time ?? -1) - Double(seconds) / 2) <= 1.1)
+        #expect(Videos.number(try await Videos.frame(path, "100%", accurate: true).pixels) == 199)
+        let tiles = try await Videos.tiles(1, 8, of: path)
+        for index in 0..<8 {
+            let expected = (index * 2 + 1) * seconds * 10 / 16
+            let number = Videos.number(tiles, top: index * 48)
+            // The next keyframe, which may be that of the next recording.
+            #expect((expected...expected + 11).contains { $0 % 200 == number }, "\(number) for \(expected)")
         }
     }
 
@@ -78,14 +70,12 @@ struct VideoClockTests {
     @Test func aJumpWithinAGroupIsCountedToo() async throws {
         let (one, other) = (try await recording(from: 0, group: 50), try await recording(from: 3_000, group: 50))
         let bytes = one.prefix(one.count / 188 / 2 * 188) + other.dropFirst(other.count / 188 / 20 * 188)
-        let path = try folder.write(Data(bytes), to: "both.ts")
-        try await Videos.with { pools in
-            let duration = try #require(try await pools.frame(path, "0").facts.video?.duration)
-            #expect((25.0...33).contains(duration), "\(duration)")
-            let (pixels, facts) = try await pools.frame(path, String(duration - 4.05), accurate: true)
-            #expect((158...160).contains(Videos.number(pixels)), "\(Videos.number(pixels))")
-            #expect(abs((facts.video?.time ?? -1) - (duration - 4.05)) < 0.11)
-        }
+        let path = try Videos.folder.write(Data(bytes), to: "both.ts")
+        let duration = try #require(try await Videos.frame(path, "0").facts.video?.duration)
+        #expect((25.0...33).contains(duration), "\(duration)")
+        let (pixels, facts) = try await Videos.frame(path, String(duration - 4.05), accurate: true)
+        #expect((158...160).contains(Videos.number(pixels)), "\(Videos.number(pixels))")
+        #expect(abs((facts.video?.time ?? -1) - (duration - 4.05)) < 0.11)
     }
 
     /// From the middle on, the times of one stream are later, or earlier.
@@ -107,13 +97,11 @@ struct VideoClockTests {
                 bytes[at + 4] = UInt8(time & 127) << 1 | 1
             }
         }
-        let path = try folder.write(Data(bytes), to: "one.ts")
-        try await Videos.with { pools in
-            for (time, number) in [("5.05", 50), ("14.05", 140), ("19.95", 199)] {
-                let (pixels, facts) = try await pools.frame(path, time, accurate: true)
-                #expect(abs(Videos.number(pixels) - number) <= 1, "\(Videos.number(pixels)) at \(time)")
-                #expect(abs((facts.video?.duration ?? 0) - 20) < 0.2)
-            }
+        let path = try Videos.folder.write(Data(bytes), to: "one.ts")
+        for (time, number) in [("5.05", 50), ("14.05", 140), ("19.95", 199)] {
+            let (pixels, facts) = try await Videos.frame(path, time, accurate: true)
+            #expect(abs(Videos.number(pixels) - number) <= 1, "\(Videos.number(pixels)) at \(time)")
+            #expect(abs((facts.video?.duration ?? 0) - 20) < 0.2)
         }
     }
 }

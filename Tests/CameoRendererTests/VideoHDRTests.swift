@@ -12,12 +12,8 @@ import Testing
 /// the curves are at most 0.008 of white apart. So what is compared is everything but the choice of the curve. Operators of
 /// another nature are further away: of the same frames, `reinhard` has a mean ΔE of 2 to 7, `hable` of up to 19, and `hable`
 /// with its default desaturation, which is in many recipes, of 30, because they darken what is no highlight.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct VideoHDRTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     struct Signal: CustomTestStringConvertible, Sendable {
         let transfer: String
         /// In cd/m².
@@ -51,23 +47,19 @@ struct VideoHDRTests {
                 "-x265-params",
                 "log-level=none:qp=4:colorprim=bt2020:transfer=\(signal.transfer):colormatrix=bt2020nc:range=limited",
             ],
-            as: "hdr.mp4",
-            in: folder
+            as: "hdr.mp4"
         )
         // Without agamma=0, HLG is decoded without its OOTF.
         let light = "zscale=t=linear:npl=203:agamma=0:filter=bicubic,format=gbrpf32le,zscale=p=bt709"
         let tones = "tonemap=tonemap=mobius:param=0.75:desat=0:peak=\(signal.peak / 203)"
         let theirs = try await Videos.make(
             ["-i", path, "-frames:v", "1", "-vf", "\(light),\(tones),zscale=t=iec61966-2-1,format=gbrp,format=rgb24"],
-            as: "theirs.png",
-            in: folder
+            as: "theirs.png"
         )
-        try await Videos.with { pools in
-            let (ours, facts) = try await pools.frame(path, "0")
-            #expect(facts.edges == [640, 360])
-            let difference = Videos.difference(ours, try await PixelGrid(ofPNG: theirs, 640, 360))
-            #expect(difference < signal.mostDifference, "\(difference)")
-        }
+        let (ours, facts) = try await Videos.frame(path, "0")
+        #expect(facts.edges == [640, 360])
+        let difference = Videos.difference(ours, try await PixelGrid(ofPNG: theirs, 640, 360))
+        #expect(difference < signal.mostDifference, "\(difference)")
     }
 
     @Test func whiteAndBlackStay() async throws {
@@ -75,15 +67,12 @@ struct VideoHDRTests {
             "libx265",
             "-pix_fmt yuv420p10le -x265-params "
                 + "log-level=none:keyint=10:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc",
-            as: "pq.mp4",
-            in: folder
+            as: "pq.mp4"
         )
-        try await Videos.with { pools in
-            let (pixels, facts) = try await pools.frame(path, "0")
-            #expect(facts.edges == [160, 120])
-            // White is ten thousand nits, which PQ leaves white; half of its signal is a hundred, which is bright in SDR.
-            #expect(pixels[20, 100].allSatisfy { $0 > 200 }, "\(pixels[20, 100])")
-            #expect(pixels[60, 100].allSatisfy { $0 < 20 }, "\(pixels[60, 100])")
-        }
+        let (pixels, facts) = try await Videos.frame(path, "0")
+        #expect(facts.edges == [160, 120])
+        // White is ten thousand nits, which PQ leaves white; half of its signal is a hundred, which is bright in SDR.
+        #expect(pixels[20, 100].allSatisfy { $0 > 200 }, "\(pixels[20, 100])")
+        #expect(pixels[60, 100].allSatisfy { $0 < 20 }, "\(pixels[60, 100])")
     }
 }

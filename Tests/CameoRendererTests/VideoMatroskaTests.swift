@@ -5,12 +5,8 @@ import TestSupport
 import Testing
 
 /// What Matroska says of how a video is shown (RFC 9559): what is cut off, the shape of the rest, and how it is turned.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct VideoMatroskaTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     struct Crop: CustomTestStringConvertible, Sendable {
         let size: String
         /// PixelCropTop, -Bottom, -Left and -Right.
@@ -45,26 +41,24 @@ struct VideoMatroskaTests {
         for (id, count) in zip(ids, crop.cut) where count > 0 { elements += Self.element(id, [count]) }
         if crop.unit > 0 { elements += Self.element(0x54B2, [crop.unit]) }
         let whole = try await clip(crop.size, aspect: crop.aspect)
-        var cut = try Self.describing(Data(contentsOf: URL(filePath: whole)), by: elements)
+        var cut = try Self.describing(Data(file: whole), by: elements)
         if crop.isAtEnd { cut = try Self.withTracksAtEnd(cut) }
-        let path = try folder.write(cut, to: "cut.mkv")
-        try await Videos.with { pools in
-            let (pixels, facts) = try await pools.frame(path, "0")
-            #expect(facts.edges == crop.edges && [pixels.width, pixels.height] == crop.edges)
-            var sheet = Rendition(name: "sheet", width: crop.edges[0], height: crop.edges[1], format: .png)
-            sheet.storyboard = Rendition.Storyboard(columns: 2, rows: 1)
-            let tiles = try await pools.render([sheet], of: path).renditions[0]
-            #expect(tiles.width == 2 * crop.edges[0] && tiles.height == crop.edges[1])
-            guard crop.aspect == "1" else { return }
-            // As the same part of the whole frame, but for the edges, where colours of neighbours are missing.
-            let all = try await pools.frame(whole, "0").pixels
-            let differences = (4..<pixels.height - 4).flatMap { y in
-                (4..<pixels.width - 4).flatMap { x in
-                    zip(pixels[x, y], all[x + Int(crop.cut[2]), y + Int(crop.cut[0])]).map { abs($0 - $1) }
-                }
+        let path = try Videos.folder.write(cut, to: "cut.mkv")
+        let (pixels, facts) = try await Videos.frame(path, "0")
+        #expect(facts.edges == crop.edges && [pixels.width, pixels.height] == crop.edges)
+        var sheet = Rendition(name: "sheet", width: crop.edges[0], height: crop.edges[1], format: .png)
+        sheet.storyboard = Rendition.Storyboard(columns: 2, rows: 1)
+        let tiles = try await Videos.render([sheet], of: path).renditions[0]
+        #expect(tiles.width == 2 * crop.edges[0] && tiles.height == crop.edges[1])
+        guard crop.aspect == "1" else { return }
+        // As the same part of the whole frame, but for the edges, where colours of neighbours are missing.
+        let all = try await Videos.frame(whole, "0").pixels
+        let differences = (4..<pixels.height - 4).flatMap { y in
+            (4..<pixels.width - 4).flatMap { x in
+                zip(pixels[x, y], all[x + Int(crop.cut[2]), y + Int(crop.cut[0])]).map { abs($0 - $1) }
             }
-            #expect(differences.allSatisfy { $0 <= 3 }, "\(differences.max() ?? 0)")
         }
+        #expect(differences.allSatisfy { $0 <= 3 }, "\(differences.max() ?? 0)")
     }
 
     /// ProjectionPoseYaw and -Roll, and where the white square is shown that is at the bottom left as it is coded.
@@ -75,18 +69,16 @@ struct VideoMatroskaTests {
     ])
     func anglesAreTakenToTheNearestQuarter(angles: [Int], edges: [Int], place: [Int]) async throws {
         let names = "-vf setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=tv"
-        let coded = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "coded.mp4", in: folder)
-        let words = "\(names) -c:v libx264 \(Self.colors)".split(separator: " ").map(String.init)
-        let plain = try await Videos.make(["-i", coded] + words, as: "plain.mkv", in: folder)
+        let coded = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "coded.mp4")
+        let words = "\(names) -c:v libx264 \(Self.colors)".words
+        let plain = try await Videos.make(["-i", coded] + words, as: "plain.mkv")
         let numbers = angles.map { withUnsafeBytes(of: Float($0).bitPattern.bigEndian, Array.init) }
         let pose = Self.element(0x7673, numbers[0]) + Self.element(0x7675, numbers[1])
-        let bytes = try Self.describing(Data(contentsOf: URL(filePath: plain)), by: Self.element(0x7670, pose))
-        let path = try folder.write(bytes, to: "turned.mkv")
-        try await Videos.with { pools in
-            let (pixels, facts) = try await pools.frame(path, "0")
-            #expect(facts.edges == edges)
-            #expect(pixels[place[0], place[1]].allSatisfy { $0 > 230 }, "\(pixels[place[0], place[1]])")
-        }
+        let bytes = try Self.describing(Data(file: plain), by: Self.element(0x7670, pose))
+        let path = try Videos.folder.write(bytes, to: "turned.mkv")
+        let (pixels, facts) = try await Videos.frame(path, "0")
+        #expect(facts.edges == edges)
+        #expect(pixels[place[0], place[1]].allSatisfy { $0 > 230 }, "\(pixels[place[0], place[1]])")
     }
 
     private static let colors =
@@ -95,8 +87,8 @@ struct VideoMatroskaTests {
     private func clip(_ size: String, aspect: String) async throws -> String {
         let names = "setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=tv,setsar=\(aspect)"
         let picture = ["-f", "lavfi", "-i", "testsrc2=s=\(size):r=10:d=1", "-vf", names]
-        let words = "-c:v libx264 -qp 8 -pix_fmt yuv420p \(Self.colors)".split(separator: " ").map(String.init)
-        return try await Videos.make(picture + words, as: "whole.mkv", in: folder)
+        let words = "-c:v libx264 -qp 8 -pix_fmt yuv420p \(Self.colors)".words
+        return try await Videos.make(picture + words, as: "whole.mkv")
     }
 
     /// An element of less than 127 bytes.

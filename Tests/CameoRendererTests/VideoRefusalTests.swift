@@ -5,12 +5,8 @@ import TestSupport
 import Testing
 
 /// Videos whose frames cannot be shown as they are meant, and what is said of them.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct VideoRefusalTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     struct Stream: CustomTestStringConvertible, Sendable {
         var encoder = "libx264"
         var hasSound = false
@@ -51,20 +47,18 @@ struct VideoRefusalTests {
     func aScrambledTransportStreamIsEncrypted(stream: Stream) async throws {
         let tone = stream.hasSound ? ["-f", "lavfi", "-i", "sine=d=6", "-c:a", "aac"] : []
         let scene = ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=6"]
-        let words = "-c:v \(stream.encoder) -g 25 -q:v 3 -pix_fmt yuv420p".split(separator: " ").map(String.init)
-        let clear = try await Videos.make(scene + tone + words, as: "clear.ts", in: folder)
-        let bytes = try Self.scrambled(Data(contentsOf: URL(filePath: clear)), stream)
-        let path = try folder.write(bytes, to: "stream.ts")
-        try await Videos.with { pools in
-            guard stream.isEncrypted else {
-                let facts = try await pools.frame(path).facts
-                #expect(facts.edges == [320, 240])
-                return
-            }
-            for time in ["auto", "3"] {
-                let refusal = await failure { try await pools.render([Videos.rendition(time)], of: path) }
-                #expect(refusal?.code == .videoEncrypted, "\(time): \(String(describing: refusal))")
-            }
+        let words = "-c:v \(stream.encoder) -g 25 -q:v 3 -pix_fmt yuv420p".words
+        let clear = try await Videos.make(scene + tone + words, as: "clear.ts")
+        let bytes = try Self.scrambled(Data(file: clear), stream)
+        let path = try Videos.folder.write(bytes, to: "stream.ts")
+        guard stream.isEncrypted else {
+            let facts = try await Videos.frame(path).facts
+            #expect(facts.edges == [320, 240])
+            return
+        }
+        for time in ["auto", "3"] {
+            let refusal = await failure { try await Videos.render([Videos.rendition(time)], of: path) }
+            #expect(refusal?.code == .videoEncrypted, "\(time): \(String(describing: refusal))")
         }
     }
 
@@ -144,22 +138,20 @@ struct VideoRefusalTests {
         var encoder = try #require(encoders[dolby.entry])
         if dolby.type == "mkv" { encoder = encoder.replacing(" -tag:v hvc1", with: "") }
         let scene = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=10:d=1"]
-        let words = "-pix_fmt yuv420p -c:v \(encoder)".split(separator: " ").map(String.init)
-        let plain = try await Videos.make(scene + words + title, as: "plain.\(dolby.type)", in: folder)
-        let path = try folder.write(
-            Self.named(Data(contentsOf: URL(filePath: plain)), dolby),
+        let words = "-pix_fmt yuv420p -c:v \(encoder)".words
+        let plain = try await Videos.make(scene + words + title, as: "plain.\(dolby.type)")
+        let path = try Videos.folder.write(
+            Self.named(Data(file: plain), dolby),
             to: "dolby.\(dolby.type)"
         )
-        try await Videos.with { pools in
-            guard !dolby.isShown else {
-                let facts = try await pools.frame(path, "0").facts
-                #expect(facts.edges == [160, 120])
-                return
-            }
-            let refusal = await failure { try await pools.render([Videos.rendition("0")], of: path) }
-            #expect(refusal?.code == .videoUnsupportedCodec)
-            #expect(refusal?.message.contains("Dolby Vision profile \(dolby.profile)") == true)
+        guard !dolby.isShown else {
+            let facts = try await Videos.frame(path, "0").facts
+            #expect(facts.edges == [160, 120])
+            return
         }
+        let refusal = await failure { try await Videos.render([Videos.rendition("0")], of: path) }
+        #expect(refusal?.code == .videoUnsupportedCodec)
+        #expect(refusal?.message.contains("Dolby Vision profile \(dolby.profile)") == true)
     }
 
     /// The file with a configuration record of Dolby Vision: a box in the sample entry of an MP4, or an element in place of the

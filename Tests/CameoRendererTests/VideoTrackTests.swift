@@ -5,30 +5,22 @@ import TestSupport
 import Testing
 
 /// What the boxes of an MP4's tracks say (ISO/IEC 14496-12): which is the picture, its clean aperture and its colours.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+@Suite(.timeLimit(.minutes(10)), .needsVideo, .ownVideos)
 struct VideoTrackTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
-
     private static let h264 = "-c:v libx264 -pix_fmt yuv420p"
 
     private func size(_ bytes: Data, _ name: String = "changed.mp4") async throws -> [Int] {
-        let path = try folder.write(bytes, to: name)
-        return try await Videos.with { pools in try await pools.frame(path, "0").facts.edges }
+        let path = try Videos.folder.write(bytes, to: name)
+        return try await Videos.frame(path, "0").facts.edges
     }
 
     /// Of two tracks the first is larger.
     @Test func neitherAuxiliaryTracksNorPreviewsAreThePicture() async throws {
-        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4", in: folder)
+        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p", as: "clip.mp4")
         let graph = "[0:v]split[a][b];[a]scale=320:240[c]"
         let two = ["-i", clip, "-filter_complex", graph, "-map", "[c]", "-map", "[b]", "-disposition:v", "default"]
-        let path = try await Videos.make(
-            two + Self.h264.split(separator: " ").map(String.init),
-            as: "two.mp4",
-            in: folder
-        )
-        let movie = try Data(contentsOf: URL(filePath: path))
+        let path = try await Videos.make(two + Self.h264.words, as: "two.mp4")
+        let movie = try Data(file: path)
         func flagged(_ flags: Int..., of bytes: Data? = nil) -> Data {
             flags.enumerated().reduce(bytes ?? movie) { bytes, flag in
                 Boxes.changed(bytes, ["moov", "trak", "tkhd"], track: flag.offset) {
@@ -52,11 +44,9 @@ struct VideoTrackTests {
         #expect(try await size(flagged(5, 2)) == [320, 240])
         // The track that is left is for previews.
         #expect(try await size(flagged(5, 3, of: handled(1))) == [320, 240])
-        let none = try folder.write(handled(0, of: handled(1)), to: "none.mp4")
-        try await Videos.with { pools in
-            let failure = await failure { try await pools.render([Videos.rendition("0")], of: none) }
-            #expect(failure?.code == .videoNoPicture)
-        }
+        let none = try Videos.folder.write(handled(0, of: handled(1)), to: "none.mp4")
+        let failure = await failure { try await Videos.render([Videos.rendition("0")], of: none) }
+        #expect(failure?.code == .videoNoPicture)
     }
 
     struct Aperture: Sendable {
@@ -83,9 +73,9 @@ struct VideoTrackTests {
 
     @Test(arguments: apertures)
     func theCleanApertureIsShown(aperture: Aperture) async throws {
-        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p -qp 4", as: "clip.mp4", in: folder)
+        let clip = try await Videos.clip("libx264", "-pix_fmt yuv420p -qp 4", as: "clip.mp4")
         let entry = ["moov", "trak", "mdia", "minf", "stbl", "stsd", "avc1"]
-        var movie = Boxes.changed(try Data(contentsOf: URL(filePath: clip)), entry + ["pasp"]) { _ in nil }
+        var movie = Boxes.changed(try Data(file: clip), entry + ["pasp"]) { _ in nil }
         movie = Boxes.changed(movie, entry) { content in
             let shape = aperture.aspect.map { Boxes.box("pasp", Boxes.number($0[0], 4) + Boxes.number($0[1], 4)) }
             let numbers = aperture.numbers.reduce(Data()) { $0 + Boxes.number($1, 4) }
@@ -99,17 +89,15 @@ struct VideoTrackTests {
             let matrix = aperture.isTurned ? turn : Data($0.dropFirst(40).prefix(24))
             return $0.prefix(40) + matrix + $0.dropFirst(64).prefix(12) + (isKept ? $0.suffix(8) : shown)
         }
-        let path = try folder.write(movie, to: "aperture.mp4")
-        try await Videos.with { pools in
-            do {
-                let (pixels, facts) = try await pools.frame(path, "0")
-                #expect(facts.edges == aperture.size)
-                guard let white = aperture.white, facts.edges == aperture.size else { return }
-                #expect(pixels[white.x + 4, white.y + 4].allSatisfy { $0 > 200 }, "\(pixels[white.x + 4, white.y + 4])")
-            } catch let failure as JobFailure where aperture.isForged {
-                // Newer versions of libavformat, such as FFmpeg 7.1's, read no file with such a box.
-                #expect(failure.code == .imageCorrupt)
-            }
+        let path = try Videos.folder.write(movie, to: "aperture.mp4")
+        do {
+            let (pixels, facts) = try await Videos.frame(path, "0")
+            #expect(facts.edges == aperture.size)
+            guard let white = aperture.white, facts.edges == aperture.size else { return }
+            #expect(pixels[white.x + 4, white.y + 4].allSatisfy { $0 > 200 }, "\(pixels[white.x + 4, white.y + 4])")
+        } catch let failure as JobFailure where aperture.isForged {
+            // Newer versions of libavformat, such as FFmpeg 7.1's, read no file with such a box.
+            #expect(failure.code == .imageCorrupt)
         }
     }
 
@@ -120,8 +108,8 @@ struct VideoTrackTests {
         graph[1] += ",scale=out_color_matrix=smpte170m,setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709"
         let deep = encoder == "libx265" ? ["-x265-params", "log-level=none:qp=4:colormatrix=bt709"] : ["-qp", "4"]
         let options = ["-c:v", encoder, "-pix_fmt", "yuv420p", "-g", "10", "-colorspace", "bt709"] + deep
-        let path = try await Videos.make(graph + options, as: "colors.mp4", in: folder)
-        let movie = try Data(contentsOf: URL(filePath: path))
+        let path = try await Videos.make(graph + options, as: "colors.mp4")
+        let movie = try Data(file: path)
         let entry = ["moov", "trak", "mdia", "minf", "stbl", "stsd", encoder == "libx264" ? "avc1" : "hev1"]
         func difference(_ matrix: Int?) async throws -> Int {
             var bytes = Boxes.changed(movie, entry + ["colr"]) { _ in nil }
@@ -129,8 +117,8 @@ struct VideoTrackTests {
                 let colors = [1, 1, matrix].reduce(Data("nclx".utf8)) { $0 + Boxes.number($1, 2) } + [0]
                 bytes = Boxes.changed(bytes, entry) { $0 + Boxes.box("colr", colors) }
             }
-            let path = try folder.write(bytes, to: "named.mp4")
-            let pixel = try await Videos.with { pools in try await pools.frame(path, "0").pixels[80, 30] }
+            let path = try Videos.folder.write(bytes, to: "named.mp4")
+            let pixel = try await Videos.frame(path, "0").pixels[80, 30]
             return zip(pixel, Videos.colors[0]).map { abs($0 - $1) }.max() ?? 255
         }
         #expect(try await difference(nil) > 8)

@@ -4,7 +4,7 @@ import TestSupport
 extension Videos {
     /// As ``counter(frames:_:as:in:)``, in Windows Media Video 9, of which `ffmpeg` has no encoder: each frame is a keyframe
     /// of blocks of one colour (SMPTE 421M, main profile). `ffmpeg` copies it from AVI into the container of the name.
-    static func windowsMedia9(frames: Int, as name: String, in folder: TemporaryFolder) async throws -> String {
+    static func windowsMedia9(frames: Int, as name: String) async throws -> String {
         let coded = (0..<frames).map(windowsMedia9Frame)
         // STRUCT_C: the main profile, and no option.
         let format =
@@ -21,7 +21,7 @@ extension Videos {
         }
         let all = list("hdrl", chunk("avih", main) + header) + pictures + chunk("idx1", index)
         let avi = try folder.write(Data(chunk("RIFF", Array("AVI ".utf8) + all)), to: "wmv3.avi")
-        return name.hasSuffix(".avi") ? avi : try await make(["-i", avi, "-c", "copy"], as: name, in: folder)
+        return name.hasSuffix(".avi") ? avi : try await make(["-i", avi, "-c", "copy"], as: name)
     }
 
     private static func little(_ numbers: Int...) -> [UInt8] {

@@ -3,6 +3,7 @@ import CameoRenderer
 import CameoSystem
 import Foundation
 import TestSupport
+import Testing
 
 /// Videos that `ffmpeg` makes, and the pools that show frames of them.
 enum Videos {
@@ -19,8 +20,19 @@ enum Videos {
         [200, 30, 30], [30, 160, 30], [40, 40, 200], [200, 180, 30], [30, 170, 180], [170, 40, 170],
     ]
 
+    /// The folder of one test case, and its pools.
+    static var folder: TemporaryFolder { scope.folder }
+    static var pools: Pools { scope.pools }
+
+    private static var scope: VideoScope.Scope {
+        guard let scope = VideoScope.current else { preconditionFailure("the suite has no .ownVideos") }
+        return scope
+    }
+
     /// Runs `ffmpeg`.
-    static func make(_ arguments: [String], as name: String, in folder: TemporaryFolder) async throws -> String {
+    static func make(_ arguments: [String], as name: String, in folder: TemporaryFolder = Videos.folder) async throws
+        -> String
+    {
         let path = folder.path(name)
         guard !FileManager.default.fileExists(atPath: path) else { return path }
         let result = try await run("/usr/bin/ffmpeg", ["-v", "error", "-nostdin"] + arguments + [path])
@@ -45,31 +57,17 @@ enum Videos {
         return ["-filter_complex", "\(seconds.joined(separator: ";"));\(all)concat=n=6,\(boxes),setsar=1"]
     }()
 
-    static func clip(_ encoder: String, _ options: String = "", as name: String, in folder: TemporaryFolder)
-        async throws
-        -> String
-    {
-        let words = options.split(separator: " ").map(String.init)
+    static func clip(
+        _ encoder: String,
+        _ options: String = "",
+        as name: String,
+        in folder: TemporaryFolder = Videos.folder
+    ) async throws -> String {
+        let words = options.words
         return try await make(picture + ["-c:v", encoder, "-g", "10"] + words, as: name, in: folder)
     }
 
-    /// Renders with a renderer and a `cameo-frames` for one test, shut down after it.
-    static func with<Result>(_ body: (Videos.Pools) async throws -> Result) async throws -> Result {
-        var configuration = RendererConfiguration(executable: executable, processes: 1)
-        configuration.requiresSandbox = true
-        configuration.timeout = .seconds(300)
-        let frames = VideoFrames(configuration)
-        do {
-            let result = try await body(Pools(renderer: try Renderers.shared.get(), frames: frames))
-            await frames.shutdown()
-            return result
-        } catch {
-            await frames.shutdown()
-            throw error
-        }
-    }
-
-    struct Pools {
+    struct Pools: Sendable {
         let renderer: RendererPool
         let frames: VideoFrames
 
@@ -77,17 +75,29 @@ enum Videos {
             let request = RenderRequest(renditions, of: try OpenFile(reading: path), named: path)
             return try await renderer.render(request, frames: frames, clock: WorkClock())
         }
+    }
 
-        /// The frame as it is, at a time as it is typed.
-        func frame(_ path: String, _ time: String = "auto", accurate: Bool = false)
-            async throws
-            -> (pixels: PixelGrid, facts: PictureFacts)
-        {
-            var rendition = Videos.rendition(time)
-            rendition.accurate = accurate
-            let picture = try await render([rendition], of: path)
-            return (try await PixelGrid(of: picture.renditions[0]), picture.source)
-        }
+    static func render(_ renditions: [Rendition], of path: String) async throws -> RenderedPicture {
+        try await pools.render(renditions, of: path)
+    }
+
+    /// The frame as it is, at a time as it is typed.
+    static func frame(_ path: String, _ time: String = "auto", accurate: Bool = false) async throws
+        -> (pixels: PixelGrid, facts: PictureFacts)
+    {
+        var rendition = rendition(time)
+        rendition.accurate = accurate
+        let picture = try await render([rendition], of: path)
+        return (try await PixelGrid(of: picture.renditions[0]), picture.source)
+    }
+
+    /// A storyboard of tiles of this size.
+    static func tiles(_ columns: Int, _ rows: Int, of path: String, each size: PixelSize = PixelSize(160, 48))
+        async throws -> PixelGrid
+    {
+        var sheet = Rendition(name: "sheet", width: size.width, height: size.height, format: .png)
+        sheet.storyboard = Rendition.Storyboard(columns: columns, rows: rows)
+        return try await PixelGrid(of: render([sheet], of: path).renditions[0])
     }
 
     static func rendition(_ time: String) -> Rendition {
@@ -101,4 +111,56 @@ enum Videos {
         let pixel = pixels[place.x, place.y]
         return colors.firstIndex { color in zip(color, pixel).allSatisfy { abs($0 - $1) < 20 } }
     }
+}
+
+/// Gives each test case a folder and `cameo-frames` of its own, shut down after it.
+struct VideoScope: SuiteTrait, TestTrait, TestScoping {
+    struct Scope: Sendable {
+        let folder: TemporaryFolder
+        let pools: Videos.Pools
+    }
+
+    @TaskLocal static var current: Scope?
+    let isRecursive = true
+
+    @concurrent
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        var configuration = RendererConfiguration(executable: Videos.executable, processes: 1)
+        configuration.requiresSandbox = true
+        configuration.timeout = .seconds(300)
+        let frames = VideoFrames(configuration)
+        let scope = Scope(
+            folder: try TemporaryFolder(),
+            pools: Videos.Pools(renderer: try Renderers.shared.get(), frames: frames)
+        )
+        do {
+            try await Self.$current.withValue(scope, operation: function)
+            await frames.shutdown()
+        } catch {
+            await frames.shutdown()
+            throw error
+        }
+    }
+}
+
+extension Trait where Self == VideoScope {
+    static var ownVideos: VideoScope { VideoScope() }
+}
+
+extension Trait where Self == ConditionTrait {
+    static var needsVideo: ConditionTrait {
+        .enabled(if: Videos.canBeTested, "needs a build with CAMEO_VIDEO=1, and ffmpeg")
+    }
+}
+
+extension String {
+    var words: [String] { split(separator: " ").map(String.init) }
+}
+
+extension Data {
+    init(file path: String) throws { try self.init(contentsOf: URL(filePath: path)) }
 }
