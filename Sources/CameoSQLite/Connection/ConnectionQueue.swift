@@ -16,23 +16,21 @@ final class ConnectionQueue: @unchecked Sendable {
 
     /// Runs a body on the caller's thread, after all that wait.
     func sync<Value>(_ body: (SQLiteConnection) throws -> Value) rethrows -> Value {
-        try queue.sync {
-            defer { connection.rollBack() }
-            return try body(connection)
-        }
+        try queue.sync { try turn(body) }
     }
 
-    func async(_ body: @escaping @Sendable (SQLiteConnection) -> Void) {
-        queue.async {
-            defer { self.connection.rollBack() }
-            body(self.connection)
-        }
-    }
+    func async(_ body: @escaping @Sendable (SQLiteConnection) -> Void) { queue.async { self.turn(body) } }
 
     /// Runs a body on the queue, whatever becomes of the caller's task.
     func run<Value: Sendable>(_ body: @escaping @Sendable (SQLiteConnection) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            async { connection in continuation.resume(with: Result { try body(connection) }) }
+            queue.async { continuation.resume(with: Result { try self.turn(body) }) }
         }
+    }
+
+    /// A transaction that the body left open is undone before anybody goes on.
+    private func turn<Value>(_ body: (SQLiteConnection) throws -> Value) rethrows -> Value {
+        defer { connection.rollBack() }
+        return try body(connection)
     }
 }
