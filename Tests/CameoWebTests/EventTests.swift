@@ -150,7 +150,9 @@ struct EventTests {
         let clients = try await run(
             Repository.file(".build/object-servers/bin/python").path,
             [Repository.file("Tests/CameoWebTests/event_clients.py").path, "http://127.0.0.1:\(bench.port)"],
-            environment: ["PYTHONPATH": Repository.file("Tests/Laboratory/browsing").path, "PYTHONDONTWRITEBYTECODE": "1"]
+            environment: [
+                "PYTHONPATH": Repository.file("Tests/Laboratory/browsing").path, "PYTHONDONTWRITEBYTECODE": "1",
+            ]
         )
         #expect(clients.outputText == "ok\n", "\(clients.outputText)\(clients.errorText)")
     }

@@ -28,7 +28,9 @@ struct RecipeTests {
         let browser = try await run(
             "/usr/bin/python3",
             [script, program, recipe.joined(separator: "\n"), folder.url.path, noise],
-            environment: ["PYTHONPATH": Repository.file("Tests/Laboratory/browsing").path, "PYTHONDONTWRITEBYTECODE": "1"]
+            environment: [
+                "PYTHONPATH": Repository.file("Tests/Laboratory/browsing").path, "PYTHONDONTWRITEBYTECODE": "1",
+            ]
         )
         #expect(browser.outputText == "ok\n", "\(browser.errorText)")
     }
