@@ -10,7 +10,7 @@ public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
     public init?(hex: some StringProtocol) {
         // As a String from here on: in a generic type each byte costs a call.
         let hex = String(hex)
-        guard hex.utf8.count == 64, hex.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
+        guard Hexadecimal.isValid(hex, count: 64) else { return nil }
         self.hex = hex
     }
 
@@ -34,9 +34,7 @@ public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
     package var path: String { "\(hex.prefix(2))/\(hex.dropFirst(2))" }
 
     /// Whether a name is that of a folder of digests: two lower-case hexadecimal digits.
-    package static func isFolder(_ name: String) -> Bool {
-        name.utf8.count == 2 && name.utf8.allSatisfy(Hexadecimal.isLowercaseDigit)
-    }
+    package static func isFolder(_ name: String) -> Bool { Hexadecimal.isValid(name, count: 2) }
 
     /// The digest's 32 bytes in base64.
     package var base64: String {

@@ -60,7 +60,7 @@ public struct ThumbnailID: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter text: 32 lower-case hexadecimal digits; anything else returns nil.
     public init?(_ text: some StringProtocol) {
         let text = String(text)
-        guard text.utf8.count == 32, text.utf8.allSatisfy(Hexadecimal.isLowercaseDigit) else { return nil }
+        guard Hexadecimal.isValid(text, count: 32) else { return nil }
         self.text = text
     }
 

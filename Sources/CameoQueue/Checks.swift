@@ -251,13 +251,13 @@ extension QueueTransaction {
     }
 
     /// `numbers` are the sequences that are behind the highest number in use: `name`, `counted` and `actual`.
-    package func checkCounters(and numbers: [Row] = []) throws -> CheckFinding {
+    package func checkCounters(and numbers: [QueueRow] = []) throws -> CheckFinding {
         let jobs = try wrongCounts().map { wrong in
             wrong.ever
                 ? "queue \(wrong.queue) has \(wrong.actual) \(wrong.state) jobs and counts \(wrong.counted) that ever ended so"
                 : "queue \(wrong.queue) counts \(wrong.counted) \(wrong.state) jobs and has \(wrong.actual)"
         }
-        func text(_ row: Row, _ has: String, _ should: String) throws -> String {
+        func text(_ row: QueueRow, _ has: String, _ should: String) throws -> String {
             try "\(row["name"] as String) \(has) \(row["counted"] as Int)\(should) \(row["actual"] as Int)"
         }
         let totals = try query(wrongTotals).map { try "the total of \(text($0, "is", " and should be"))" }

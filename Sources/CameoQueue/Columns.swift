@@ -6,22 +6,22 @@ internal import Foundation
 // an order. Statements about a row are made of these names, and its values follow in their order.
 
 /// Reads the columns of a row that a statement selected in the order in which they are read.
-struct RowColumns<Row: QueueRow> {
-    private let row: Row
+struct RowColumns {
+    private let row: QueueRow
     private var place = 0
 
-    init(_ row: Row) { self.row = row }
+    init(_ row: QueueRow) { self.row = row }
 
-    @inline(__always) mutating func next<Value: SQLReadable>() throws -> Value {
+    mutating func next<Value: SQLReadable>() throws -> Value {
         defer { place += 1 }
         return try row[place]
     }
-    @inline(__always) mutating func next<Value: SQLReadable>() throws -> Value? {
+    mutating func next<Value: SQLReadable>() throws -> Value? {
         defer { place += 1 }
         return try row[place]
     }
     /// A number as it is (``QueueRow/integer(_:)``).
-    @inline(__always) mutating func number() throws -> Int64? {
+    mutating func number() throws -> Int64? {
         defer { place += 1 }
         return try row.integer(place)
     }
@@ -41,14 +41,14 @@ extension [String] {
 
 extension JobState: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .integer(Int64(code)) }
-    package static func read(_ column: Int, of row: some QueueRow) throws -> JobState? {
+    package static func read(_ column: Int, of row: QueueRow) throws -> JobState? {
         try Int.read(column, of: row).map(JobState.init(code:))
     }
 }
 
 extension Refresh: SQLBindable, SQLReadable {
     package var sqlValue: SQLValue { .integer(Int64(code)) }
-    package static func read(_ column: Int, of row: some QueueRow) throws -> Refresh? {
+    package static func read(_ column: Int, of row: QueueRow) throws -> Refresh? {
         try Int.read(column, of: row).map(Refresh.init(code:))
     }
 }

@@ -72,7 +72,7 @@ extension RecordKind {
 extension StoreValue {
     /// Reads a field of a record. JSON comes from SQLite as bytes, because text that is not UTF-8 would come repaired, as a
     /// different request.
-    package init(_ row: some QueueRow, _ index: Int, _ kind: RecordField.Kind, _ dialect: any Dialect) throws {
+    package init(_ row: QueueRow, _ index: Int, _ kind: RecordField.Kind, _ dialect: any Dialect) throws {
         let value: StoreValue? =
             switch kind {
             case .integer: try row.integer(index).map(StoreValue.integer)

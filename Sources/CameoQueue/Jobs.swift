@@ -197,7 +197,7 @@ extension QueueTransaction {
 
 extension Job {
     /// Reads a row of ``QueueTransaction/jobs(_:attempts:)``.
-    fileprivate init(_ row: some QueueRow, thumbnails: [RequestedThumbnail], attempts: [JobAttempt]?) throws {
+    fileprivate init(_ row: QueueRow, thumbnails: [RequestedThumbnail], attempts: [JobAttempt]?) throws {
         let (attempted, ended): (Int64?, Int64?) = try (row["attempted_at"], row["finalized_at"])
         self.init(
             id: try row["id"],
@@ -230,7 +230,7 @@ extension Job {
 }
 
 extension JobAttempt {
-    fileprivate init(_ row: some QueueRow) throws {
+    fileprivate init(_ row: QueueRow) throws {
         self.init(
             number: try row["number"],
             worker: try row["worker"],

@@ -82,7 +82,7 @@ struct IndexEntry<ID: SQLReadable & Sendable>: Sendable {
     let at: Int64
     let isRemovable: Bool
 
-    init(_ row: some QueueRow) throws {
+    init(_ row: QueueRow) throws {
         (id, at, isRemovable) = try (row["id"], row["at"], row["is_removable"])
     }
 }

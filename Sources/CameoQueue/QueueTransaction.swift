@@ -7,8 +7,6 @@ package import CameoStore
 
 /// A transaction of an engine, for the body of a read or a commit. It blocks, and must not leave the body.
 package protocol QueueTransaction: AnyObject {
-    associatedtype Row: QueueRow
-
     static var dialect: any Dialect { get }
     /// The time of the transaction in milliseconds since 1970.
     var now: Int64 { get }
@@ -17,7 +15,7 @@ package protocol QueueTransaction: AnyObject {
     /// Runs a statement that returns rows.
     ///
     /// - Throws: the engine's error.
-    func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [Row]
+    func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [QueueRow]
     /// Runs a statement for its effect, and returns the number of rows that it inserted, updated or deleted.
     @discardableResult
     func execute(_ sql: String, _ values: [(any SQLBindable)?]) throws -> Int
@@ -89,7 +87,7 @@ package protocol QueueTransaction: AnyObject {
 extension QueueTransaction {
     package var dialect: any Dialect { Self.dialect }
 
-    package func query(_ sql: String) throws -> [Row] { try query(sql, []) }
+    package func query(_ sql: String) throws -> [QueueRow] { try query(sql, []) }
 
     package func close(_ task: TaskRow, as outcome: JobAttempt.Outcome) throws -> Bool {
         try close(task, as: outcome, failure: nil, timings: AttemptTimings())
@@ -108,7 +106,7 @@ extension QueueTransaction {
     package func execute(_ sql: String) throws -> Int { try execute(sql, []) }
 
     /// Runs a statement that returns at most one row of interest.
-    package func row(_ sql: String, _ values: [(any SQLBindable)?] = []) throws -> Row? {
+    package func row(_ sql: String, _ values: [(any SQLBindable)?] = []) throws -> QueueRow? {
         try query(sql, values).first
     }
 

@@ -242,7 +242,7 @@ extension CachedSource {
 
     fileprivate var place: [(any SQLBindable)?] { [key.uri, key.scopeText, variant] }
 
-    fileprivate init(_ row: some QueueRow, key: SourceKey) throws {
+    fileprivate init(_ row: QueueRow, key: SourceKey) throws {
         guard let blob = BlobDigest(hex: try row["blob"] as String) else {
             throw StoreError.failed("the cached source \(SourceName.of(key.uri)) has a malformed row")
         }

@@ -85,7 +85,7 @@ extension TaskRow {
     }
 
     /// Reads ``columns``.
-    package init(_ row: some QueueRow) throws {
+    package init(_ row: QueueRow) throws {
         var column = RowColumns(row)
         // One that was cut would name no row, and a claim would find the task again and again.
         id = try column.number() ?? 0

@@ -194,7 +194,7 @@ extension QueueRow {
 }
 
 extension Thumbnail {
-    fileprivate init(_ row: some QueueRow) throws {
+    fileprivate init(_ row: QueueRow) throws {
         let name: String = try row[.id]
         guard let id = ThumbnailID(name), let blob = BlobDigest(hex: try row[.blob] as String),
             let sourceDigest = BlobDigest(hex: try row[.sourceDigest] as String),

@@ -51,7 +51,7 @@ package struct HMACKey: Hashable, Sendable {
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    package static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
             var index = 0
             for byte in bytes {
@@ -63,7 +63,12 @@ package enum Hexadecimal {
         }
     }
 
-    package static func isLowercaseDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    /// Whether a text has this many digits, and nothing else.
+    package static func isValid(_ text: String, count: Int) -> Bool {
+        text.utf8.count == count
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }
     }
 }

@@ -51,7 +51,7 @@ struct Opening: Sendable {
     /// The server's clock and not its time of the transaction's start, which may have waited.
     fileprivate static let serverTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-    fileprivate init(_ row: Row, of tables: StoreTables, isWriting: Bool) throws {
+    fileprivate init(_ row: QueueRow, of tables: StoreTables, isWriting: Bool) throws {
         (schema, self.isWriting) = (tables.url.schema, isWriting)
         now = try tables.clock.supplied ?? row["time"]
         version = try row["version"]

@@ -20,9 +20,9 @@ package final class PostgreSQLTransaction: QueueTransaction {
     }
 
     /// Runs a statement; its parameters are `$1`, `$2`, …, or `?1`, `?2`, … of a rule of the queue.
-    package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [Row] { try run(sql, values).rows }
+    package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [QueueRow] { try run(sql, values).rows }
 
-    package func query(_ sql: String, _ values: [(any SQLBindable)?] = [], prepared: Bool) throws -> [Row] {
+    package func query(_ sql: String, _ values: [(any SQLBindable)?] = [], prepared: Bool) throws -> [QueueRow] {
         try connection.run(sql, values, prepared: prepared).rows
     }
 

@@ -36,7 +36,7 @@ final class ReaderPool: Sendable {
     /// Runs one statement in a transaction of its own, in one round trip. Its plan is kept.
     func look<Value: Sendable>(
         _ statement: Connection.Statement,
-        _ body: @escaping @Sendable ([Row], Opening) throws -> Value
+        _ body: @escaping @Sendable ([QueueRow], Opening) throws -> Value
     ) async throws(StoreError) -> Value {
         try await perform { [tables] _, connection in
             let (db, results, _) = try tables.begin(connection, isWriting: false, endsAtOnce: true, then: [statement])
@@ -54,7 +54,7 @@ final class ReaderPool: Sendable {
     }
 
     /// The rows of the last statement, of which there is one at least.
-    private static func rows(of results: [QueryResult]) throws(StoreError) -> [Row] {
+    private static func rows(of results: [QueryResult]) throws(StoreError) -> [QueueRow] {
         guard let rows = results.last?.rows, !rows.isEmpty else { throw .failed("a statement returned no row") }
         return rows
     }

@@ -197,7 +197,7 @@ struct ClaimRun {
 
     /// Adds the rows of `take_jobs` or `claim_lane`, in the order of their places, which are those by rank. `token` is what
     /// their tokens begin with.
-    private mutating func add(_ rows: [Row], of token: String, from origin: Origin) throws {
+    private mutating func add(_ rows: [QueueRow], of token: String, from origin: Origin) throws {
         let placed = try rows.map { row in (place: try row["place"] as Int, row: row) }.sorted { $0.place < $1.place }
         let (failures, uploads) = (try db.lastFailures(of: rows), try db.uploads(of: rows))
         for (place, row) in placed {
@@ -266,7 +266,7 @@ struct OpenLane {
     /// What ``init(_:)`` reads.
     static let columns = "lane, key, queue, name, background, room, rated, place"
 
-    init(_ row: Row) throws {
+    init(_ row: QueueRow) throws {
         (lane, key, queue) = try (row["lane"], row["key"], row["queue"])
         (queueName, isBackground) = try (row["name"], row["background"])
         (room, hasRate, head) = try (row["room"], row["rated"], row["place"])

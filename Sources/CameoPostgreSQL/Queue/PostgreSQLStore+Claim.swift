@@ -161,7 +161,7 @@ struct ClaimOutlook {
     }
 
     /// Reads the rows of ``look``.
-    init(_ rows: [Row]) throws {
+    init(_ rows: [QueueRow]) throws {
         guard let first = rows.first else { throw StoreError.failed("a look at the queue returned no row") }
         (hasArrivals, isStopping) = try (first["has_arrivals"], first["is_stopping"])
         (hasDue, hasPoison) = try (first["has_due"], first["has_poison"])

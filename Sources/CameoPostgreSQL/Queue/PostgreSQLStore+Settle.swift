@@ -118,7 +118,7 @@ extension PostgreSQLTransaction {
     // statements of their own, which others need not pay for.
 
     /// The last failures of jobs that have failed, by job.
-    func lastFailures(of jobs: [Row]) throws -> [Int64: JobFailure] {
+    func lastFailures(of jobs: [QueueRow]) throws -> [Int64: JobFailure] {
         let failed = try jobs.filter { try $0["failed"] as Int? != nil }
         guard !failed.isEmpty else { return [:] }
         let rows = try query(
@@ -132,7 +132,7 @@ extension PostgreSQLTransaction {
     }
 
     /// The sizes of uploads, and the blobs that were made from them, by upload.
-    func uploads(of jobs: [Row]) throws -> [Int64: (bytes: Int?, blob: BlobDigest?)] {
+    func uploads(of jobs: [QueueRow]) throws -> [Int64: (bytes: Int?, blob: BlobDigest?)] {
         let uploads = try jobs.compactMap { try $0["upload"] as Int64? }
         guard !uploads.isEmpty else { return [:] }
         let rows = try query(

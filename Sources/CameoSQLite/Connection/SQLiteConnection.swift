@@ -87,18 +87,18 @@ final class SQLiteConnection {
 
     /// Runs a statement, whose parameters are `?`, or `?1`, `?2`, …, and passes its rows to a body, which returns whether to go
     /// on.
-    func run(_ sql: String, _ values: [(any SQLBindable)?], _ body: (SQLiteRow) throws -> Bool) throws {
+    func run(_ sql: String, _ values: [(any SQLBindable)?], _ body: (QueueRow) throws -> Bool) throws {
         let statement = try begin(sql, values)
         defer { statement.end() }
         guard try step(statement) else { return }
         let columns = statement.columns()
         repeat {
-            guard try body(SQLiteRow(of: statement.handle, columns)) else { return }
+            guard try body(QueueRow(columns, statement.values())) else { return }
         } while try step(statement)
     }
 
-    func rows(_ sql: String, _ values: [(any SQLBindable)?] = []) throws -> [SQLiteRow] {
-        var rows: [SQLiteRow] = []
+    func rows(_ sql: String, _ values: [(any SQLBindable)?] = []) throws -> [QueueRow] {
+        var rows: [QueueRow] = []
         try run(sql, values) { row in
             rows.append(row)
             return true
@@ -253,19 +253,41 @@ final class SQLiteConnection {
 private final class SQLiteStatement {
     let handle: OpaquePointer
     var isRunning = false
-    private var known: (columns: SQLiteColumns, compilation: CInt)?
+    private var known: (columns: QueueColumns, compilation: CInt)?
 
     init(_ handle: OpaquePointer) { self.handle = handle }
 
     deinit { sqlite3_finalize(handle) }
 
     /// The columns of its rows, once it has one: SQLite compiles a statement anew when the tables have changed.
-    func columns() -> SQLiteColumns {
+    func columns() -> QueueColumns {
         let compilation = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
         if let known, known.compilation == compilation { return known.columns }
-        let columns = SQLiteColumns(of: handle)
+        let columns = QueueColumns(
+            (0..<sqlite3_column_count(handle)).map { column in
+                sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
+            }
+        )
         known = (columns, compilation)
         return columns
+    }
+
+    /// What the row that it has reached has in its columns.
+    func values() -> [SQLValue?] { (0..<sqlite3_column_count(handle)).map(value) }
+
+    private func value(_ column: CInt) -> SQLValue? {
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
+        case SQLITE_TEXT:
+            let start = sqlite3_column_text(handle, column)
+            let text = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+            return .text(String(decoding: text, as: UTF8.self))
+        case SQLITE_BLOB:
+            let start = sqlite3_column_blob(handle, column)
+            return .bytes(start.map { Data(bytes: $0, count: Int(sqlite3_column_bytes(handle, column))) } ?? Data())
+        default: return nil
+        }
     }
 
     /// Until this, it may hold a lock, and what its parameters are.

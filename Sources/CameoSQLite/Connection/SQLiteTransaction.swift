@@ -18,7 +18,7 @@ package final class SQLiteTransaction: QueueTransaction {
         now = clock.now().milliseconds
     }
 
-    package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [SQLiteRow] {
+    package func query(_ sql: String, _ values: [(any SQLBindable)?]) throws -> [QueueRow] {
         try connection.rows(sql, values)
     }
 

@@ -1,7 +1,7 @@
 internal import CPostgreSQL
 internal import CameoQueue
 internal import CameoStore
-package import Foundation
+internal import Foundation
 
 /// The result of a statement; owns libpq's.
 final class QueryResult {
@@ -13,7 +13,14 @@ final class QueryResult {
 
     deinit { PQclear(result) }
 
-    var rows: [Row] { (0..<Int(PQntuples(result))).map { Row(result: self, index: CInt($0)) } }
+    var rows: [QueueRow] {
+        let places = 0..<PQnfields(result)
+        let columns = QueueColumns(places.map { PQfname(result, $0).map { String(cString: $0) } ?? "" })
+        let types = places.map { PQftype(result, $0) }
+        return (0..<PQntuples(result)).map { row in
+            QueueRow(columns, places.map { value(row, $0, of: types[Int($0)]) })
+        }
+    }
 
     /// The number of rows that the statement inserted, updated, deleted or returned.
     var count: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
@@ -21,89 +28,52 @@ final class QueryResult {
     /// The command tag, such as `COMMIT`.
     var command: String { String(cString: PQcmdStatus(result)) }
 
-    fileprivate func place(of column: String) throws -> Int {
-        let place = PQfnumber(result, column)
-        guard place >= 0 else { throw StoreError.failed("a statement has no column \"\(column)\"") }
-        return Int(place)
-    }
-
-    /// Reads the text form of a column; nil if it is NULL. The closure's value is nil for malformed text.
-    fileprivate func read<Value>(
-        _ row: CInt,
-        _ column: Int,
-        _ value: (_ text: UnsafePointer<CChar>, _ count: Int) -> Value?
-    ) throws -> Value? {
-        guard column < PQnfields(result) else { throw StoreError.failed("a statement has no column \(column)") }
-        guard PQgetisnull(result, row, CInt(column)) == 0, let text = PQgetvalue(result, row, CInt(column)) else {
-            return nil
+    /// Reads the text form of a value; nil if it is NULL. The numbers of types are those of PostgreSQL's `pg_type.dat`.
+    private func value(_ row: CInt, _ column: CInt, of type: Oid) -> SQLValue? {
+        guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return nil }
+        let text = UnsafeBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
+        return switch type {
+        // boolean
+        case 16: .truth(text.first == CChar(bitPattern: UInt8(ascii: "t")))
+        // bytea
+        case 17: .bytes(Self.bytes(text))
+        // bigint, smallint, integer, oid, xid8, and numeric, which sums of bigint are
+        case 20, 21, 23, 26, 5069, 1700: Self.integer(start).map(SQLValue.integer) ?? Self.real(start)
+        // real, double precision
+        case 700, 701: Self.real(start)
+        // Only a database of another encoding has text that is not UTF-8; reading it is an error.
+        default: String(validatingCString: start).map(SQLValue.text) ?? .bytes(Data(buffer: text))
         }
-        guard let value = value(text, Int(PQgetlength(result, row, CInt(column)))) else {
-            let name = PQfname(result, CInt(column)).map { String(cString: $0) } ?? "\(column)"
-            throw StoreError.failed("column \"\(name)\" is not of type \(Value.self)")
-        }
-        return value
     }
-}
-
-package struct Row: QueueRow {
-    fileprivate let result: QueryResult
-    fileprivate let index: CInt
-
-    package func place(of column: String) throws -> Int { try result.place(of: column) }
 
     /// Reads digits in place: most columns are numbers.
-    package func integer(_ column: Int) throws -> Int64? {
-        try result.read(index, column) { text, count in
-            var end: UnsafeMutablePointer<CChar>?
-            errno = 0
-            let number = strtoll(text, &end, 10)
-            return count > 0 && end.map { UnsafePointer($0) } == text + count && errno == 0 ? Int64(number) : nil
-        }
+    private static func integer(_ text: UnsafePointer<CChar>) -> Int64? {
+        var end: UnsafeMutablePointer<CChar>?
+        errno = 0
+        let number = strtoll(text, &end, 10)
+        return end?.pointee == 0 && errno == 0 ? Int64(number) : nil
     }
 
-    package func real(_ column: Int) throws -> Double? {
-        try result.read(index, column) { text, _ in Double(String(cString: text)) }
-    }
-
-    package func truth(_ column: Int) throws -> Bool? {
-        try result.read(index, column) { text, _ in
-            switch UInt8(bitPattern: text[0]) {
-            case UInt8(ascii: "t"): true
-            case UInt8(ascii: "f"): false
-            default: nil
-            }
-        }
-    }
-
-    package func text(_ column: Int) throws -> String? {
-        try result.read(index, column) { text, _ in String(validatingCString: text) }
+    private static func real(_ text: UnsafePointer<CChar>) -> SQLValue? {
+        Double(String(cString: text)).map(SQLValue.real)
     }
 
     /// Reads the hexadecimal form of `bytea` ("\x…").
-    package func bytes(_ column: Int) throws -> Data? {
-        try result.read(index, column) { text, count in
-            guard count >= 2, count % 2 == 0, text[0] == 0x5C, text[1] == 0x78 else { return nil }
-            var data = Data(count: (count - 2) / 2)
-            let isRead = data.withUnsafeMutableBytes { bytes in
-                for index in bytes.indices {
-                    guard let high = Self.digit(text[2 + 2 * index]), let low = Self.digit(text[3 + 2 * index]) else {
-                        return false
-                    }
-                    bytes[index] = high << 4 | low
-                }
-                return true
+    private static func bytes(_ text: UnsafeBufferPointer<CChar>) -> Data {
+        let digits = text.dropFirst(2)
+        var data = Data(count: digits.count / 2)
+        data.withUnsafeMutableBytes { bytes in
+            for (index, place) in zip(bytes.indices, stride(from: digits.startIndex, to: digits.endIndex, by: 2)) {
+                bytes[index] = digit(digits[place]) << 4 | digit(digits[place + 1])
             }
-            return isRead ? data : nil
         }
+        return data
     }
 
-    private static func digit(_ character: CChar) -> UInt8? {
+    /// The value of a lower-case hexadecimal digit.
+    private static func digit(_ character: CChar) -> UInt8 {
         let byte = UInt8(bitPattern: character)
-        switch byte {
-        case 0x30...0x39: return byte - 0x30
-        case 0x61...0x66: return byte - 0x57
-        default: return nil
-        }
+        return byte <= UInt8(ascii: "9") ? byte &- UInt8(ascii: "0") : byte &- (UInt8(ascii: "a") - 10)
     }
 }
 
