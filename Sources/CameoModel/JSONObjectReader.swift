@@ -43,6 +43,18 @@ struct JSONObjectReader {
         try read(key, "an object") { if case .object(let object) = $0 { object } else { nil } }
     }
 
+    /// The texts of a list; none if it is missing.
+    func strings(_ key: String) throws(InvalidRequest) -> [String] {
+        var texts: [String] = []
+        for item in try array(key) ?? [] {
+            guard case .string(let text) = item else {
+                throw refusal("\(key)[\(texts.count)]", "must be a string, not \(item.kind)")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
     private func read<Value>(
         _ key: String,
         _ kind: String,

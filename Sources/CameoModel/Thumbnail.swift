@@ -96,8 +96,49 @@ package struct PictureFacts: Hashable, Sendable {
     package var video: VideoFacts?
     /// What renditions leave out, sorted by name.
     package var omitted: [Part]
+    /// When and by what it was taken; nil unless the source says so.
+    package var taken: Taken?
     /// Whether the pages are frames in time and there is more than one.
     package var isAnimated: Bool { format.isAnimatable && pages > 1 }
+
+    /// How a photograph came to be.
+    package struct Taken: Hashable, Sendable {
+        /// The time of the camera's clock, with its offset from UTC if that is known: `2026-05-01T12:13:14+02:00`.
+        package let at: String?
+        /// The maker and model of the camera.
+        package let camera: String?
+
+        /// Reads what EXIF says; nil if nothing is left of it. What is malformed is left out.
+        package init?(exif time: String?, offset: String?, make: String?, model: String?) {
+            at = time.flatMap { time in
+                guard let parts = try? #/(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)/#.wholeMatch(in: time)?.output,
+                    parts.2 != "00"
+                else { return nil }
+                let zone = offset.flatMap { try? #/[+-]\d\d:\d\d/#.wholeMatch(in: $0)?.output } ?? ""
+                return "\(parts.1)-\(parts.2)-\(parts.3)T\(parts.4)\(zone)"
+            }
+            // Most models begin with the maker's name, in which makers differ from themselves.
+            let (make, model) = (Self.line(make), Self.line(model))
+            let isNamed = make?.split(separator: " ").first.map {
+                model?.lowercased().hasPrefix($0.lowercased()) ?? false
+            }
+            let names = [isNamed == true ? nil : make, model].compactMap(\.self)
+            camera = names.isEmpty ? nil : names.joined(separator: " ")
+            if at == nil, camera == nil { return nil }
+        }
+
+        package init?(at: String?, camera: String?) {
+            if at == nil, camera == nil { return nil }
+            (self.at, self.camera) = (at, camera)
+        }
+
+        private static func line(_ text: String?) -> String? {
+            guard let text = text?.trimmingCharacters(in: .whitespacesAndNewlines),
+                ThumbnailRequest.isLine(text, of: 100)
+            else { return nil }
+            return text
+        }
+    }
 
     /// A part of a source that cannot be shown, or that does not fit the rest.
     package enum Part: String, CaseIterable, Sendable {
@@ -112,10 +153,11 @@ package struct PictureFacts: Hashable, Sendable {
         pages: Int,
         hasAlpha: Bool,
         video: VideoFacts? = nil,
-        omitted: [Part] = []
+        omitted: [Part] = [],
+        taken: Taken? = nil
     ) {
         (self.format, self.width, self.height, self.pages, self.hasAlpha) = (format, width, height, pages, hasAlpha)
-        (self.video, self.omitted) = (video, omitted)
+        (self.video, self.omitted, self.taken) = (video, omitted, taken)
     }
 }
 

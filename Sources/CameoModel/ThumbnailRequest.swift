@@ -16,6 +16,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
     package static let maximumSourceBytes = 8_192
     package static let maximumMetadataBytes = 16_384
     package static let maximumHeaders = 50
+    package static let maximumLabels = 16
     package static let priorityRange = -100...100
     package static let attemptsRange = 1...25
     /// The range of ``timeout`` in seconds.
@@ -53,6 +54,8 @@ public struct ThumbnailRequest: Hashable, Sendable {
     public var concurrencyLimit: Int?
     /// A label shared by jobs whose progress is reported together.
     public var batch: String?
+    /// What the thumbnails can be found and removed by, as long as they exist: `["user:42"]`; at most 16 of at most 200 bytes.
+    public var labels: [String]
     /// The hook that is told when the job ends: the name of an address or command in the worker's hooks file, 1 to 64
     /// characters of `a-z 0-9 . _ -`.
     public var hook: String?
@@ -77,6 +80,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         concurrencyKey: String? = nil,
         concurrencyLimit: Int? = nil,
         batch: String? = nil,
+        labels: [String] = [],
         hook: String? = nil,
         headers: [String: String] = [:],
         metadata: [String: JSONValue] = [:]
@@ -85,7 +89,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         (self.runAt, self.maxAttempts, self.retry, self.timeout) = (runAt, maxAttempts, retry, timeout)
         (self.refresh, self.uniqueKey, self.concurrencyKey) = (refresh, uniqueKey, concurrencyKey)
         (self.concurrencyLimit, self.batch, self.hook, self.headers) = (concurrencyLimit, batch, hook, headers)
-        self.metadata = metadata
+        (self.labels, self.metadata) = (labels, metadata)
     }
 
     /// The distinct sources of all overlays, in the order of the renditions.
@@ -159,6 +163,12 @@ public struct ThumbnailRequest: Hashable, Sendable {
             guard let text, !Self.isName(text) else { continue }
             throw refuse(field, "must be 1 to 200 characters without control characters")
         }
+        guard labels.count <= Self.maximumLabels else {
+            throw refuse("labels", "has \(labels.count) entries, more than \(Self.maximumLabels)")
+        }
+        for (index, label) in labels.enumerated() where label.utf8.count > 200 || !Self.isName(label) {
+            throw refuse("labels[\(index)]", "must have 1 to 200 bytes and no control characters")
+        }
         guard concurrencyLimit == nil || concurrencyKey != nil else {
             throw refuse("concurrencyLimit", "needs a concurrencyKey")
         }
@@ -182,7 +192,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
 
     static let fields = [
         "source", "renditions", "queue", "priority", "runAt", "maxAttempts", "retry", "timeout", "refresh", "uniqueKey",
-        "concurrencyKey", "concurrencyLimit", "batch", "hook", "headers", "metadata",
+        "concurrencyKey", "concurrencyLimit", "batch", "labels", "hook", "headers", "metadata",
     ]
 
     /// Parses and validates a request in JSON (`proto-json/thumbnail-request.schema.json`).
@@ -222,6 +232,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
             concurrencyKey: try reader.string("concurrencyKey"),
             concurrencyLimit: try reader.integer("concurrencyLimit", in: Self.concurrencyLimitRange),
             batch: try reader.string("batch"),
+            labels: try reader.strings("labels"),
             hook: try reader.string("hook"),
             headers: headers,
             metadata: try reader.object("metadata") ?? [:]
@@ -255,6 +266,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         if let concurrencyKey { members["concurrencyKey"] = .string(concurrencyKey) }
         if let concurrencyLimit { members["concurrencyLimit"] = .integer(Int64(concurrencyLimit)) }
         if let batch { members["batch"] = .string(batch) }
+        if !labels.isEmpty { members["labels"] = .array(labels.map(JSONValue.string)) }
         if let hook { members["hook"] = .string(hook) }
         if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
         if !metadata.isEmpty { members["metadata"] = .object(metadata) }

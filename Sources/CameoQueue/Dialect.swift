@@ -92,6 +92,12 @@ package protocol Dialect: Sendable {
     /// What sorts thumbnails by source, and what precedes a condition that a source is from `?1` to `?2`.
     var orderOfSources: String { get }
     var rangeOfSources: String { get }
+    /// The source of a row of `shown_thumbnail AS thumbnail` in an index by which everybody may search, and the column with all of
+    /// it; what of a parameter is compared with the former; and a source as that column has it.
+    var searchedSource: String { get }
+    var wholeSource: String { get }
+    func beginning(of place: String) -> String
+    func searched(_ source: String) -> String
     /// The condition that a row of `source_failure` is one of some, which are selected by what follows their columns.
     func isSourceFailure(_ selected: String) -> String
     /// A row of a table with these columns as JSON; and what selects the row that the JSON `?1` is, with WHERE or FROM.

@@ -15,6 +15,7 @@ extension QueueTransaction {
     /// Enters what every end of a job does, besides its outcome: counts, the change feed, and the deliveries to its hooks.
     package func enter(_ end: End, of task: TaskRow, from before: JobState?) throws {
         move(task, from: before, to: end.state)
+        keepPromise(of: task, end)
         if end.state == .discarded, let failure = end.failure { fail(failure.code, .finalFailures) }
         // The job that superseded it has inherited its hooks.
         if task.isHooked, end.supersededBy == nil { try deliver(end, of: task.id) }

@@ -38,11 +38,16 @@ package struct Ledger {
     /// The lowest rank that became available in each lane that has a stored head.
     package var heads: [Int64: (queue: Int64, rank: Int64)] = [:]
     package var counters = StoreCounters()
+    /// The jobs that have ended without what they promised, and why; and those that have made it.
+    package var broken: [(job: Int64, code: String)] = []
+    package var kept: [Int64] = []
 
     // What was looked up. Rolling back to a savepoint restores the ledger too, so it stays valid.
     var queueIDs: [String: Int64] = [:]
     var hookedQueues: Set<Int64> = []
     var laneIDs: [Place: Int64] = [:]
+    /// Whether the store has labels of requests.
+    var hasLabels: Bool?
     /// With the limit that a request gave it last.
     var keyIDs: [ExactText: (id: Int64, limit: Int?)] = [:]
 

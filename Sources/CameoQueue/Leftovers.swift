@@ -19,6 +19,18 @@ extension QueueStore {
             return step
         }
         try await steps.take { db in
+            let expired: [String] = try db.column(
+                """
+                DELETE FROM promise WHERE (job_id, thumbnail) IN (
+                  SELECT job_id, thumbnail FROM promise WHERE until <= ?1 ORDER BY until LIMIT ?2 \(db.dialect.skippingLocked))
+                RETURNING thumbnail
+                """,
+                [db.now, size]
+            )
+            try db.removeLabels(of: expired)
+            return PruneStep(isLast: expired.count < size)
+        }
+        try await steps.take { db in
             // The keys of requests that have expired, the oldest first.
             let count = try db.execute(
                 """

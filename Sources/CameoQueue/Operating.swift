@@ -39,6 +39,7 @@ extension QueueTransaction {
         // A refused request would be refused again, unless this version accepts more than the one that refused it.
         guard let task = try newTask(ofEnded: id) else { return (before, nil) }
         try removeOutcome(of: id)
+        try promise(id)
         forget(before, in: task.queue)
         return (before, try letWait(task, from: nil)?.supersededBy)
     }

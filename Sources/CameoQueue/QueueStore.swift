@@ -175,6 +175,33 @@ extension QueueStore {
         return page.page(damaged: try await damaged(page.blobs.map(\.digest)))
     }
 
+    package func promise(of id: ThumbnailID) async throws(StoreError) -> Promise? {
+        try await read { db in try db.promise(of: id) }
+    }
+
+    package func facts(of ids: [ThumbnailID]) async throws(StoreError) -> [ThumbnailFacts] {
+        try await read { db in try db.facts(of: ids) }
+    }
+
+    package func thumbnails(
+        where filter: ThumbnailFilter,
+        after cursor: String?,
+        limit: Int
+    ) async throws(StoreError) -> ThumbnailPage {
+        if let prefix = filter.sourcePrefix, prefix.count > ThumbnailFilter.maximumPrefix {
+            throw .refused(
+                reason: "the beginning of the source has more than \(ThumbnailFilter.maximumPrefix) characters"
+            )
+        }
+        let last = cursor.flatMap { ThumbnailID($0) }
+        if cursor != nil, last == nil { throw .refused(reason: "the cursor is none that a page gave") }
+        return try await read { db in
+            let ids = try db.thumbnails(where: filter, after: last, limit: limit)
+            let next = ids.count < limit ? nil : ids.last?.text
+            return ThumbnailPage(thumbnails: try db.facts(of: ids), next: next)
+        }
+    }
+
     // MARK: - Operating
 
     package func cancel(_ id: Int64) async throws(StoreError) -> JobState {
@@ -320,6 +347,8 @@ extension QueueStore {
                 "UPDATE accepted SET unique_key = ?1, thumbnails = ?2 WHERE id = ?3",
                 [new.key?.text, new.thumbnails, claim.jobID]
             )
+            try db.label(new.request, new.wanted.map(\.id))
+            try db.promise(claim.jobID)
             task.uniqueKey = new.key?.text
             try db.update(task)
         }

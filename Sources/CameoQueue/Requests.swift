@@ -116,6 +116,7 @@ extension QueueTransaction {
         (asked.priority, asked.refresh) = (request.priority, request.refresh)
         let joined = try join(duplicate, asked, batches: request.batch.map { [$0] } ?? [])
         if let hook = request.hook { try note(hook: hook, for: joined.id) }
+        try label(request, request.uniqueKey == nil ? new.job.wanted.map(\.id) : wanted(of: joined.id).map(\.id))
         return joined
     }
 
@@ -128,7 +129,7 @@ extension QueueTransaction {
         var wanted = new.job.wanted
         // With a unique key, a request may have joined a job for other thumbnails, and those will be made.
         if outcome == .joined, request.uniqueKey != nil {
-            wanted = try WantedThumbnail.list(from: value("SELECT thumbnails FROM accepted WHERE id = ?1", [task.id]))
+            wanted = try self.wanted(of: task.id)
         }
         let created = try outcome == .accepted ? now : value("SELECT created_at FROM job WHERE id = ?1", [task.id])
         guard let created else { throw StoreError.noSuchJob(task.id) }
@@ -143,6 +144,7 @@ extension QueueTransaction {
         // The requester will read them, however long ago they were made.
         try noteUse(of: thumbnails.map(\.id))
         let request = new.job.request
+        try label(request, thumbnails.map(\.id))
         let id: Int64? =
             if let batch = request.batch {
                 try answered(new, in: batch)

@@ -1,3 +1,6 @@
+internal import CameoModel
+internal import CameoStore
+
 /// The words of a database in tables that both engines have alike but for them.
 package protocol SchemaWords: Sendable {
     /// Types: of numbers by their size; of one that a table gives its rows; of text that is compared byte by byte, and of other
@@ -164,6 +167,80 @@ extension SchemaWords {
           jobs \(big) NOT NULL,
           PRIMARY KEY (batch, state, code)
         )\(byKey);
+        """
+    }
+
+    // DESIGN. Jobs are pruned, and thumbnails stay. What is asked of a thumbnail whatever became of its job stands beside it:
+    // which jobs promise it, and the labels of the requests that named it.
+
+    /// Promises and labels.
+    package var libraryTables: String {
+        """
+        -- The thumbnails that a job will make. Without a code the job has not ended; with one, it has ended without them.
+        CREATE TABLE promise(
+          job_id \(big) NOT NULL,
+          thumbnail \(name) NOT NULL,
+          code \(prose),
+          -- When this is forgotten; NULL: not before the job ends.
+          until \(big) CHECK ((until IS NULL) = (code IS NULL)),
+          PRIMARY KEY (job_id, thumbnail)
+        )\(byKey);
+        CREATE INDEX promise_thumbnail ON promise(thumbnail);
+        CREATE INDEX promise_end ON promise(until) WHERE until IS NOT NULL;
+
+        -- What thumbnails are found by.
+        CREATE TABLE label(
+          id \(number),
+          -- 0: a label of requests, 1: a batch.
+          kind \(small) NOT NULL CHECK (kind IN (0, 1)),
+          name \(name) NOT NULL,
+          UNIQUE (kind, name)
+        )\(strict);
+        -- A thumbnail has the labels of all requests that named it. Label 0: a request without labels named it, besides
+        -- others with some.
+        CREATE TABLE thumbnail_label(
+          thumbnail \(name) NOT NULL,
+          label \(big) NOT NULL,
+          PRIMARY KEY (thumbnail, label)
+        )\(byKey);
+        CREATE INDEX thumbnail_label_name ON thumbnail_label(label, thumbnail);
+        CREATE INDEX thumbnail_made_of ON thumbnail(source_digest);
+        """
+    }
+
+    /// The contract for who asks about thumbnails. Times and `time` are as in `job_status`.
+    package func factViews(time: (String) -> String) -> String {
+        """
+        CREATE VIEW thumbnail_facts AS
+          SELECT
+            thumbnail.id AS id, 'cameo://thumb/' || thumbnail.id AS uri, shown_source AS source,
+            shown_rendition AS rendition, shown_rendition ->> 'name' AS name, media_type AS type, width, height,
+            size AS bytes, 'cameo://blob/sha256-' || blob AS blob, frames, has_alpha, thumb_hash, blur_hash, dominant_color,
+            \(time("thumbnail.created_at")) AS created_at, \(time("updated_at")) AS updated_at,
+            source_digest, source_size, source_format, source_width, source_height, taken_at, camera,
+            (SELECT job.id FROM job WHERE job.id = thumbnail.job_id) AS job_id
+          FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob;
+        CREATE VIEW thumbnail_labels AS
+          SELECT thumbnail AS id, name AS label FROM thumbnail_label JOIN label ON label.id = thumbnail_label.label
+          WHERE kind = 0;
+        """
+    }
+
+    /// What promises and batches are of the jobs that there are, where `items` are the elements of `accepted.thumbnails`, and
+    /// `id` the thumbnail of one.
+    package func libraryContent(_ items: String, _ id: String) -> String {
+        """
+        INSERT INTO promise(job_id, thumbnail)
+          SELECT DISTINCT task.id, \(id) FROM task JOIN accepted ON accepted.id = task.id CROSS JOIN \(items);
+        INSERT INTO promise(job_id, thumbnail, code, until)
+          SELECT DISTINCT outcome.id, \(id), code, finalized_at + \(Promise.age)
+          FROM outcome JOIN accepted ON accepted.id = outcome.id CROSS JOIN \(items)
+          WHERE state = \(JobState.discarded.code) AND finalized_at + \(Promise.age) > \(now);
+        INSERT INTO label(kind, name) SELECT 1, name FROM batch;
+        INSERT INTO thumbnail_label
+          SELECT DISTINCT \(id), label.id FROM batch_job JOIN batch ON batch.id = batch_job.batch
+            JOIN label ON kind = 1 AND label.name = batch.name
+            JOIN accepted ON accepted.id = batch_job.job_id CROSS JOIN \(items);
         """
     }
 

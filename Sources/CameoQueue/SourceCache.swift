@@ -121,7 +121,10 @@ extension QueueTransaction {
             // A data: URI is identified by the digest of its bytes; thumbnails may also have been made from the cached
             // original.
             for name in Set([(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]) {
-                thumbnails += try execute("DELETE FROM thumbnail WHERE \(dialect.thumbnailOfSource)", [name])
+                let removal = "DELETE FROM thumbnail WHERE \(dialect.thumbnailOfSource) RETURNING id"
+                let removed: [String] = try column(removal, [name])
+                try removeLabels(of: removed)
+                thumbnails += removed.count
                 try execute("DELETE FROM set_aside WHERE source = ?1 AND thumbnail IS NOT NULL", [name])
             }
         }

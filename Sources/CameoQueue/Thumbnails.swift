@@ -6,14 +6,24 @@ package import Foundation
 extension QueueTransaction {
     /// The thumbnails whose id meets a condition on `?1`.
     private func thumbnails(whoseID condition: String, _ value: some SQLBindable) throws -> [Thumbnail] {
+        try thumbnails(whoseID: condition, value, and: "") { thumbnail, _ in thumbnail }
+    }
+
+    /// The same with what else of their rows is read: `columns` begins with a comma.
+    func thumbnails<Read>(
+        whoseID condition: String,
+        _ value: some SQLBindable,
+        and columns: String,
+        _ read: (Thumbnail, QueueRow) throws -> Read
+    ) throws -> [Read] {
         try query(
             """
-            SELECT \(ThumbnailColumn.shown), blob.size AS size, storyboard
+            SELECT \(ThumbnailColumn.shown), blob.size AS size, storyboard\(columns)
             FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob WHERE thumbnail.id \(condition)
             """,
             [value]
         )
-        .map { try Thumbnail($0) }
+        .map { try read(Thumbnail($0), $0) }
     }
 
     /// Finds a thumbnail; nil if it has not been made.
@@ -170,7 +180,9 @@ package struct MadeThumbnails: Sendable {
 /// The columns of `thumbnail`, in the order of statements.
 private enum ThumbnailColumn: Int, CaseIterable {
     case id, blob, width, height, format, frames, sourceDigest, updatedAt, hasAlpha, thumbHash, blurHash, dominantColor
-    case sourceFormat, sourceWidth, sourceHeight, sourcePages, sourceHasAlpha, isTruncated, sourceVideo, sourceOmitted
+    case sourceFormat, sourceWidth, sourceHeight, sourcePages, sourceHasAlpha, isTruncated, sourceVideo, sourceOmitted,
+        sourceSize
+    case takenAt, camera
     // Not read with the others.
     case overlayDigest, sourceSeen, rendererVersion, jobId, sourceIsAnimated
     // These stay when it is made again.
@@ -228,7 +240,8 @@ extension Thumbnail {
                 },
                 omitted: try (row[.sourceOmitted] as String?).map {
                     try WireFormat.decode([String].self, from: Data($0.utf8)).compactMap(PictureFacts.Part.init)
-                } ?? []
+                } ?? [],
+                taken: PictureFacts.Taken(at: try row[.takenAt], camera: try row[.camera])
             ),
             sourceDigest: sourceDigest,
             isTruncated: try row[.isTruncated],
@@ -280,6 +293,9 @@ extension RenderedThumbnail {
             case .sourceOmitted:
                 source.omitted.isEmpty
                     ? nil : JSONValue.array(source.omitted.map { .string($0.rawValue) }).canonicalText
+            case .sourceSize: provenance.sourceSize
+            case .takenAt: source.taken?.at
+            case .camera: source.taken?.camera
             case .overlayDigest: overlayDigest?.hex
             case .sourceSeen: provenance.sourceSeen
             case .rendererVersion: provenance.rendererVersion

@@ -39,6 +39,7 @@ extension QueueStore {
                 """,
                 [ids, limit]
             )
+            try db.removeLabels(of: ids)
             return removed
         }
     }
@@ -53,7 +54,9 @@ extension QueueStore {
                 let removal = "DELETE FROM thumbnail WHERE id IN (SELECT id FROM \(rows)) AND NOT \(isNeeded)"
                 let isAside = "thumbnail \(db.dialect.isIn("?1", .texts))"
                 try db.execute("DELETE FROM set_aside WHERE \(isAside)", [ids.map(\.text)])
-                return try db.execute(removal, [ids.map(\.text)])
+                let count = try db.execute(removal, [ids.map(\.text)])
+                try db.removeLabels(of: ids.map(\.text))
+                return count
             }
             if let removed { return removed }
         }

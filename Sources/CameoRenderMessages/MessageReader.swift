@@ -88,6 +88,11 @@ struct MessageReader {
         return text
     }
 
+    /// A line of at most 256 bytes.
+    func optionalString(_ key: String) throws(MalformedMessage) -> String? {
+        members[key] == nil ? nil : try string(key, maximumBytes: 256)
+    }
+
     func bool(_ key: String) throws(MalformedMessage) -> Bool {
         guard case .bool(let value)? = members[key] else { throw MalformedMessage("\(key) must be true or false") }
         return value

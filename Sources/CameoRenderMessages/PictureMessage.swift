@@ -61,7 +61,8 @@ extension PictureFacts {
             pages: try reader.integer("pages", in: 1...10_000_000),
             hasAlpha: try reader.bool("hasAlpha"),
             video: try reader.optional("video").map { json throws(MalformedMessage) in try VideoFacts(json: json) },
-            omitted: try reader.strings("omitted", maximumCount: Part.allCases.count) { Part(rawValue: $0) }
+            omitted: try reader.strings("omitted", maximumCount: Part.allCases.count) { Part(rawValue: $0) },
+            taken: Taken(at: try reader.optionalString("takenAt"), camera: try reader.optionalString("camera"))
         )
     }
 
@@ -75,6 +76,8 @@ extension PictureFacts {
             "omitted": .array(omitted.map { .string($0.rawValue) }),
         ]
         if let video { members["video"] = video.json }
+        if let at = taken?.at { members["takenAt"] = .string(at) }
+        if let camera = taken?.camera { members["camera"] = .string(camera) }
         return .object(members)
     }
 }

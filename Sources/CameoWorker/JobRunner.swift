@@ -125,6 +125,7 @@ struct JobRunner: Sendable {
         let provenance = Provenance(
             source: identity,
             sourceDigest: fetched.source.digest,
+            sourceSize: fetched.source.bytes,
             sourceSeen: fetched.sourceSeen(ticket),
             rendererVersion: picture.rendererVersion,
             picture: picture.source,

@@ -66,7 +66,8 @@ GRANT SELECT ON
   job_request, task, accepted, arrival, outcome, earlier_attempt, attempt, queue, queue_count, queue_delta, queue_total, key,
   lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
-  total_delta, total_now, shown_thumbnail, blob, ingredient, orphan, epoch, maintenance, job_status,
+  total_delta, total_now, shown_thumbnail, thumbnail_facts, thumbnail_labels, promise, label,
+  thumbnail_label, blob, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
 GRANT SELECT (id, created_at) ON job TO :"reader";
@@ -85,7 +86,7 @@ GRANT INSERT, UPDATE, DELETE ON
   task, accepted, arrival, outcome, earlier_attempt, queue_count, queue_delta, lane, worker, batch, batch_job,
   batch_removed, job_hook,
   delivery, worker_hook, worker_lack, change, new_change, feed, sequence, counter, total, total_delta, thumbnail, blob, source,
-  source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece, set_aside
+  source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece, set_aside, promise, label, thumbnail_label
   TO :"worker";
 GRANT UPDATE (data, digest), DELETE ON upload TO :"worker";
 GRANT INSERT (name), UPDATE (rate_spent, opens_at), DELETE ON queue TO :"worker";

@@ -288,7 +288,13 @@ extension PictureFacts {
             width: video?.size.width ?? size.width,
             height: video?.size.height ?? size.height,
             pages: video?.frames ?? pages,
-            hasAlpha: header.hasAlpha
+            hasAlpha: header.hasAlpha,
+            taken: Taken(
+                exif: header.exifText("ifd2-DateTimeOriginal"),
+                offset: header.exifText("ifd2-OffsetTimeOriginal"),
+                make: header.exifText("ifd0-Make"),
+                model: header.exifText("ifd0-Model")
+            )
         )
     }
 

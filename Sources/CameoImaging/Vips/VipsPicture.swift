@@ -369,6 +369,16 @@ extension VipsPicture {
         return nil
     }
 
+    /// The text of a field of EXIF, without what libvips adds in parentheses: `VALUE (VALUE, ASCII, 20 components, 20 bytes)`.
+    func exifText(_ field: String) -> String? {
+        let name = "exif-\(field)"
+        var start: UnsafePointer<CChar>?
+        guard vips_image_get_typeof(image, name) != 0, vips_image_get_string(image, name, &start) == 0, let start,
+            let text = String(validatingCString: start), let end = text.range(of: " (", options: .backwards)
+        else { return nil }
+        return String(text[..<end.lowerBound])
+    }
+
     /// The texts of a PNG, by their keywords.
     var comments: [(keyword: String, text: String)] {
         guard let fields = vips_image_get_fields(image) else { return [] }

@@ -113,6 +113,12 @@ extension PostgreSQLTransaction {
     /// The statements that come before COMMIT, after a flush.
     func closing() -> [Connection.Statement] {
         var statements = failures
+        if !ledger.kept.isEmpty {
+            statements.append(
+                .init("DELETE FROM promise WHERE job_id = ANY($1::bigint[])", [SQLArray(ledger.kept)], prepared: true)
+            )
+        }
+        for (job, code) in ledger.broken { statements.append(.init(Promise.breach, [job, code, now + Promise.age])) }
         if unwritten.concernsWaiters, ledger.changes.isEmpty {
             statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))
         }

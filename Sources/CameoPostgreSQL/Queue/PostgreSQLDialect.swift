@@ -82,6 +82,10 @@ package struct PostgreSQLDialect: Dialect {
     package let orderOfSources = "left(source, 512), source"
     package let rangeOfSources =
         "left(source, 512) >= left(?1::text, 512) AND left(source, 512) <= left(?2::text, 512) AND"
+    package let searchedSource = "left(thumbnail.shown_source, 512) COLLATE \"C\""
+    package let wholeSource = "shown_source"
+    package func beginning(of place: String) -> String { "left(\(place)::text, 512)" }
+    package func searched(_ source: String) -> String { SourceName.withoutPassword(source) }
     package func isSourceFailure(_ selected: String) -> String { "ctid = ANY (ARRAY(SELECT ctid \(selected)))" }
     package func json(of table: String, _ columns: [String]) -> String { "row_to_json(\(table))::text" }
     package func row(of table: String, _ columns: [String]) -> String {

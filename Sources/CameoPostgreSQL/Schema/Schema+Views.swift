@@ -164,6 +164,22 @@ extension Schema {
         \(newJobStatus.replacing(videoFacts, with: "\(videoFacts), 'omitted', thumbnail.source_omitted"))
         """
 
+    /// Version 11. What is known of thumbnails whatever became of their jobs.
+    static let library = """
+        ALTER TABLE thumbnail ADD COLUMN source_size bigint, ADD COLUMN taken_at text, ADD COLUMN camera text;
+        CREATE OR REPLACE VIEW shown_thumbnail AS
+          SELECT id, blob, width, height, format, source_digest, source_seen, renderer_version, job_id, created_at, updated_at,
+            read_at, used_at, has_alpha, frames, thumb_hash, blur_hash, dominant_color, source_format, source_width,
+            source_height, source_pages, source_has_alpha, source_is_animated, is_truncated, source_video, source_omitted,
+            CASE WHEN source_video IS NOT NULL THEN rendition ->> 'storyboard' END AS storyboard, source_size, taken_at,
+            camera, shown_source(source) AS shown_source, shown_request(rendition, 1) AS shown_rendition
+          FROM thumbnail;
+        CREATE INDEX thumbnail_shown_source ON thumbnail((left(shown_source(source), 512) COLLATE "C"));
+        \(PostgreSQLWords().libraryTables)
+        \(PostgreSQLWords().libraryContent("json_array_elements(accepted.thumbnails) AS item", "item ->> 'id'"))
+        \(PostgreSQLWords().factViews { "time_text(\($0))" })
+        """
+
     private static let videoFacts = "'video', thumbnail.source_video"
 
     /// Version 8. Functions that views call run with the search path of whoever reads, whose own operators must not see what

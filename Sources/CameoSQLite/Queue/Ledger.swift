@@ -18,6 +18,8 @@ extension SQLiteTransaction {
         self.ledger = Ledger()
         let entry = "INSERT INTO change(job_id, state, at) VALUES (?1, ?2, ?3)"
         for change in ledger.changes { try execute(entry, [change.job, change.state.code, now]) }
+        for job in ledger.kept { try execute(Promise.removal, [job]) }
+        for (job, code) in ledger.broken { try execute(Promise.breach, [job, code, now + Promise.age]) }
         for (key, change) in ledger.keys where change != 0 {
             try execute("UPDATE key SET running = running + ?1 WHERE id = ?2", [change, key])
             try decide(key: key)

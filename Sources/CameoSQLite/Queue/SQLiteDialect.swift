@@ -80,6 +80,10 @@ package struct SQLiteDialect: Dialect {
     package let thumbnailOfSource = "source = ?1"
     package let orderOfSources = "source"
     package let rangeOfSources = ""
+    package let searchedSource = "thumbnail.source"
+    package let wholeSource = "source"
+    package func beginning(of place: String) -> String { place }
+    package func searched(_ source: String) -> String { source }
     package func isSourceFailure(_ selected: String) -> String { "(uri, scope) IN (SELECT uri, scope \(selected))" }
     package func json(of table: String, _ columns: [String]) -> String {
         "json_object(\(columns.map { "'\($0)', \($0)" }.joined(separator: ", ")))"

@@ -18,7 +18,7 @@ enum Schema {
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteWords().hookTables)",
         laterFetches, lacks, refusals, SQLiteWords().removedJobs, shownSources, omissions, removals,
-        unbrokenFeed,
+        unbrokenFeed, library,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -145,6 +145,21 @@ extension Schema {
           WHERE before <> seq - 1);
         """
 
+    /// Version 10. What is known of thumbnails whatever became of their jobs.
+    static let library = """
+        ALTER TABLE thumbnail ADD COLUMN source_size INTEGER;
+        ALTER TABLE thumbnail ADD COLUMN taken_at TEXT;
+        ALTER TABLE thumbnail ADD COLUMN camera TEXT;
+        DROP VIEW shown_thumbnail;
+        CREATE VIEW shown_thumbnail AS
+          SELECT *, CASE WHEN source_video IS NOT NULL THEN rendition ->> 'storyboard' END AS storyboard,
+            \(shown("thumbnail.source", ifNoneIn: ["thumbnail.source"])) AS shown_source, rendition AS shown_rendition
+          FROM thumbnail;
+        \(SQLiteWords().factViews(time: time))
+        \(SQLiteWords().libraryTables)
+        \(SQLiteWords().libraryContent("json_each(accepted.thumbnails) AS item", "item.value ->> 'id'"))
+        """
+
     private static let videoFacts =
         "iif(thumbnail.source_video IS NULL, '{}', json_object('video', json(thumbnail.source_video)))"
     /// A patch leaves out what is null.
@@ -236,27 +251,35 @@ extension Schema {
         """
     }
 
-    /// The source of a request with … in place of the user name and password of its URL; `SourceName.withoutPassword` in SQL.
-    private static let shownSource = """
-        iif(instr(request, '@') + instr(request, '%40') + instr(request, '\\u') = 0, json_extract(request, '$.source'), (
-              SELECT CASE
-                WHEN instr(name, '://') > 0 AND instr(authority, '@') > 0
-                  THEN substr(name, 1, length(name) - length(rest)) || '…' || \(fromLastSign("authority"))
-                -- A password with a slash, and no port.
-                WHEN instr(name, '://') > 0 AND instr(rest, '@') > 0 AND authority GLOB '*:*[^0-9]*'
-                  AND authority NOT GLOB '[[]*'
-                  THEN substr(name, 1, length(name) - length(rest)) || '…' || \(fromLastSign("rest"))
-                ELSE source END
-              FROM (
-                SELECT *, substr(rest, 1, instr(replace(replace(replace(rest, '?', '/'), '#', '/'), char(92), '/') || '/', '/')
-                  - 1) AS authority
-                FROM (
-                  SELECT *, substr(name, instr(name, '://') + 3) AS rest
+    /// The source of a request.
+    private static let shownSource = shown("json_extract(request, '$.source')", ifNoneIn: ["request", "'\\u'"])
+
+    /// A source with … in place of the user name and password of its URL; `SourceName.withoutPassword` in SQL. Where a text has
+    /// no sign that the source might have one, it is shown as it is.
+    private static func shown(_ source: String, ifNoneIn text: [String]) -> String {
+        let signs = ["'@'", "'%40'"] + text.dropFirst()
+        let count = signs.map { "instr(\(text[0]), \($0))" }.joined(separator: " + ")
+        return """
+            iif(\(count) = 0, \(source), (
+                  SELECT CASE
+                    WHEN instr(name, '://') > 0 AND instr(authority, '@') > 0
+                      THEN substr(name, 1, length(name) - length(rest)) || '…' || \(fromLastSign("authority"))
+                    -- A password with a slash, and no port.
+                    WHEN instr(name, '://') > 0 AND instr(rest, '@') > 0 AND authority GLOB '*:*[^0-9]*'
+                      AND authority NOT GLOB '[[]*'
+                      THEN substr(name, 1, length(name) - length(rest)) || '…' || \(fromLastSign("rest"))
+                    ELSE source END
                   FROM (
-                    SELECT source, CASE WHEN source LIKE 'cameo://source/%' THEN \(decoded("substr(source, 16)"))
-                      ELSE source END AS name
-                    FROM (SELECT json_extract(request, '$.source') AS source))))))
-        """
+                    SELECT *, substr(rest, 1, instr(replace(replace(replace(rest, '?', '/'), '#', '/'), char(92), '/') || '/', '/')
+                      - 1) AS authority
+                    FROM (
+                      SELECT *, substr(name, instr(name, '://') + 3) AS rest
+                      FROM (
+                        SELECT source, CASE WHEN source LIKE 'cameo://source/%' THEN \(decoded("substr(source, 16)"))
+                          ELSE source END AS name
+                        FROM (SELECT \(source) AS source))))))
+            """
+    }
 
     /// What of `rest` follows the user name and password that end with the last @ of a part at its beginning.
     private static func fromLastSign(_ part: String) -> String {

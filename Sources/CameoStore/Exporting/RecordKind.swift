@@ -37,6 +37,9 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
     case source
     case sourceFailure = "source_failure"
     case orphan
+    case promise
+    case label
+    case thumbnailLabel = "thumbnail_label"
     case epoch
     /// Sizes of the cache that only grow.
     case total
@@ -72,7 +75,7 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
     /// How many of the first fields are its key.
     package var keyLength: Int {
         switch self {
-        case .attempt, .batchJob, .ingredient, .counter, .sourceFailure: 2
+        case .attempt, .batchJob, .ingredient, .counter, .sourceFailure, .promise, .thumbnailLabel: 2
         case .jobHook, .source, .batchRemoved: 3
         default: 1
         }
@@ -122,7 +125,8 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
             id text, blob text, width, height, format text, source text, rendition json, source_digest text,
             overlay_digest text, source_seen, renderer_version text, job_id, created_at, updated_at, read_at, has_alpha truth,
             frames, thumb_hash text, blur_hash text, dominant_color text, source_format text, source_width, source_height,
-            source_pages, source_has_alpha truth, source_is_animated truth, is_truncated truth, source_video json
+            source_pages, source_has_alpha truth, source_is_animated truth, is_truncated truth, source_video json, source_size,
+            taken_at text, camera text
             """
         case .source:
             """
@@ -132,6 +136,9 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
             """
         case .sourceFailure: "uri text, scope text, failure json, since, until, source_seen, peers json"
         case .orphan: "digest text, since"
+        case .promise: "job_id, thumbnail text, code text, until"
+        case .label: "id, kind, name text"
+        case .thumbnailLabel: "thumbnail text, label"
         case .epoch: "name text, since"
         }
     }

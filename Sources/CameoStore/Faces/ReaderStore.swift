@@ -38,6 +38,15 @@ package protocol ReaderStore: AnyStore {
     ///
     /// - Throws: ``StoreError/notFound(uri:)`` if it has not been made yet.
     func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail
+    /// The job that will make a thumbnail or, if none will, the last that was to; nil if none was in the last week.
+    func promise(of id: ThumbnailID) async throws(StoreError) -> Promise?
+    /// What is known of those of these thumbnails that exist, in their order.
+    func facts(of ids: [ThumbnailID]) async throws(StoreError) -> [ThumbnailFacts]
+    /// The thumbnails that match a filter, after a cursor that the page before gave (``ThumbnailPage``).
+    ///
+    /// - Throws: ``StoreError/refused(reason:)`` for a cursor whose thumbnail is gone, and for too long a prefix.
+    func thumbnails(where filter: ThumbnailFilter, after cursor: String?, limit: Int) async throws(StoreError)
+        -> ThumbnailPage
     /// What a thumbnail's name refers to, without a change of threads; nil if it has not been made yet, or if the store cannot
     /// tell within microseconds.
     func contentAtOnce(of id: ThumbnailID) -> StoredContent?

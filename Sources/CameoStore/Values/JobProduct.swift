@@ -18,6 +18,8 @@ package struct Provenance: Hashable, Sendable {
     /// The source as requested.
     package let source: String
     package let sourceDigest: BlobDigest
+    /// The size of the source in bytes; nil if only parts of it were loaded.
+    package let sourceSize: Int?
     /// The number issued before the source and overlays were fetched.
     package let sourceSeen: Int64
     package let rendererVersion: String
@@ -29,6 +31,7 @@ package struct Provenance: Hashable, Sendable {
     package init(
         source: SourceIdentity,
         sourceDigest: BlobDigest,
+        sourceSize: Int? = nil,
         sourceSeen: Int64,
         rendererVersion: String,
         picture: PictureFacts,
@@ -36,6 +39,7 @@ package struct Provenance: Hashable, Sendable {
     ) {
         self.source = source.text
         (self.sourceDigest, self.sourceSeen, self.rendererVersion) = (sourceDigest, sourceSeen, rendererVersion)
+        self.sourceSize = sourceSize
         (self.picture, self.isTruncated) = (picture, isTruncated)
     }
 }
