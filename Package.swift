@@ -132,7 +132,7 @@ let package = Package(
                 + [
                     "openapi.json", "batch-report.schema.json", "enqueue-receipt.schema.json", "job.schema.json",
                     "job-change.schema.json", "job-failure.schema.json", "status-report.schema.json",
-                    "thumbnail-request.schema.json",
+                    "thumbnail-facts.schema.json", "thumbnail-request.schema.json",
                 ].map { .embedInCode("API/\($0)") }
         ),
 

@@ -79,7 +79,8 @@ public struct Job: Hashable, Codable, Sendable, Identifiable {
         return job
     }
 
-    private static func withoutPasswords(_ value: JSONValue) -> JSONValue {
+    /// JSON in which no source has a password.
+    static func withoutPasswords(_ value: JSONValue) -> JSONValue {
         switch value {
         case .array(let values): return .array(values.map(withoutPasswords))
         case .object(var members):

@@ -43,7 +43,8 @@ public struct ThumbnailFacts: Hashable, Codable, Sendable {
         self.thumbnail = RequestedThumbnail(name: name, id: thumbnail.id, thumbnail: thumbnail)
         (self.type, self.source, self.sourceDigest) = (type, source, thumbnail.sourceDigest.hex)
         (self.sourceBytes, takenAt, camera) = (sourceBytes, thumbnail.source.taken?.at, thumbnail.source.taken?.camera)
-        (self.rendition, self.createdAt, updatedAt) = (rendition, createdAt, thumbnail.updatedAt)
+        (self.rendition, self.createdAt) = (Job.withoutPasswords(rendition), createdAt)
+        updatedAt = thumbnail.updatedAt
         (self.job, self.labels) = (job, labels)
     }
 }
@@ -74,6 +75,7 @@ public struct ThumbnailFilter: Hashable, Sendable {
 /// Some thumbnails, in an order that stays: those of a label, batch or digest by their ids, those of sources by these, and
 /// others by their last use, the latest first.
 public struct ThumbnailPage: Hashable, Codable, Sendable {
+    /// In the order of the list.
     public let thumbnails: [ThumbnailFacts]
     /// What continues after these; nil after the last.
     public let next: String?

@@ -35,6 +35,8 @@ package protocol Dialect: Sendable {
     var arrivedJobs: String { get }
     /// What follows FROM to select the jobs that were not accepted yet, with the tables `job` and `job_status`.
     var arrivals: String { get }
+    /// Selects what accepted jobs ask for: `job` and `thumbnail`.
+    var askedThumbnails: String { get }
     /// When a row of `job` is due by its request, in milliseconds since 1970.
     var dueByRequest: String { get }
     /// The name of what a job's request asks for, in the tables `job` and one whose `id` is the job's.

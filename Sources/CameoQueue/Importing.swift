@@ -49,6 +49,14 @@ extension QueueTransaction {
     }
 
     package func forgetImport(of mark: String) throws {
+        // An earlier version's export has no promises.
+        try execute(
+            """
+            INSERT INTO promise(job_id, thumbnail)
+            SELECT job, thumbnail FROM (\(dialect.askedThumbnails)) AS asked JOIN task ON task.id = job WHERE true
+            ON CONFLICT DO NOTHING
+            """
+        )
         try execute("DELETE FROM epoch WHERE name = ?1", ["import of \(mark)"])
     }
 

@@ -44,11 +44,7 @@ extension QueueTransaction {
             "SELECT job_id, code FROM promise WHERE thumbnail = ?1 ORDER BY code IS NOT NULL, job_id DESC LIMIT 1"
         return try row(look, [id.text]).map { row in
             let code: String? = try row["code"]
-            return Promise(
-                job: try row["job_id"],
-                hasEnded: code != nil,
-                code: code.flatMap(JobFailure.Code.init(rawValue:))
-            )
+            return Promise(job: try row["job_id"], code: code.map { JobFailure.Code(rawValue: $0) ?? .unknown })
         }
     }
 

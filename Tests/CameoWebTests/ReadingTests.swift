@@ -267,7 +267,7 @@ struct ReadingTests {
         _ = try await bench.store.forgetSource("https://example.com/a", .originals)
         #expect(try await bench.get("/source/https%3A%2F%2Fexample.com%2Fa").status == 404)
         try await bench.sql("DELETE FROM thumbnail;")
-        #expect(try await bench.get("/thumb/\(id)").status == 202)
+        #expect(try await bench.get("/thumb/\(id)").status == 404)
     }
 
     @Test(arguments: [300, 900_000])
@@ -308,6 +308,48 @@ struct ReadingTests {
         #expect(answer.body == picture)
         #expect(answer["Cache-Control"]?.hasPrefix("private, max-age=9") == true)
         #expect(try await bench.get("/source/https%3A%2F%2Fexample.com%2Fother").status == 404)
+    }
+
+    @Test func aThumbnailKnowsWhoIsToMakeIt() async throws {
+        let worker = try await bench.register()
+        let source = "https://example.com/a"
+        _ = try await bench.store.enqueue([ThumbnailRequest(source: source, renditions: [Rendition(width: 32)])])
+        try await bench.work(worker, with: picture)
+        // The source is known to have 640 × 480 pixels.
+        let wide = ThumbnailRequest(source: source, renditions: [Rendition(width: 320)])
+        let path = try await bench.store.enqueue([wide])[0].path
+        #expect(try await bench.get(path).json["job"] == 2)
+        #expect(try await bench.get(path, ["Accept": "image/*"]).text.contains("width=\"320\" height=\"240\""))
+        try await bench.discard(worker)
+        #expect(try await bench.get(path).json["code"] == "image.corrupt")
+        var retention = Retention.forever
+        retention.discarded = .zero
+        let turn = try #require(try await bench.store.maintenanceTurn())
+        #expect(try await bench.store.prune(retention, in: turn).jobs == 1)
+        let later = try await bench.get(path)
+        #expect((later.status, try later.json["code"]) == (422, "image.corrupt"))
+
+        let unknown = try await bench.get("/thumb/\(String(repeating: "0", count: 32))")
+        #expect((unknown.status, unknown["Cache-Control"]) == (404, "no-store"))
+    }
+
+    @Test func factsOfAThumbnailAreForReaders() async throws {
+        let bench = try await WebBench(tokens: ["viewer": "read"])
+        let id = try await bench.makeThumbnail(picture)
+        let facts = try await bench.get("/thumb/\(id).json").json
+        #expect(facts["thumbnail"]["width"] == 64 && facts["thumbnail"]["uri"] == .string("cameo://thumb/\(id)"))
+        #expect(facts["source"] == .null && facts["thumbnail"]["source"] == .null)
+        #expect(try await bench.get("/thumbs").status == 401)
+        let reader = WebBench.bearer("viewer")
+        #expect(try await bench.get("/thumb/\(id).json", reader).json["sourceDigest"] != .null)
+        #expect(try await bench.get("/thumbs", reader).json["thumbnails"] != .array([]))
+        #expect(try await bench.get("/thumbs?label=none", reader).json["thumbnails"] == .array([]))
+        for query in [
+            "limit=0", "cursor=x", "digest=0", "since=then", "source=\(String(repeating: "x", count: 501))", "no=1",
+        ] {
+            #expect(try await bench.get("/thumbs?\(query)", reader).status == 400, "\(query)")
+        }
+        #expect(try await bench.get("/thumb/\(String(repeating: "0", count: 32)).json").status == 404)
     }
 
     @Test func whatIsNotMadeYetIsToldOf() async throws {

@@ -16,7 +16,8 @@ package enum ConformanceGroup: String, CaseIterable {
         case .limiting: [Case.limiting, Case.limits, Case.limitsVaried, Case.rates, Case.ratesVaried]
         case .losing: [Case.losing, Case.rescues, Case.stops, Case.stopsVaried]
         case .operating: [Case.operating, Case.actions, Case.queues, Case.bulk, Case.bulkVaried]
-        case .retaining: [Case.retention, Case.retentionVaried, Case.unused, Case.unusedVaried, Case.leftovers]
+        case .retaining:
+            [Case.retention, Case.retentionVaried, Case.unused, Case.unusedVaried, Case.leftovers, Case.library]
         case .keeping: [Case.keeping]
         case .repairing: [Case.repairs]
         case .backfilling: [Case.backfilling, Case.backfills]

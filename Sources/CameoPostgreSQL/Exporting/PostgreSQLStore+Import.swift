@@ -25,7 +25,9 @@ extension PostgreSQLStore: ExportableStore {
                 WHERE key <> 0
                 """
             let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
-            let tables = [("queue", "id"), ("key", "id"), ("lane", "id"), ("batch", "id"), ("delivery", "seq")]
+            let tables = [
+                ("queue", "id"), ("key", "id"), ("lane", "id"), ("batch", "id"), ("label", "id"), ("delivery", "seq"),
+            ]
             // Lets the numbers of new rows follow those that are there.
             let numberings = tables.map { table, column in
                 """

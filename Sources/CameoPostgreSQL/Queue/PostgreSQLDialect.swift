@@ -82,6 +82,10 @@ package struct PostgreSQLDialect: Dialect {
     package let orderOfSources = "left(source, 512), source"
     package let rangeOfSources =
         "left(source, 512) >= left(?1::text, 512) AND left(source, 512) <= left(?2::text, 512) AND"
+    package let askedThumbnails = """
+        SELECT DISTINCT accepted.id AS job, item ->> 'id' AS thumbnail
+        FROM accepted CROSS JOIN json_array_elements(accepted.thumbnails) AS item
+        """
     package let searchedSource = "left(thumbnail.shown_source, 512) COLLATE \"C\""
     package let wholeSource = "shown_source"
     package func beginning(of place: String) -> String { "left(\(place)::text, 512)" }

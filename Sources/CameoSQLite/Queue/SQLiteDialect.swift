@@ -92,6 +92,10 @@ package struct SQLiteDialect: Dialect {
         "\(columns.map { "?1 ->> '\($0)'" }.joined(separator: ", ")) WHERE true"
     }
 
+    package let askedThumbnails = """
+        SELECT DISTINCT accepted.id AS job, item.value ->> 'id' AS thumbnail
+        FROM accepted CROSS JOIN json_each(accepted.thumbnails) AS item
+        """
     package let no = "0"
     package func text(_ column: String) -> String { column }
     package func json(_ place: String) -> String { place }

@@ -59,6 +59,7 @@ enum APIDocument {
         ("job-change", PackageResources.job_change_schema_json),
         ("job-failure", PackageResources.job_failure_schema_json),
         ("status-report", PackageResources.status_report_schema_json),
+        ("thumbnail-facts", PackageResources.thumbnail_facts_schema_json),
         ("thumbnail-request", PackageResources.thumbnail_request_schema_json),
     ]
 

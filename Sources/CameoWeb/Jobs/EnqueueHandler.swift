@@ -90,7 +90,7 @@ extension WebExchange {
 
 /// The thumbnails and job options requested for an uploaded picture, from the query or from the fields of a form.
 struct PictureOptions: Sendable {
-    fileprivate static let names = ["size", "preset", "queue", "priority", "batch", "hook", "key", "name"]
+    fileprivate static let names = ["size", "preset", "queue", "priority", "batch", "label", "hook", "key", "name"]
     /// The size used if neither `size` nor `preset` is given, in pixels.
     private static let standard = "256x256"
 
@@ -151,6 +151,7 @@ extension PictureOptions {
             request.priority = priority
         }
         request.batch = value("batch")
+        request.labels = value("label").map { [$0] } ?? []
         request.hook = value("hook")
         if let name = value("name"), !name.isEmpty { request.metadata["name"] = .string(name) }
         try request.validate()

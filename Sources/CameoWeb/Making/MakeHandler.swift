@@ -65,7 +65,8 @@ extension WebExchange {
         do {
             switch try await pending.wait(patience, on: site) {
             case .made(let content): return try await serve(content)
-            case .missing(let hasEnded): return try await pending.answer(to: request, on: site, hasEnded: hasEnded)
+            case .missing(let promise, let hasEnded):
+                return try await pending.answer(to: request, on: site, promise, hasEnded: hasEnded)
             }
         } catch var problem as Problem where problem.code != nil {
             problem.headers[.retryAfter] = "\(MakingJobs.patience.components.seconds)"

@@ -29,11 +29,13 @@ extension WebExchange {
     )
 
     private func thumbnail(_ name: String) async throws -> Response {
+        if name.hasSuffix(".json") { return try await facts(name.dropLast(".json".count)) }
         if name.hasSuffix(".vtt") { return try await track(name.dropLast(".vtt".count)) }
         let name = try Self.parsed(name)
         let pending = try PendingThumbnail(name.id, target.query)
         switch try await pending.wait(try target.query.wait(), on: site) {
-        case .missing(let hasEnded): return try await pending.answer(to: request, on: site, hasEnded: hasEnded)
+        case .missing(let promise, let hasEnded):
+            return try await pending.answer(to: request, on: site, promise, hasEnded: hasEnded)
         case .made(let content):
             if let ending = name.ending, !name.fits(content) {
                 let reason = "the thumbnail is \(content.mediaType ?? ""), which does not match .\(ending)"
@@ -47,6 +49,54 @@ extension WebExchange {
         let thumbnail = try await site.store.thumbnail(try Self.parsed(name).id)
         let picture = PlaceholderPicture(of: thumbnail)
         return try whole(picture.bytes, as: picture.mediaType, tag: "placeholder-\(thumbnail.blob)")
+    }
+
+    /// What is known of a thumbnail; for everybody, what its bytes say anyway, and its placeholder.
+    private func facts(_ name: Substring) async throws -> Response {
+        guard let id = ThumbnailID(name) else { throw Self.nothing }
+        guard let facts = try await site.store.facts(of: [id]).first else {
+            throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
+        }
+        guard !site.configuration.tokens.allow(.read, to: request) else { return try Response(message: facts) }
+        let thumbnail = facts.thumbnail
+        var members: [String: JSONValue] = ["uri": .string(thumbnail.uri.text), "type": .string(facts.type)]
+        for (name, number) in [
+            ("width", thumbnail.width), ("height", thumbnail.height), ("bytes", thumbnail.bytes),
+            ("frames", thumbnail.frames),
+        ] {
+            members[name] = number.map { .integer(Int64($0)) }
+        }
+        for (name, text) in [
+            ("thumbHash", thumbnail.thumbHash), ("blurHash", thumbnail.blurHash),
+            ("dominantColor", thumbnail.dominantColor),
+        ] {
+            members[name] = text.map(JSONValue.string)
+        }
+        return Response(json: .object(["thumbnail": .object(members)]), status: .ok)
+    }
+
+    private static let lengths: ClosedRange<Int64> = 1...200
+
+    /// Lists thumbnails.
+    func thumbnails() async throws -> Response {
+        try check(allows: .get, .head)
+        try admit(.read, ["source", "digest", "label", "batch", "since", "limit", "cursor"])
+        var filter = ThumbnailFilter()
+        (filter.sourcePrefix, filter.sourceDigest) = (target.query["source"], target.query["digest"])
+        (filter.label, filter.batch) = (target.query["label"], target.query["batch"])
+        filter.since = try target.query.time("since")
+        let cursor = target.query["cursor"]
+        if let digest = filter.sourceDigest, BlobDigest(hex: digest) == nil {
+            throw Problem(.badRequest, "digest=\(digest): must have 64 lower-case hexadecimal digits")
+        }
+        if let prefix = filter.sourcePrefix, prefix.count > ThumbnailFilter.maximumPrefix {
+            throw Problem(.badRequest, "source: must have at most \(ThumbnailFilter.maximumPrefix) characters")
+        }
+        if let cursor, ThumbnailID(cursor) == nil { throw Problem(.badRequest, "cursor=\(cursor): no page gave it") }
+        let limit = Int(try target.query.integer("limit", in: Self.lengths) ?? 50)
+        return try Response(
+            message: try await site.store.thumbnails(where: filter, after: cursor, limit: limit)
+        )
     }
 
     /// The WebVTT file of a storyboard, which names its sheet by the name beside it.

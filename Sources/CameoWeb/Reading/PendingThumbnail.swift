@@ -7,9 +7,8 @@ internal import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
 
-// DESIGN. A thumbnail's name does not reveal the job that makes it, and the store has no such index, so a pending
-// thumbnail and one that was never requested look the same. The URLs that cameo-web issues therefore name the job too
-// (`?job=7`), which lets the response report a failure with its reason, and the box that the thumbnail will fill.
+// DESIGN. The store knows which job promises a thumbnail, and for a week why the last one did not make it. The URLs that
+// cameo-web issues name the job too (`?job=7`), which tells of a failure for as long as the job is kept.
 
 /// A thumbnail that does not exist, or does not exist yet.
 struct PendingThumbnail: Sendable {
@@ -44,11 +43,23 @@ struct PendingThumbnail: Sendable {
         return PixelSize(rendition.width ?? edge, rendition.height ?? edge)
     }
 
+    /// The size that a thumbnail will have if the store knows that of its source; else that of its box.
+    private static func box(of rendition: Rendition, from source: String?, on site: Site) async throws -> PixelSize? {
+        var filter = ThumbnailFilter()
+        filter.source = source
+        let known =
+            source == nil ? nil : try await site.store.thumbnails(where: filter, after: nil, limit: 1).thumbnails.first
+        guard let facts = known?.thumbnail.source, rendition.crop == nil, rendition.rotate == .none else {
+            return box(of: rendition)
+        }
+        return Geometry(of: rendition, source: PixelSize(facts.width, facts.height)).final
+    }
+
     /// What has become of the thumbnail.
     enum Fate: Sendable {
         case made(StoredContent)
-        /// It does not exist; whether its job has ended without it.
-        case missing(hasEnded: Bool)
+        /// It does not exist: the job that is to make it, and whether that has ended without it.
+        case missing(Promise?, hasEnded: Bool)
     }
 
     /// Waits up to `patience` for the thumbnail or the end of its job. Returns early if the server shuts down.
@@ -59,42 +70,56 @@ struct PendingThumbnail: Sendable {
         let end = try? await cancelWhenGracefulShutdown {
             try await site.changes.first(of: job, within: patience) { () async throws -> Fate? in
                 let fate = try await fate(on: site)
-                if case .missing(hasEnded: false) = fate { return nil }
+                if case .missing(_, hasEnded: false) = fate { return nil }
                 return fate
             }
         }
-        return (end ?? nil) ?? .missing(hasEnded: false)
+        if let end { return end }
+        return try await fate(on: site)
     }
 
     private func fate(on site: Site) async throws(StoreError) -> Fate {
         // Before the thumbnail: a job that has ended by then has stored it. One that does not exist may have been removed
         // since it ended.
+        let promise: Promise? =
+            if let job { Promise(job: job, code: nil) } else { try await site.store.promise(of: id) }
         var hasEnded = false
-        if let job { hasEnded = try await site.store.places(of: [job])[job]?.state.isFinal ?? true }
-        return try await site.store.made(id).map { .made($0) } ?? .missing(hasEnded: hasEnded)
+        if let job = promise?.job { hasEnded = try await site.store.places(of: [job])[job]?.state.isFinal ?? true }
+        return try await site.store.made(id).map { .made($0) } ?? .missing(promise, hasEnded: hasEnded)
     }
 
     /// Responds 202 with a placeholder or the job's state, unless the job `hasEnded` without the thumbnail.
     ///
     /// - Throws: ``Problem`` with the reason if the thumbnail will not be made; ``StoreError``.
-    func answer(to request: Request, on site: Site, hasEnded: Bool) async throws -> Response {
+    func answer(to request: Request, on site: Site, _ promise: Promise?, hasEnded: Bool) async throws -> Response {
+        guard let promise else {
+            // A producer may show it before its request is accepted.
+            throw Problem(
+                .notFound,
+                "nobody has asked for this thumbnail, or it was removed",
+                headers: [.cacheControl: "no-store"]
+            )
+        }
+        if let code = promise.code, try await site.store.places(of: [promise.job])[promise.job] == nil {
+            throw Problem(JobFailure(code, at: .worker, "job \(promise.job) did not make it, and was removed since"))
+        }
         var members: [String: JSONValue] = [
             "status": "pending", "uri": .string(CameoURI.thumbnail(id).text),
             "thumbnail": .string(site.path(to: .thumbnail(id))),
         ]
         var box = box
-        if let job {
-            let asked = try await site.store.job(job)
-            guard let index = asked.thumbnails.firstIndex(where: { $0.uri == .thumbnail(id) }) else {
-                throw Problem(.notFound, "job \(job) does not make this thumbnail")
-            }
-            let now = try await site.store.jobInPlace(of: job)
-            if hasEnded, now.state.isFinal { throw Self.problem(now) }
-            members["job"] = .integer(now.id)
-            members["state"] = .string(now.state.rawValue)
-            if let failure = now.failure { members["failure"] = .string(failure.code.rawValue) }
-            let renditions = (try? ThumbnailRequest(json: asked.request))?.renditions ?? []
-            if box == nil, index < renditions.count { box = Self.box(of: renditions[index]) }
+        let asked = try await site.store.job(promise.job)
+        guard let index = asked.thumbnails.firstIndex(where: { $0.uri == .thumbnail(id) }) else {
+            throw Problem(.notFound, "job \(promise.job) does not make this thumbnail")
+        }
+        let now = try await site.store.jobInPlace(of: promise.job)
+        if hasEnded, now.state.isFinal { throw Self.problem(now) }
+        members["job"] = .integer(now.id)
+        members["state"] = .string(now.state.rawValue)
+        if let failure = now.failure { members["failure"] = .string(failure.code.rawValue) }
+        let renditions = (try? ThumbnailRequest(json: asked.request))?.renditions ?? []
+        if box == nil, index < renditions.count {
+            box = try await Self.box(of: renditions[index], from: asked.source, on: site)
         }
         var response: Response
         // Browsers name image types for an `img`, and programs do not.

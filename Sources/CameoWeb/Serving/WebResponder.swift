@@ -87,6 +87,7 @@ struct WebExchange {
             site.api.value = text
             return Response(text: text, contentType: "application/json")
         case .jobs: return try await jobs()
+        case .thumbnails: return try await thumbnails()
         case .events: return try await events()
         case .batches: return try await batches()
         case .queues: return try await queues()
@@ -116,6 +117,7 @@ struct WebExchange {
 /// The route of a path, named after its first segment.
 package enum Route: String, CaseIterable, Sendable {
     case thumbnail = "thumb"
+    case thumbnails = "thumbs"
     case blob, source, placeholder, health, status, history, metrics, jobs, failures, events, batches, queues, make,
         access
     case openAPI = "openapi.json"

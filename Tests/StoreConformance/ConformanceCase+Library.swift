@@ -1,0 +1,147 @@
+import CameoModel
+import CameoStore
+import Foundation
+import Testing
+
+extension ConformanceCase {
+    /// What is known of thumbnails whatever became of their jobs.
+    static let library: [ConformanceCase] = [
+        ConformanceCase("a thumbnail is promised from acceptance to the end of its job") { fixture in
+            try await fixture.register()
+            let ids = try Fixture.request(0) { $0.renditions = Fixture.gallery }.thumbnailIDs()
+            #expect(try await fixture.store.promise(of: ids[0]) == nil)
+            try await fixture.enqueue { $0.renditions = Fixture.gallery }
+            for id in ids { #expect(try await fixture.store.promise(of: id) == Promise(job: 1, code: nil)) }
+            let corrupt = JobFailure(.imageCorrupt, at: .render, "as the test wants it")
+            let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            try await fixture.store.settle(job.claim, as: .discard(corrupt), timings: AttemptTimings())
+            #expect(try await fixture.store.promise(of: ids[1]) == Promise(job: 1, code: .imageCorrupt))
+
+            _ = try await fixture.store.retry(1)
+            #expect(try await fixture.store.promise(of: ids[1]) == Promise(job: 1, code: nil))
+            let again = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            let product = JobProduct.rendered(try Fixture.rendered(again), try Fixture.provenance())
+            try await fixture.store.settle(again.claim, as: .complete(product), timings: AttemptTimings())
+            for id in ids { #expect(try await fixture.store.promise(of: id) == nil) }
+            #expect(try await fixture.sql("SELECT count(*) FROM promise") == "0")
+        },
+        ConformanceCase("of two jobs the one that has not ended promises; a cancelled one promises nothing") {
+            fixture in
+            try await fixture.register()
+            let id = try Fixture.request().thumbnailIDs()[0]
+            try await fixture.enqueueDuplicate()
+            let first = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            try await fixture.enqueueDuplicate()
+            let crash = JobFailure(.renderCrashed, at: .render, "as the test wants it")
+            try await fixture.store.settle(first.claim, as: .discard(crash), timings: AttemptTimings())
+            #expect(try await fixture.store.promise(of: id) == Promise(job: 2, code: nil))
+            _ = try await fixture.store.cancel(2)
+            #expect(try await fixture.store.promise(of: id) == Promise(job: 1, code: .renderCrashed))
+            fixture.clock.advance(seconds: 604_800)
+            try await fixture.prune(.forever)
+            #expect(try await fixture.store.promise(of: id) == nil)
+        },
+        ConformanceCase("a thumbnail has the labels of all requests that named it, and keeps them") { fixture in
+            try await fixture.register()
+            let id = try Fixture.request().thumbnailIDs()[0]
+            try await fixture.enqueueDuplicate { $0.labels = ["user:42", "user:42", "album:7"] }
+            try await fixture.enqueueDuplicate {
+                $0.labels = ["user:43"]
+                $0.batch = "holiday"
+            }
+            #expect(try await fixture.store.facts(of: [id]) == [])
+            let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            let product = JobProduct.rendered(try Fixture.rendered(job), try Fixture.provenance())
+            try await fixture.store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
+            try await fixture.enqueueDuplicate {
+                $0.labels = ["late"]
+                $0.refresh = .never
+            }
+            fixture.clock.advance(seconds: 60)
+            var retention = Retention.forever
+            retention.completed = .seconds(1)
+            #expect(try await fixture.prune(retention).completed == 1)
+
+            let facts = try #require(try await fixture.store.facts(of: [id]).first)
+            #expect(facts.labels == ["album:7", "late", "user:42", "user:43"])
+            #expect((facts.source, facts.job) == ("file:///pictures/a.jpg", nil))
+            #expect(facts.thumbnail.uri == .thumbnail(id) && facts.thumbnail.source?.width == 640)
+            for select: (inout ThumbnailFilter) -> Void in [
+                { $0.label = "user:43" }, { $0.batch = "holiday" }, { $0.source = "file:///pictures/a.jpg" },
+                { $0.sourcePrefix = "file:///pict" }, { $0.sourceDigest = facts.sourceDigest }, { _ in },
+                {
+                    $0.label = "late"
+                    $0.sourcePrefix = "file:"
+                },
+            ] {
+                #expect(try await fixture.thumbnails(select) == [id])
+            }
+            for select: (inout ThumbnailFilter) -> Void in [
+                { $0.label = "user:4" }, { $0.batch = "user:43" }, { $0.sourcePrefix = "https:" },
+                { $0.sourceDigest = id.text }, { $0.since = .distantFuture },
+            ] {
+                #expect(try await fixture.thumbnails(select) == [])
+            }
+            let shown =
+                "SELECT thumbnail_facts.id FROM thumbnail_facts JOIN thumbnail_labels USING (id) WHERE label = 'late'"
+            #expect(try await fixture.sql(shown) == id.text)
+
+            #expect(try await fixture.store.removeThumbnails([id]) == 1)
+            #expect(try await fixture.sql("SELECT count(*) FROM thumbnail_label") == "0")
+            #expect(try await fixture.faults() == [])
+        },
+        ConformanceCase("that a request without labels named a thumbnail is known where others have some") { fixture in
+            try await fixture.register()
+            let without = "SELECT count(*) FROM thumbnail_label WHERE label = 0"
+            try await fixture.enqueueDuplicate()
+            #expect(try await fixture.sql(without) == "0")
+            try await fixture.enqueueDuplicate { $0.labels = ["a"] }
+            #expect(try await fixture.sql(without) == "1", "the first request had none")
+            try await fixture.enqueue { $0.labels = ["a"] }
+            #expect(try await fixture.sql(without) == "1", "nobody else named this one")
+            _ = try await fixture.store.enqueue([Fixture.request(0)])
+            #expect(try await fixture.sql(without) == "2")
+        },
+        ConformanceCase("pages of thumbnails have each once") { fixture in
+            try await fixture.register()
+            let sources = (0..<23).map { "https://user:secret@shop.example/\($0).jpg" }
+            try await fixture.make(sources)
+            let expected = Set(
+                try sources.flatMap { source in
+                    try Fixture.request(source) { $0.renditions = Fixture.gallery }.thumbnailIDs()
+                }
+            )
+            for select: (inout ThumbnailFilter) -> Void in [
+                { _ in }, { $0.sourceDigest = BlobDigest(of: Data("picture".utf8)).hex }, { $0.since = .distantPast },
+            ] {
+                let listed = try await fixture.thumbnails(select, pages: 10)
+                #expect(listed.count == 46 && Set(listed) == expected)
+            }
+            var filter = ThumbnailFilter()
+            filter.source = sources[3]
+            let page = try await fixture.store.thumbnails(where: filter, after: nil, limit: 10)
+            #expect(page.thumbnails.map(\.thumbnail.name).sorted() == ["grid", "view"] && page.next == nil)
+            #expect(page.thumbnails.allSatisfy { $0.source == "https://…@shop.example/3.jpg" })
+            await #expect(throws: StoreError.self) {
+                try await fixture.store.thumbnails(where: ThumbnailFilter(), after: "nonsense", limit: 1)
+            }
+        },
+    ]
+}
+
+extension Fixture {
+    /// The thumbnails that a filter matches, from pages of this length.
+    fileprivate func thumbnails(_ select: (inout ThumbnailFilter) -> Void, pages: Int = 50) async throws
+        -> [ThumbnailID]
+    {
+        var filter = ThumbnailFilter()
+        select(&filter)
+        var (found, cursor): ([ThumbnailID], String?) = ([], nil)
+        repeat {
+            let page = try await store.thumbnails(where: filter, after: cursor, limit: pages)
+            found += page.thumbnails.compactMap { if case .thumbnail(let id) = $0.thumbnail.uri { id } else { nil } }
+            cursor = page.next
+        } while cursor != nil
+        return found
+    }
+}
