@@ -410,7 +410,7 @@ if Context.environment["CAMEO_WEB"] == "1" {
                 "cameo-server-example", "cameo-web",
                 logging,
             ],
-            exclude: ["generated_client.py", "recipes.py", "validate_answers.py"]
+            exclude: ["generated_client.py", "origins.py", "recipes.py", "validate_answers.py"]
         ),
     ]
     for tests in package.targets where tests.name == "CommandSupportTests" { tests.dependencies.append("cameo-web") }

@@ -16,6 +16,8 @@ package struct WebConfiguration: Sendable {
     }
     /// The names, besides those of loopback, that a server without tokens answers to.
     package var hosts: Set<HostName> = []
+    /// The pages of other origins that may read the answers; nil: none.
+    package var allowedOrigins: AllowedOrigins?
     /// The keys that sign `/make` URLs; any of them is accepted. If empty, `/make` is off unless ``allowsUnsigned`` is
     /// true.
     package var signingKeys: [SigningKey] = []

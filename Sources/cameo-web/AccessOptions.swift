@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoStore
 internal import CameoWeb
 internal import CommandSupport
 internal import Foundation
@@ -22,6 +23,14 @@ struct AccessOptions: ParsableArguments {
             """.taking("name")
     )
     var host: [String] = []
+
+    @Option(
+        help: """
+            An origin, such as https://www.example, whose pages may read what this server answers, or * for all: see what \
+            --tokens leaves open. Repeatable. (default: none)
+            """.taking("origin")
+    )
+    var allowOrigin: [String] = []
 
     @Option(
         help: """
@@ -56,6 +65,9 @@ struct AccessOptions: ParsableArguments {
         guard host.isEmpty || tokens == nil else {
             throw ValidationError("--host: has no effect with --tokens")
         }
+        guard !allowOrigin.contains("*") || allowOrigin.count == 1 else {
+            throw ValidationError("--allow-origin *: allows all origins, so no other can be named")
+        }
         guard !unsigned || signKey.isEmpty else {
             throw ValidationError("--unsigned and --sign-key are mutually exclusive")
         }
@@ -72,6 +84,19 @@ struct AccessOptions: ParsableArguments {
                 return host
             }
         )
+        if !allowOrigin.isEmpty {
+            configuration.allowedOrigins = AllowedOrigins(
+                try allowOrigin.filter { $0 != "*" }.map { text in
+                    guard let origin = Endpoint(text), !text.hasSuffix("/") else {
+                        throw CommandFailure(
+                            "--allow-origin \(text): must be an origin such as https://www.example, without a path, or *",
+                            .usage
+                        )
+                    }
+                    return origin
+                }
+            )
+        }
         configuration.signingKeys = try signKey.map { path in
             var secret = [UInt8](try InputFile.read(path, of: "--sign-key \(path)"))
             if secret.last == UInt8(ascii: "\n") {

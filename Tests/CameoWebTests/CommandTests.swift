@@ -260,6 +260,11 @@ struct CommandTests {
             (["--sign-key", key], "at least 16 bytes"), (["--sign-key", key, "--unsigned"], "mutually exclusive"),
             (["--presets", key], "--presets"), (["--host", "a b"], "--host a b"),
             (["--host", "a", "--tokens", tokens], "no effect with --tokens"),
+            (["--allow-origin", "www.example"], "--allow-origin www.example: must be an origin"),
+            (["--allow-origin", "https://www.example/"], "without a path"),
+            (["--allow-origin", "https://*.example"], "--allow-origin https://*.example"),
+            (["--allow-origin", "null"], "--allow-origin null"),
+            (["--allow-origin", "*", "--allow-origin", "https://www.example"], "no other can be named"),
             (["--redirect-blobs"], "keeps no pictures in a bucket"),
             (["--public-endpoint", "https://pictures.example"], "without --redirect-blobs"),
             (["--redirect-blobs", "--public-endpoint", "pictures.example"], "--public-endpoint"),
@@ -269,6 +274,22 @@ struct CommandTests {
             #expect(result.errorText.contains(words), "\(result.errorText)")
         }
         #expect(try await web(["--listen", "127.0.0.1:0"], store: "/proc/nothing").exitStatus == 4)
+    }
+
+    @Test(arguments: [
+        ("*", "*"), ("https://www.example", "https://www.example"), ("HTTPS://WWW.example:443", "https://www.example"),
+        ("https://www.example:8443", nil),
+    ])
+    func theOriginIsTheBrowsers(option: String, answer: String?) async throws {
+        let (process, url) = try await start(
+            "--listen",
+            "127.0.0.1:0",
+            environment: ["CAMEO_WEB_ALLOW_ORIGIN": option]
+        )
+        let asking = ["-sS", "-D", "-", "-o", "/dev/null", "-H", "Origin: https://www.example", "\(url)health/live"]
+        let head = try await run("curl", asking).outputText.lowercased()
+        #expect(head.firstMatch(of: #/access-control-allow-origin: (\S+)/#).map { String($0.1) } == answer)
+        await end(process)
     }
 
     @Test func everyOptionMayComeFromTheEnvironment() async throws {

@@ -112,7 +112,8 @@ struct ReadingTests {
     /// What decides about an answer, or about the connection, is never passed over when it is given again.
     @Test func whatDecidesAboutAnAnswerIsNotNeutral() {
         let deciding: Set = [
-            "host", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "range", "if-range",
+            "host", "origin", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "range",
+            "if-range",
             "expect",
             "content-length", "transfer-encoding", "connection", "upgrade", "te",
         ]

@@ -18,6 +18,7 @@ extension EndToEnd {
             "ReadingThumbnails.md": ["map.webp", "thumbnails/manifest.json", "holiday.html"],
             "Renditions.md": ["presets.json"],
             "RunningAWorker.md": [],
+            "ShowInYourPage.md": ["job.json"],
             "SourcesAndCache.md": [],
             "UntrustedUploads.md": [],
             "Web.md": ["receipt.json", "job.json", "thumbnail.webp"],

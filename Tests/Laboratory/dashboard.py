@@ -337,7 +337,11 @@ def shows_a_picture_large(page):
     if not (
         re.fullmatch(r"cameo://thumb/[0-9a-f]{32}", copied[0])
         and re.fullmatch(re.escape(page.script("location.origin")) + r"/thumb/[0-9a-f]{32}", copied[1])
-        and re.fullmatch(rf'<img src="{re.escape(copied[1])}" alt="" width="200" height="200">', copied[2])
+        and re.fullmatch(
+            rf'<img src="{re.escape(copied[1])}" width="200" height="200" loading="lazy" alt="" style="max-width: 100%; '
+            r'height: auto; background: #[0-9a-f]{6} url\(http://[^ ]*/placeholder/[0-9a-f]{32}\) 0 0 / 100% 100%">',
+            copied[2],
+        )
     ):
         raise AssertionError(f"to copy: {copied}")
     press_button(page, "Copy URI")

@@ -72,11 +72,12 @@ final class AnswersAtOnce: ChannelDuplexHandler {
         guard head.method == .GET, head.version == .http1_1, head.uri.hasPrefix(path),
             let name = ThumbnailName(Substring(head.uri.utf8.dropFirst(path.utf8.count)))
         else { return nil }
-        var (host, tag, hasDate) = (String?.none, String?.none, false)
+        var (host, origin, tag, hasDate) = (String?.none, String?.none, String?.none, false)
         for (name, value) in head.headers {
             let name = name.lowercased()
             switch name {
             case "host" where host == nil: host = value
+            case "origin" where origin == nil: origin = value
             case "if-none-match" where tag == nil: tag = value
             case "if-modified-since": hasDate = true
             case "connection" where value.lowercased() == "keep-alive": break
@@ -93,6 +94,10 @@ final class AnswersAtOnce: ChannelDuplexHandler {
         guard blob != nil || tag != nil else { return nil }
         site.store.noteReading(of: .thumbnail(name.id))
         var headers = HTTPHeaders(fields(of: content, blob, isWhole: tag == nil))
+        // They are not kept with the content: they are this client's.
+        for field in site.configuration.allowedOrigins?.fields(for: origin) ?? [:] {
+            headers.add(name: field.name.rawName, value: field.value)
+        }
         headers.add(name: "Date", value: dateNow)
         let status = tag == nil ? HTTPResponseStatus.ok : .notModified
         let body = tag == nil ? ByteBuffer(bytes: blob?.data ?? Data()) : ByteBuffer()

@@ -27,7 +27,7 @@ final class HTTP1Rules: ChannelDuplexHandler {
             do {
                 let pipeline = context.pipeline.syncOperations
                 let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-                let rules = HTTP1Rules(site.logger)
+                let rules = HTTP1Rules(site)
                 try pipeline.addHandler(rules, position: .after(parser))
                 try pipeline.addHandler(AnswersAtOnce(site), position: .after(rules))
             } catch {
@@ -55,6 +55,7 @@ final class HTTP1Rules: ChannelDuplexHandler {
     private static var lingering: TimeAmount { .seconds(2) }
 
     private let logger: Logger
+    private let origins: AllowedOrigins?
 
     /// The requests whose responses have not ended, oldest first.
     private var exchanges: [Exchange] = []
@@ -69,7 +70,7 @@ final class HTTP1Rules: ChannelDuplexHandler {
     /// Looks after a connection that is to be closed once they are sent.
     private var closing: Scheduled<Void>?
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ site: Site) { (logger, origins) = (site.logger, site.configuration.allowedOrigins) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard closing == nil else { return }
@@ -111,9 +112,10 @@ final class HTTP1Rules: ChannelDuplexHandler {
         guard let refusal else { return }
         let problem = Problem(.badRequest, "the request is malformed: \(refusal)")
         let text = ByteBuffer(string: problem.json.canonicalText + "\n")
-        let headers: HTTPHeaders = [
+        var headers: HTTPHeaders = [
             "Content-Type": Problem.mediaType, "Content-Length": "\(text.readableBytes)", "Connection": "close",
         ]
+        for field in origins?.fields(for: nil) ?? [:] { headers.add(name: field.name.rawName, value: field.value) }
         let head = HTTPResponseHead(version: .http1_1, status: .badRequest, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(text))), promise: nil)

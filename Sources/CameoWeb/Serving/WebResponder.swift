@@ -43,6 +43,10 @@ struct WebResponder: HTTPResponder {
             response = mayRead ? problem.response : problem.forStrangers.response
         }
         response.headers[.xContentTypeOptions] = Self.contentTypeOptions
+        for field in site.configuration.allowedOrigins?.fields(for: request.headers[.origin]) ?? [:] {
+            let others = field.name == .vary ? response.headers[.vary] : nil
+            response.headers[field.name] = others.map { "\($0), \(field.value)" } ?? field.value
+        }
         if !ignored.isEmpty, let name = HTTPField.Name("Cameo-Ignored-Query") {
             // Proxies refuse long heads.
             response.headers[name] = String(ignored.map(PercentEncoding.encoded).joined(separator: ", ").prefix(1_000))
@@ -73,6 +77,7 @@ struct WebExchange {
     }
 
     func answer(_ route: Route) async throws -> Response {
+        if let response = try site.configuration.allowedOrigins?.preflight(request) { return response }
         if ![.access, .jobs, .queues, .unknown].contains(route) { try check(allows: .get, .head) }
         switch route {
         case .thumbnail, .blob, .source, .placeholder: return try await content(route)
@@ -142,7 +147,7 @@ package enum Route: String, CaseIterable, Sendable {
     /// browsers and proxies send with every request. Whoever lets one decide takes it out.
     package static let neutralFields: Set = [
         "accept", "accept-encoding", "accept-language", "authorization", "baggage", "cache-control", "cookie", "dnt",
-        "forwarded", "from", "origin", "pragma", "priority", "purpose", "referer", "save-data", "sec-ch-ua",
+        "forwarded", "from", "pragma", "priority", "purpose", "referer", "save-data", "sec-ch-ua",
         "sec-ch-ua-mobile", "sec-ch-ua-platform", "sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site",
         "sec-fetch-user",
         "sec-gpc", "sec-purpose", "traceparent", "tracestate", "upgrade-insecure-requests", "user-agent", "via",

@@ -94,16 +94,23 @@ function cards(name) {
 const percent = (part) => `${part < 0.0995 ? (100 * part).toFixed(1) : Math.round(100 * part)}\u00a0%`;
 const absoluteURL = (thumbnail) => new URL(thumbnail.url, location.href).href;
 
-// All renditions of the same shape and format, for the browser to choose from.
+// All renditions of the same shape and format, for the browser to choose from, as the page "Show it in your page" has it.
 function markup(which) {
   const isAlike = (one) => one.blob && one.format === which.format
     && Math.abs(one.width / one.height - which.width / which.height) < 0.02 * which.width / which.height;
   const widths = new Map(job.thumbnails.filter(isAlike).map((one) => [one.width, one]));
   const set = [...widths.values()].sort((one, other) => one.width - other.width)
     .map((one) => `${absoluteURL(one)} ${one.width}w`).join(", ");
-  const image = element("img", { src: absoluteURL(which), alt: "", width: which.width, height: which.height });
-  if (widths.size > 1) Object.assign(image, { srcset: set, sizes: `${which.width}px` });
-  return image.outerHTML;
+  const several = { srcset: set, sizes: `(max-width: ${which.width}px) 100vw, ${which.width}px` };
+  // It would shine through transparent parts.
+  const placeholder = which.hasAlpha !== false ? ""
+    : `; background: ${which.dominantColor} url(${new URL(which.placeholderURL, location.href).href}) 0 0 / 100% 100%`;
+  const attributes = {
+    src: absoluteURL(which), ...(widths.size > 1 ? several : {}), width: which.width, height: which.height,
+    loading: "lazy", alt: "", style: `max-width: 100%; height: auto${placeholder}`,
+  };
+  // Not of an element, which would load it.
+  return `<img ${Object.entries(attributes).map(([name, value]) => `${name}="${value}"`).join(" ")}>`;
 }
 
 function copying(which) {
