@@ -36,18 +36,20 @@ package enum HostLack: Hashable, Sendable, CustomStringConvertible {
     /// For people: `write AVIF`.
     package var activity: String {
         switch self {
+        case .reading(.video): "read videos"
         case .reading(let format): "read \(format.name)"
         case .writing(let format): "write \(format.traits.picture.name)"
         case .files(let folder): "read files in \(SourceName.ofPath(folder.path))"
         }
     }
 
-    /// The package of Debian 13 and Ubuntu 24.04 that brings what is lacking. Debian 12 has libheif's codecs in libheif
+    /// The package of Debian 13 and Ubuntu 24.04 that brings what is lacking, or Cameo's own. Debian 12 has libheif's codecs in libheif
     /// itself. Nil: this libvips was built without the format.
     package var missingPackage: String? {
         switch self {
         case .reading(.heif): "libheif-plugin-libde265"
         case .reading(.avif): "libheif-plugin-dav1d"
+        case .reading(.video): "cameo-frames"
         case .writing(let format): format.traits.encoderPackage
         case .reading, .files: nil
         }

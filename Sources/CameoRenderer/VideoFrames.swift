@@ -129,11 +129,14 @@ package final class VideoFrames: Sendable {
         return pool.rendererVersion
     }
 
+    /// Whether the program that makes them is not there, so that no frame can be made.
+    package var areMissing: Bool { access(configuration.executable, X_OK) != 0 }
+
     private func pool(for name: String) throws -> RendererPool {
-        guard access(configuration.executable, X_OK) == 0 else {
+        guard !areMissing else {
             let missing =
                 "\(name) is a video, and \(configuration.executable), which makes frames of videos, is missing"
-            throw JobFailure(.imageUnsupportedFormat, at: .render, missing)
+            throw JobFailure(.imageUnsupportedFormat, at: .render, missing).lacking(.reading(.video))
         }
         return try state.withLock { state in
             guard !state.isShutDown else { throw CancellationError() }

@@ -79,7 +79,7 @@ package final class Worker: Service {
                 rendererVersion: renderer.rendererVersion,
                 quietHours: configuration.quietHours,
                 queues: configuration.queues,
-                lacks: renderer.lacks
+                lacks: renderer.lacks + (runner.frames?.areMissing == false ? [] : [.reading(.video)])
             )
         )
         do {

@@ -1,4 +1,5 @@
 import CameoModel
+import CameoStore
 import Foundation
 import TestSupport
 import Testing
@@ -54,6 +55,24 @@ extension EndToEnd {
                 "SELECT json_extract(thumbnails, '$[0].source.video.codec') FROM job_status WHERE id = 1;"
             )
             #expect(view == "h264")
+        }
+
+        @Test(.enabled(if: Deployment.servesVideos, "needs a build with CAMEO_VIDEO=1, and ffmpeg"))
+        func aVideoIsLeftToAWorkerThatMakesFrames() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await deployment.makeVideo("clip.mp4", "-c:v", "libx264"), as: "clip.mp4")
+            let able = try deployment.startWorker("--frames", try Deployment.executable("cameo-frames"))
+            defer { able.killGroup() }
+            try await deployment.waitUntil { try await $0.status().workers.count { $0.isAlive } == 1 }
+            able.send(SIGSTOP)
+            try await able.hasStopped()
+            let unable = try deployment.startWorker("--frames", deployment.folder.path("no-frames"))
+            defer { unable.killGroup() }
+            let id = try #require(try await deployment.enqueue("pictures/clip.mp4").first).jobID
+            try await deployment.waitUntil { try await [.retryable, .discarded].contains($0.job(id).state) }
+            able.send(SIGCONT)
+            try await deployment.waitUntil { try await $0.job(id).state.isFinal }
+            #expect(try await deployment.job(id).state == .completed)
         }
 
         /// A film of 300 MiB, three times the limit, whose index is at its end.
