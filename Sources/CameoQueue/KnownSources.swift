@@ -21,6 +21,7 @@ package struct SourcePage: Sendable {
     /// On the first page only.
     private var newestVideoVersion: String?
     private let since: Int64?
+    private let isOfNames: Bool
 
     package var blobs: Set<Blob> { Set(rows.map(\.blob)) }
 
@@ -32,7 +33,7 @@ package struct SourcePage: Sendable {
         limit: Int,
         _ db: some QueueTransaction
     ) throws {
-        since = selection.since?.milliseconds
+        (since, isOfNames) = (selection.since?.milliseconds, selection.isOfNames)
         let prefix = selection.prefix ?? ""
         // No source goes on with the last character of Unicode.
         let end = prefix + "\u{10FFFF}"
@@ -47,12 +48,13 @@ package struct SourcePage: Sendable {
             [cursor ?? prefix, end, limit]
         )
         guard let first = names.first, let last = names.last else { return }
+        next = names.count < limit ? nil : last
+        if isOfNames { return }
         if cursor == nil {
             newestVideoVersion = try db.value(
                 "SELECT renderer_version FROM thumbnail WHERE source_video IS NOT NULL ORDER BY updated_at DESC LIMIT 1"
             )
         }
-        next = names.count < limit ? nil : last
         rows = try db.query(
             """
             SELECT source, id, rendition, renderer_version, thumbnail.created_at AS created_at, blob, size,
@@ -97,7 +99,7 @@ package struct SourcePage: Sendable {
         let sources = names.compactMap { name -> KnownSource? in
             let source = ExactText(name)
             // Rotten names may be read as one.
-            guard let some = stored.removeValue(forKey: source) else { return nil }
+            guard let some = stored.removeValue(forKey: source) ?? (isOfNames ? [] : nil) else { return nil }
             if let since, some.contains(where: { $0.createdAt < since }) { return nil }
             return (source: name, isGone: gone.contains(source), thumbnails: some.map(\.stored))
         }

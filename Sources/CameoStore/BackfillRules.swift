@@ -129,6 +129,8 @@ package struct KnownSourceSelection: Hashable, Sendable {
     /// Whether the bytes of every thumbnail are read and compared with their digest. Otherwise only their presence and
     /// size are checked.
     package var verifiesBytes = false
+    /// Whether only the names are wanted, whenever their thumbnails were made: none of these is read.
+    package var isOfNames = false
 
     package init() {}
 }

@@ -81,6 +81,10 @@ extension ConformanceCase {
             var selection = KnownSourceSelection()
             selection.prefix = long
             #expect(try await fixture.store.knownSources(selection, after: nil, limit: 9).sources.count == 4)
+            selection.isOfNames = true
+            let names = try await fixture.store.knownSources(selection, after: long, limit: 2)
+            #expect(names.sources.map(\.source) == [long + "/b", long + "0"] && names.next == long + "0")
+            #expect(names.sources.allSatisfy(\.thumbnails.isEmpty) && names.newestVideoVersion == nil)
         },
         ConformanceCase("a stale thumbnail of unchanging bytes still needs a job") { fixture in
             let digest = try await fixture.store.store(Data("upload".utf8), mediaType: nil)
