@@ -11,7 +11,23 @@ extension CameoEnqueue {
         return Array(path.utf8)
     }
 
-    func readRequests(_ named: [SourceArgument], _ made: [Rendition]) throws -> RequestList {
+    /// Whether a live worker that takes such jobs is known to make frames of videos. A producer's role may know of none.
+    func makeFrames(in store: any ReaderStore) async throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            return try await store.status().workers.contains { worker in
+                worker.isAlive && worker.stopping == nil && worker.queues?.contains(job.queue) ?? true
+                    && worker.lacks?.contains(HostLack.reading(.video).description) != true
+            }
+        } catch .denied { return false }
+    }
+
+    /// The same of the store that is named. What is wrong with it is said when it is opened for the requests.
+    private func makeFrames() async throws -> Bool {
+        guard let store = try? storeOptions.open(creating: false) else { return false }
+        return try await store.finishing { try await makeFrames(in: store) }
+    }
+
+    func readRequests(_ named: [SourceArgument], _ made: [Rendition]) async throws -> RequestList {
         guard request.isEmpty else {
             let read = try request.map(readRequest)
             try check(read.lazy.flatMap(\.overlaySources), as: "overlay")
@@ -24,8 +40,7 @@ extension CameoEnqueue {
             try check(template.overlaySources, as: "overlay")
             return RequestList([template])
         }
-        // Of folders that are only watched nothing is there to enqueue.
-        let sources = folders.watch && !folders.recursive ? [] : try folders.expanded(named, store: storePath)
+        let sources = try await folders.expanded(named, store: storePath, notices, makeFrames: makeFrames)
         try refuse(sources.compactMap { source in fault(of: source.source).map { "\(source.name): \($0)" } })
         try job.expectUse(of: sources.map(\.source))
         // Only these have headers.

@@ -94,6 +94,8 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     )
     var source: [String] = []
 
+    var notices: FileNotices { FileNotices(areJSON: json) }
+
     func validate() throws {
         guard !renditions.presets.listPresets else {
             guard !data, request.isEmpty, source.isEmpty else {
@@ -138,7 +140,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         // Watched before it is walked, so that no picture that arrives in between is missed.
         let watch =
             folders.watch ? try FolderWatch(folders.watched(sources), folders.depth, leavingOut: storePath) : nil
-        let requests = try readRequests(sources, renditions)
+        let requests = try await readRequests(sources, renditions)
         let key = try cacheKey.map { try CacheKey($0) }
         let bytes = data ? try readData() : nil
         let store = try storeOptions.open()
@@ -153,14 +155,26 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
             } else {
                 jobs = try await enqueue(requests, in: store)
             }
+            let gone = DeletedSources(
+                store: store,
+                roots: folders.roots(of: sources),
+                options: folders,
+                notices: notices
+            )
+            try await gone.compare()
             // Several requests may have joined the same job.
             if waiting.wait { try await finish(Set(jobs).sorted(), in: store) }
             if let watch {
                 Output.error("cameo-enqueue: watching \(AmountText.count(watch.folderCount, "folder"))")
-                for try await pictures in try watch.pictures() {
-                    let sources = pictures.map { SourceArgument($0) }
+                for try await var changes in try watch.changes() {
+                    if !changes.files.videos.isEmpty {
+                        changes.files.settleVideos(makeFrames: try await makeFrames(in: store))
+                    }
+                    try notices.tell(.skipped, changes.files.others)
+                    let sources = changes.files.pictures.map { SourceArgument($0) }
                     let made = try sources.map { try prototype(source: $0.source, renditions) }
                     _ = try await enqueue(RequestList(made), in: store)
+                    try await gone.handle(changes.deleted)
                 }
             }
         }

@@ -8,7 +8,7 @@ internal import Foundation
 // quarter of a second passes without one, and only files that still exist under their names count: a download that is
 // renamed when it is complete is one picture. A new folder is watched first and then walked. When the kernel drops
 // events, all folders are walked again for files changed since the last moment without a drop; only that moment is
-// remembered.
+// remembered. What was deleted is left to whoever knows what was there.
 //
 // Waiting blocks, so it runs on a thread of its own; once that thread has started, nothing else uses the value.
 struct FolderWatch {
@@ -21,6 +21,7 @@ struct FolderWatch {
     private let store: [UInt8]
     private var folders: [Int32: [UInt8]] = [:]
     private var found: [[UInt8]] = []
+    private var deleted: [[UInt8]] = []
     /// The last time up to which no events were dropped.
     private var complete = Date()
 
@@ -38,11 +39,17 @@ struct FolderWatch {
 
     var folderCount: Int { folders.count }
 
-    /// The absolute paths of new pictures, in batches. The stream ends only by throwing, normally a ``CommandFailure``.
+    /// New files, and absolute paths of deleted and renamed ones, and, with a slash at the end, of folders that lost some.
+    struct Changes: Sendable {
+        var files: PictureTree
+        let deleted: [[UInt8]]
+    }
+
+    /// The changes, in batches. The stream ends only by throwing, normally a ``CommandFailure``.
     ///
     /// - Throws: the error of a thread that cannot be started.
-    consuming func pictures() throws(Errno) -> AsyncThrowingStream<[[UInt8]], any Error> {
-        let (stream, continuation) = AsyncThrowingStream.makeStream(of: [[UInt8]].self)
+    consuming func changes() throws(Errno) -> AsyncThrowingStream<Changes, any Error> {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: Changes.self)
         try BlockingThread.start("cameo-folders") { [self] in
             var watch = self
             do {
@@ -56,13 +63,13 @@ struct FolderWatch {
 
     // MARK: - Events
 
-    private mutating func next() throws -> [[UInt8]] {
+    private mutating func next() throws -> Changes {
         repeat {
             try gather()
-        } while found.isEmpty
-        defer { found = [] }
+        } while found.isEmpty && deleted.isEmpty
+        defer { (found, deleted) = ([], []) }
         var seen: Set<[UInt8]> = []
-        return found.filter { seen.insert($0).inserted && FoundFile($0) == .picture }
+        return Changes(files: PictureTree(of: found.filter { seen.insert($0).inserted }), deleted: deleted)
     }
 
     /// Waits for an event, then collects until none arrives for a quarter of a second, or for two seconds in all.
@@ -78,6 +85,7 @@ struct FolderWatch {
             // The clock behind file times lags by a few milliseconds.
             let since = complete.addingTimeInterval(-2)
             for root in roots { found += try walk(new: root).filter { Self.changed($0, since: since) } }
+            deleted += roots.map { $0 + [UInt8(ascii: "/")] }
         }
         complete = looked
     }
@@ -129,6 +137,8 @@ struct FolderWatch {
             if happened(Int32(IN_MOVED_FROM)) { forget(path) }
             guard depth == .everythingBelow, happened(Int32(IN_CREATE), Int32(IN_MOVED_TO)) else { return }
             found += try walk(new: path).filter { !Self.isBeingWritten($0) }
+        } else if happened(Int32(IN_MOVED_FROM), Int32(IN_DELETE)) {
+            deleted.append(path)
         } else if happened(Int32(IN_CLOSE_WRITE), Int32(IN_MOVED_TO))
             || (happened(Int32(IN_CREATE)) && Self.isLink(path))
         {
@@ -140,9 +150,9 @@ struct FolderWatch {
 
     /// Watches a folder, and those below it if `depth` includes them, each before it is listed.
     ///
-    /// - Returns: the pictures found.
+    /// - Returns: the files found.
     private mutating func walk(_ folder: [UInt8]) throws -> [[UInt8]] {
-        try PictureTree(folder, depth, leavingOut: store) { try watch($0) }.pictures
+        try PictureTree(folder, depth, leavingOut: store) { try watch($0) }.paths
     }
 
     /// Does the same for a new folder, which may be gone again or unreadable; such a folder is skipped.
@@ -156,7 +166,7 @@ struct FolderWatch {
 
     private mutating func watch(_ folder: [UInt8]) throws(CommandFailure) {
         let kinds =
-            IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF
+            IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF
         let mask = UInt32(kinds) | UInt32(IN_ONLYDIR)
         let watch = inotify_add_watch(descriptor.descriptor, folder.map(CChar.init(bitPattern:)) + [0], mask)
         guard watch >= 0 else {
@@ -173,6 +183,7 @@ struct FolderWatch {
     /// Stops watching a folder that was moved away, and those below it.
     private mutating func forget(_ folder: [UInt8]) {
         let below = folder + [UInt8(ascii: "/")]
+        if depth == .everythingBelow { deleted.append(below) }
         for (watch, path) in folders where path == folder || path.starts(with: below) {
             inotify_rm_watch(descriptor.descriptor, watch)
             folders[watch] = nil

@@ -3,7 +3,7 @@ internal import CameoSystem
 internal import CommandSupport
 internal import Foundation
 
-/// The pictures in a folder, recognised by their first bytes rather than their names.
+/// The pictures and videos in a folder, recognised by their first bytes rather than their names.
 ///
 /// Names that begin with a dot are skipped, as by a shell's `*`, and so is the store's own folder. Links to files count
 /// as files; links to folders are not followed, so every walk ends.
@@ -13,12 +13,17 @@ struct PictureTree {
         case folderOnly, everythingBelow
     }
 
-    /// The absolute paths of the pictures, in byte order.
+    /// The absolute paths of the pictures, in byte order if they were found by a walk.
     private(set) var pictures: [[UInt8]] = []
-    /// The number of files that are not pictures, or whose format workers open only with `--allow-format`.
-    private(set) var otherFiles = 0
-    /// The number of files that this user cannot read.
-    private(set) var unreadableFiles = 0
+    /// The absolute paths of the videos, until it is settled whether they count as pictures.
+    private(set) var videos: [[UInt8]] = []
+    /// The files that are skipped.
+    private(set) var others: [FileNotices.Notice] = []
+
+    var paths: [[UInt8]] { pictures + videos + others.map(\.path) }
+
+    /// Looks at files; what is gone, or a folder, is left out.
+    init(of paths: [[UInt8]]) { for path in paths { _ = take(path) } }
 
     /// Walks the tree below an absolute path, and calls `enter` with each folder before it is listed. A subfolder that
     /// disappears during the walk is skipped.
@@ -42,18 +47,37 @@ struct PictureTree {
             }
             for name in entries {
                 let path = next + [UInt8(ascii: "/")] + name
-                switch FoundFile(path) {
-                case .picture: pictures.append(path)
-                case .folder: if depth == .everythingBelow { folders.append(path) }
-                case .other: otherFiles += 1
-                case .unreadable: unreadableFiles += 1
-                case .nothing: break
-                }
+                if case .folder = take(path), depth == .everythingBelow { folders.append(path) }
             }
-            progress.show("looking for pictures: \(pictures.count) in \(pictures.count + otherFiles) files")
+            progress.show("looking for pictures: \(pictures.count), and \(others.count) other files")
         }
         pictures.sort { $0.lexicographicallyPrecedes($1) }
+        others.sort { $0.path.lexicographicallyPrecedes($1.path) }
     }
+
+    private mutating func take(_ path: [UInt8]) -> FoundFile {
+        let file = FoundFile(path)
+        switch file {
+        case .picture: pictures.append(path)
+        case .video: videos.append(path)
+        case .other(let reason): others.append((path, reason))
+        case .folder, .nothing: break
+        }
+        return file
+    }
+
+    /// Counts the videos as pictures, after these, or skips them, because jobs that no worker can do would only fail.
+    mutating func settleVideos(makeFrames: Bool) {
+        if makeFrames {
+            pictures += videos
+        } else {
+            others += videos.map { ($0, "a video, and no live worker is known to make frames") }
+        }
+        videos = []
+    }
+
+    /// Whether a folder has nothing in it but names that begin with a dot, is gone, or cannot be read.
+    static func isEmpty(_ folder: [UInt8]) -> Bool { (try? list(folder))?.isEmpty ?? true }
 
     private static func areOne(_ first: [UInt8], _ second: [UInt8]) -> Bool {
         guard let one = try? FilePaths.status(of: first), let other = try? FilePaths.status(of: second) else {
