@@ -121,7 +121,7 @@ extension EndToEnd {
             _ = try await deployment.enqueue("data:,x")
             #expect(try await health() == (false, ["failed\tworkers\t0 workers alive, at least 1 wanted"]))
             #expect(try await health("--workers", "0").isHealthy)
-            let worker = try deployment.startWorker()
+            let worker = try deployment.startWorker("--frames /bin/true")
             defer { worker.killGroup() }
             try await deployment.waitUntil { try await $0.status().workers.contains(where: \.isAlive) }
             #expect(try await health() == (true, ["ok\tworkers\t1 worker alive, at least 1 wanted"]))
