@@ -55,12 +55,12 @@ extension QueueTransaction {
     package func label(_ request: ThumbnailRequest, _ thumbnails: [ThumbnailID]) throws {
         let ids = thumbnails.map(\.text)
         if let batch = request.batch { try add(.batch, batch, to: ids) }
-        let wanted = dialect.elements("?1", .texts)
+        let wanted = "(SELECT id FROM \(dialect.elements("?1", .texts))) AS wanted"
         let isLabelled = """
             EXISTS (SELECT 1 FROM thumbnail_label JOIN label ON label.id = thumbnail_label.label
               WHERE thumbnail_label.thumbnail = wanted.id AND kind = \(LabelKind.request.rawValue))
             """
-        let unlabelled = "INSERT INTO thumbnail_label SELECT wanted.id, 0 FROM \(wanted) AS wanted WHERE"
+        let unlabelled = "INSERT INTO thumbnail_label SELECT wanted.id, 0 FROM \(wanted) WHERE"
         guard !request.labels.isEmpty else {
             guard try hasLabels() else { return }
             try execute("\(unlabelled) \(isLabelled) ON CONFLICT DO NOTHING", [ids])
@@ -95,8 +95,8 @@ extension QueueTransaction {
             label = try value(find, [kind.rawValue, name])
         }
         guard let label else { throw StoreError.failed("the label \(name) was removed") }
-        let wanted = dialect.elements("?1", .texts)
-        let addition = "INSERT INTO thumbnail_label SELECT wanted.id, ?2 FROM \(wanted) AS wanted WHERE true"
+        let wanted = "(SELECT id FROM \(dialect.elements("?1", .texts))) AS wanted"
+        let addition = "INSERT INTO thumbnail_label SELECT wanted.id, ?2 FROM \(wanted) WHERE true"
         try execute("\(addition) ON CONFLICT DO NOTHING", [thumbnails, label])
     }
 

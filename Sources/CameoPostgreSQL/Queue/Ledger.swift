@@ -118,7 +118,9 @@ extension PostgreSQLTransaction {
                 .init("DELETE FROM promise WHERE job_id = ANY($1::bigint[])", [SQLArray(ledger.kept)], prepared: true)
             )
         }
-        for (job, code) in ledger.broken { statements.append(.init(Promise.breach, [job, code, now + Promise.age])) }
+        for (job, code) in ledger.broken {
+            statements.append(.init(Promise.breach.replacing("?", with: "$"), [job, code, now + Promise.age]))
+        }
         if unwritten.concernsWaiters, ledger.changes.isEmpty {
             statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))
         }
