@@ -32,7 +32,10 @@ package struct JobList {
                 String(job.id), job.state.rawValue, "\(job.attempt)/\(job.maxAttempts)",
                 AmountText.duration(max(0, now.timeIntervalSince(job.createdAt))),
                 bytes > 0 ? AmountText.bytes(bytes) : "",
-                job.failure.map { "\($0.code.rawValue): \(escape($0.message, Self.longest))" } ?? "",
+                job.failure.map { failure in
+                    let reason = Self.reason(failure.message, of: job.source.map(SourceName.of))
+                    return "\(escape(reason, Self.longest)) (\(failure.code.rawValue))"
+                } ?? "",
                 job.source.map { escape(Self.name(of: $0), .max) } ?? "(no source)",
             ])
         }
@@ -43,6 +46,13 @@ package struct JobList {
     static func name(of source: String) -> String {
         let name = SourceName.of(source)
         return name.hasPrefix("file:///") ? String(name.dropFirst("file://".count)) : name
+    }
+
+    /// A failure's message without the readable name of the source that it begins with: another column has it.
+    static func reason(_ message: String, of source: String?) -> String {
+        guard let source, message.hasPrefix(source) else { return message }
+        let rest = message.dropFirst(source.count)
+        return [": ", " "].first(where: rest.hasPrefix).map { String(rest.dropFirst($0.count)) } ?? message
     }
 
     /// A record for each job, behind one of names (RFC 4180). `escape` makes text from outside safe to show; a file has it

@@ -146,7 +146,8 @@ package struct StatusText {
         for failure in report.failures {
             table.rows.append([
                 failure.code.rawValue, String(failure.count), String(failure.example.id),
-                short(failure.example.message), short(failure.example.source ?? "(no source)"),
+                short(JobList.reason(failure.example.message, of: failure.example.source)),
+                short(failure.example.source ?? "(no source)"),
             ])
         }
         return table.lines(fitting: columns, style)

@@ -19,6 +19,8 @@ struct TextTable {
     private static let gap = 2
     /// A flexible column is not cut below this.
     private static let narrowest = 12
+    /// To what columns that keep their ends are cut before any other is.
+    private static let narrow = 20
 
     let columns: [Column]
     /// Harmless text, a cell for each column.
@@ -43,13 +45,15 @@ struct TextTable {
         return [style.heading(lines[0])] + lines.dropFirst()
     }
 
-    /// Takes columns from the widest flexible column until the table fits.
+    /// Takes columns from the widest flexible column until the table fits, and first from those that keep their ends.
     private func shrink(_ widths: inout [Int], _ shown: [Int], to limit: Int) {
         let flexible = shown.filter { columns[$0].isFlexible }
-        while shown.reduce(-Self.gap, { $0 + widths[$1] + Self.gap }) > limit,
-            let widest = flexible.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.narrowest
-        {
-            widths[widest] -= 1
+        for (indices, least) in [(flexible.filter { columns[$0].keepsEnd }, Self.narrow), (flexible, Self.narrowest)] {
+            while shown.reduce(-Self.gap, { $0 + widths[$1] + Self.gap }) > limit,
+                let widest = indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > least
+            {
+                widths[widest] -= 1
+            }
         }
     }
 }

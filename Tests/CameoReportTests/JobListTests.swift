@@ -19,13 +19,49 @@ struct JobListTests {
         let failed = Job.example(12_345, state: .discarded, source: nil, failure: failure)
         #expect(
             lines([made, failed]) == [
-                "  JOB  STATE      TRIES    AGE     SIZE  REASON                     SOURCE",
-                "    7  completed    1/5  3 min  2.4 KiB                             /pictures/a.jpg",
-                "12345  discarded    1/5  3 min           source.notFound: HTTP 404  (no source)",
+                "  JOB  STATE      TRIES    AGE     SIZE  REASON                      SOURCE",
+                "    7  completed    1/5  3 min  2.4 KiB                              /pictures/a.jpg",
+                "12345  discarded    1/5  3 min           HTTP 404 (source.notFound)  (no source)",
             ]
         )
         #expect(lines([made])[0] == "JOB  STATE      TRIES    AGE     SIZE  SOURCE", "no job has a reason")
         #expect(lines([]) == [])
+    }
+
+    /// On a terminal of the usual width it says why, whatever the source is called.
+    @Test(
+        arguments: [
+            (
+                "https://img.example/2030/01/holiday/beach-at-noon.jpg", "$ was not found: HTTP 404",
+                "was not found: HTTP 404"
+            ),
+            (
+                "https://u:secret@img.example/holiday/beach-at-noon.jpg", "$: the server answered 503",
+                "the server answered"
+            ),
+            (
+                "file:///srv/pictures/2030/caf%C3%A9/beach-at-noon.jpg", "$ is not a picture of a known",
+                "is not a picture"
+            ),
+            (
+                "https://img.example/2030/01/holiday/beach-at-noon.jpg", "https://img.example/frame.png is gone",
+                "https://im"
+            ),
+            ("https://img.example/a", "https://img.example/ab was not found", "https://img.example/ab"),
+        ]
+    )
+    func aReasonBeginsWithoutTheSource(source: String, message: String, reason: String) {
+        let text = message.replacing("$", with: SourceName.of(source))
+        let job = Job.example(
+            12_345,
+            state: .discarded,
+            source: source,
+            failure: JobFailure(.sourceHTTPStatus, at: .fetch, text),
+            thumbnails: []
+        )
+        let line = lines([job], columns: 80)[1]
+        #expect(line.contains("  \(reason)") && line.columns <= 80, "\(line)")
+        #expect(line.contains("http") || line.contains("/srv"), "\(line)")
     }
 
     /// A source is shown without credentials, and decoded.
@@ -44,7 +80,7 @@ struct JobListTests {
         let folder = "file:///srv/pictures/" + String(repeating: "a-long-name/", count: 8)
         let rows = lines(["1.jpg", "2.jpg"].map { .example(source: folder + $0, failure: failure) }, columns: 80)
         #expect(
-            rows[1].contains("/srv/") && rows[1].hasSuffix("long-name/1.jpg") && rows[2].hasSuffix("long-name/2.jpg")
+            rows[1].contains("/srv/") && rows[1].hasSuffix("g-name/1.jpg") && rows[2].hasSuffix("g-name/2.jpg")
         )
         #expect(rows.allSatisfy { $0.columns <= 80 })
     }
@@ -52,7 +88,7 @@ struct JobListTests {
     @Test func textFromOutsideIsEscaped() {
         let job = Job.example(source: hostile, failure: JobFailure(.sourceInvalid, at: .fetch, hostile))
         let text = lines([job]).joined()
-        #expect(!text.contains("\u{1B}") && text.contains("source.invalid: MASKED  "))
+        #expect(!text.contains("\u{1B}") && text.contains("  MASKED (source.invalid)  "))
     }
 
     @Test(arguments: [20, 60, 79, 80, 81, 200])
@@ -69,7 +105,7 @@ struct JobListTests {
         let lines = lines(jobs, columns: columns)
         for line in lines { #expect(line.columns <= columns, "\(line)") }
         guard columns >= 79 else { return }
-        #expect(lines[1].contains("source.inval") && lines[1].contains("http"), "\(lines)")
+        #expect(lines[1].contains("理由 理由") && lines[1].contains("http"), "\(lines)")
         #expect(lines.allSatisfy { $0.columns >= columns - 3 || !$0.contains("…") }, "the width is used: \(lines)")
     }
 

@@ -80,7 +80,11 @@ struct StatusTextTests {
             source: "https://example.com/a.jpg",
             since: Date(timeIntervalSince1970: -90)
         )
-        let failed = StatusReport.FailedJob(id: 9, source: "file:///b.jpg", message: "there is no such file")
+        let failed = StatusReport.FailedJob(
+            id: 9,
+            source: "file:///b.jpg",
+            message: "file:///b.jpg: there is no such file"
+        )
         return report(
             jobs: [.available: 12, .running: 3, .completed: 1_234_567_890],
             queues: [queue("default"), urgent],

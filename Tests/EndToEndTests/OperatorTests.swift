@@ -44,7 +44,7 @@ extension EndToEnd {
             #expect(try await deployment.drain().exitStatus == 1)
             let missing = try await deployment.command("cameo-status jobs --state discarded --code source.notFound")
             let lines = missing.outputText.split(separator: "\n").dropFirst()  // the heading
-            #expect(lines.count == 2 && lines.allSatisfy { $0.contains("source.notFound: ") })
+            #expect(lines.count == 2 && lines.allSatisfy { $0.contains(" (source.notFound)") })
             let dry = try await deployment.command("cameo-admin retry --code source.notFound --dry-run --json")
             #expect(dry.outputText == #"{"changed":0,"matched":2,"passed":0}"# + "\n", "\(dry.errorText)")
             try deployment.add(try await Pictures.photo("jpg"), as: "a.jpg")
