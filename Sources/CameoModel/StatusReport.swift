@@ -142,6 +142,12 @@ public struct StatusReport: Hashable, Codable, Sendable {
             /// False if jobs go on, and only what has expired cannot be removed; otherwise nil.
             public let blocksJobs: Bool?
 
+            /// What to say of the worker: `waits for the store since …: …`.
+            package var text: String {
+                let what = blocksJobs == false ? "cannot remove what has expired" : "waits for the store"
+                return "\(what) since \(WireFormat.text(of: since)): \(reason)"
+            }
+
             package init(reason: String, since: Date, blocksJobs: Bool = true) {
                 self.reason = reason
                 self.since = since

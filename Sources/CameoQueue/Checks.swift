@@ -28,18 +28,26 @@ package struct BlobSurvey: Sendable {
     }
 }
 
+extension StatusReport.Worker {
+    /// What the store refuses a live worker, as a finding; nil: nothing.
+    package var refusal: String? { isAlive ? trouble.map { "worker \(id) on \(host) \($0.text)" } : nil }
+}
+
 extension QueueStore {
     package func checkWorkers() async throws(StoreError) -> CheckFinding {
-        let dead = try await status().workers.filter { !$0.isAlive }
+        let workers = try await status().workers
+        let waiting = workers.compactMap(\.refusal)
         return CheckFinding(
             "workers",
-            dead.map { worker in
+            workers.filter { !$0.isAlive }.map { worker in
                 WorkerDescription.isID(worker.id)
                     ? "worker \(worker.id) died or is silent beyond its lease, and has \(worker.running) running jobs"
                     : "a row names the worker \(worker.id), which is not a valid worker id"
-            },
-            ok: "no dead worker holds jobs",
-            advice: "The next worker that starts rescues them at once",
+            } + waiting,
+            ok: "no dead worker holds jobs, and the store refuses live ones nothing",
+            advice: waiting.isEmpty
+                ? "The next worker that starts rescues them at once"
+                : "What waits goes on by itself once the store takes it, and the next worker that starts rescues dead ones' jobs",
             severity: .warning
         )
     }

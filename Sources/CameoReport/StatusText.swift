@@ -206,7 +206,7 @@ extension HealthReport {
     private static func workers(_ status: StatusReport, _ wanted: Int) -> Check {
         let alive = status.workers.filter { $0.isAlive && $0.stopping == nil }
         let remarks = alive.flatMap { worker in
-            [WorkerText.lacks(worker), WorkerText.trouble(worker)].compactMap { $0.map { "; \(worker.host) \($0)" } }
+            [WorkerText.lacks(worker), worker.trouble?.text].compactMap { $0.map { "; \(worker.host) \($0)" } }
         }
         return Check(
             name: .workers,
@@ -273,19 +273,11 @@ package enum WorkerText {
         let fault = worker.timeZoneFault.map { " (\($0))" } ?? ""
         let quiet = worker.quietHours.map { ", background jobs \($0)\(fault)" } ?? ""
         let queues = worker.queues.map { ", of \($0.joined(separator: ", "))" } ?? ""
-        let lacks = [lacks(worker), trouble(worker)].compactMap { $0.map { ", \($0)" } }.joined()
+        let lacks = [lacks(worker), worker.trouble?.text].compactMap { $0.map { ", \($0)" } }.joined()
         switch worker.stopping {
         case .drain: return "\(state), was asked to finish and end"
         case .now: return "\(state), was asked to end now"
         case nil: return state + queues + quiet + lacks
-        }
-    }
-
-    /// What the store refuses: `waits for the store since …: …`.
-    static func trouble(_ worker: StatusReport.Worker) -> String? {
-        worker.trouble.map { trouble in
-            let what = worker.isUnhindered ? "cannot remove what has expired" : "waits for the store"
-            return "\(what) since \(WireFormat.text(of: trouble.since)): \(trouble.reason)"
         }
     }
 

@@ -25,8 +25,8 @@ struct CheckCommand: AsyncParsableCommand {
               files       files that belong to no blob
               unexpected  anything else in blobs/
               access      permissions, if a group shares the store
-              workers     dead workers that still hold jobs
-              disk        free space
+              workers     dead workers that still hold jobs, and live ones that the store refuses something
+              disk        free space, and live workers that wait for it
               sandbox     the kernel's support for the renderers' sandbox
 
             Of a store in PostgreSQL it checks database (its version and what checks its own files), references, \

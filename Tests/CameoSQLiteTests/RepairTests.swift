@@ -66,6 +66,22 @@ struct RepairTests {
         #expect(try await fixture.store.data(of: .thumbnail(thumbnail)) == Self.large)
     }
 
+    /// There is room, and not enough for what it has.
+    @Test func aDiskThatAWorkerWaitsForHasNoRoom() async throws {
+        let fixture = try StoreFixture()
+        let worker = try await fixture.register()
+        #expect(try await check(fixture, "disk").message.contains(#/^a local file system, of which \d+ MiB are free$/#))
+        for blocks in [true, false] {
+            let trouble = StatusReport.Worker.Trouble(reason: "full", since: fixture.clock.now, blocksJobs: blocks)
+            try await fixture.store.extendLease(of: "w1", adding: StoreCounters(), WorkerProgress(trouble: trouble))
+            let disk = try await check(fixture, "disk")
+            #expect(disk.severity == (blocks ? .warning : .ok) && disk.message.contains("MiB are free"))
+            #expect(disk.message.contains("worker w1 on host waits for the store since") == blocks)
+            #expect(try await check(fixture, "workers").severity == .warning)
+        }
+        withExtendedLifetime(worker) {}
+    }
+
     /// Checks read whole tables, which would block the program's other reads.
     @Test(arguments: [true, false])
     func aCheckUsesItsOwnConnection(writable: Bool) async throws {

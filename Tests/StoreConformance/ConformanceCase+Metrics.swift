@@ -84,6 +84,10 @@ extension ConformanceCase {
                 try await fixture.store.extendLease(of: "w1", adding: StoreCounters(), progress)
                 let status = try await fixture.another().status()
                 #expect(status.workers.map(\.trouble) == [trouble])
+                let findings = try await fixture.store.check { _ in }
+                let finding = try #require(findings.first { $0.subject == "workers" })
+                #expect((finding.severity == .warning) == (trouble != nil), "\(finding.message)")
+                #expect(finding.message.contains("worker w1 on host waits for the store since") == (trouble != nil))
             }
         },
         ConformanceCase("the renderers of live workers are counted") { fixture in

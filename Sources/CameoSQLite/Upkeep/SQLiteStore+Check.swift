@@ -13,11 +13,11 @@ extension SQLiteStore {
     ) async throws(StoreError) -> [CheckFinding] {
         let database = [try await read(Self.sqliteVersion), try await journal(), try await integrity()]
         do throws(StoreError) {
-            return database + (try await content(report)) + [fileSystem(), Self.sandbox()]
+            return database + (try await content(report)) + [try await fileSystem(), Self.sandbox()]
         } catch {
             // Content on damaged pages cannot be checked; the damage itself is the finding.
             guard database.contains(where: { $0.severity == .error }) else { throw error }
-            return database + [fileSystem(), Self.sandbox()]
+            return database + [fileSystem(waiting: []), Self.sandbox()]
         }
     }
 
@@ -67,13 +67,19 @@ extension SQLiteStore {
         )
     }
 
-    /// Checks for free space. A store on a network file system cannot be opened at all.
-    private func fileSystem() -> CheckFinding {
-        let problems = files.hasRoom(for: 0) ? [] : ["less than \(BlobFiles.margin >> 20) MiB are free on its disk"]
+    private func fileSystem() async throws(StoreError) -> CheckFinding {
+        fileSystem(waiting: try await status().workers.filter { !$0.isUnhindered }.compactMap(\.refusal))
+    }
+
+    /// Checks for free space, which may be too little for what live workers wait with. A store on a network file system cannot
+    /// be opened at all.
+    private func fileSystem(waiting: [String]) -> CheckFinding {
+        let free = "\(BlobFiles.freeBytes(of: directory) >> 20) MiB are free"
+        let problems = files.hasRoom(for: 0) ? waiting.map { "\(free), and \($0)" } : ["only \(free) on its disk"]
         return CheckFinding(
             "disk",
             problems,
-            ok: "a local file system with room for more",
+            ok: "a local file system, of which \(free)",
             advice: "Free some space or keep less (`cameo-admin prune`, then `cameo-admin vacuum`)",
             severity: .warning
         )
