@@ -34,6 +34,9 @@ public struct StatusReport: Hashable, Codable, Sendable {
     /// the database shows it to this role.
     public package(set) var commitWaitSeconds: Double?
 
+    /// The deliveries that were given up, by hook; nil if there are none.
+    public package(set) var undelivered: [Undelivered]?
+
     package init(
         generatedAt: Date,
         schemaVersion: Int,
@@ -273,6 +276,18 @@ public struct StatusReport: Hashable, Codable, Sendable {
         }
     }
 
+    /// Deliveries to a hook that were given up, and that a retry would make due again.
+    public struct Undelivered: Hashable, Codable, Sendable {
+        /// The hook's name.
+        public let hook: String
+        /// The number of these deliveries.
+        public let count: Int
+
+        package init(hook: String, count: Int) {
+            (self.hook, self.count) = (hook, count)
+        }
+    }
+
     /// A job that a worker runs at the moment.
     public struct RunningJob: Hashable, Codable, Sendable, Identifiable {
         /// The job's number.
@@ -315,6 +330,8 @@ public struct HealthReport: Hashable, Codable, Sendable {
             case lag
             /// Whether commits wait for a synchronous standby; only if they do.
             case commits
+            /// Whether deliveries to hooks were given up; only if some were.
+            case hooks
         }
 
         /// What it is about.

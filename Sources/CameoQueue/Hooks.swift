@@ -87,6 +87,21 @@ extension QueueTransaction {
         """
     }
 
+    /// How many deliveries to each hook were given up; nil if none were.
+    func undelivered() throws -> [StatusReport.Undelivered]? {
+        let rows = try query(
+            """
+            SELECT hook, failed FROM (
+              SELECT hook, (SELECT count(*) FROM delivery \(dialect.indexed(by: "delivery_due"))
+                WHERE delivery.hook = names.hook AND status = 3) AS failed
+              FROM (\(namesOfDeliveries)) AS names) AS counted
+            WHERE failed > 0 ORDER BY hook
+            """
+        )
+        guard !rows.isEmpty else { return nil }
+        return try rows.map { StatusReport.Undelivered(hook: try $0["hook"], count: try $0["failed"]) }
+    }
+
     fileprivate func report(_ hook: String, failures limit: Int) throws -> HookReport {
         var counts = [0, 0, 0, 0]
         for row in try query("SELECT status, count(*) AS jobs FROM delivery WHERE hook = ?1 GROUP BY status", [hook]) {

@@ -123,6 +123,7 @@ extension QueueTransaction {
         report.failures = try failures()
         report.etaSeconds = backlog > 0 && ended > 0 ? backlog * periods[1].seconds / ended : nil
         report.commitWaitSeconds = try commitWaitSeconds()
+        report.undelivered = try undelivered()
         return report
     }
 

@@ -236,6 +236,11 @@ package struct MetricsText: Sendable {
         add("cameo_workers", .gauge, "Workers that are alive, and dead ones whose jobs are not yet rescued.", states)
         let hindered = "Live workers that the store keeps from claiming jobs or from recording their ends."
         add("cameo_workers_hindered", .gauge, hindered, alive.count { !$0.isUnhindered })
+        let keeping = "Live workers that cannot remove what has expired."
+        add("cameo_workers_not_removing", .gauge, keeping, alive.count { $0.trouble != nil && $0.isUnhindered })
+        let failed = "Deliveries to a hook that were given up."
+        let undelivered = (report.undelivered ?? []).map { Sample($0.count, ["hook": $0.hook]) }
+        add("cameo_hook_deliveries_failed", .gauge, failed, undelivered)
         let (running, limit) = (workers.reduce(0) { $0 + $1.running }, alive.reduce(0) { $0 + $1.concurrency })
         add("cameo_worker_jobs_running", .gauge, "Jobs that the workers run.", running)
         add("cameo_worker_jobs_limit", .gauge, "Jobs that the live workers may run at once.", limit)

@@ -20,7 +20,8 @@ package struct StatusText {
     }
 
     package func lines(_ report: StatusReport) -> [String] {
-        jobs(report) + times(report) + queues(report) + workers(report) + failures(report) + sizes(report)
+        jobs(report) + times(report) + queues(report) + workers(report) + failures(report) + hooks(report)
+            + sizes(report)
     }
 
     /// The report in one line without names, for a log.
@@ -153,6 +154,11 @@ package struct StatusText {
         return table.lines(fitting: columns, style)
     }
 
+    private func hooks(_ report: StatusReport) -> [String] {
+        HookText.givenUp(report.undelivered).map { [style.alarm(cut("hooks".padded(to: Self.indent) + escape($0)))] }
+            ?? []
+    }
+
     private func sizes(_ report: StatusReport) -> [String] {
         let blobs = "\(AmountText.count(report.blobs.count, "blob")), \(AmountText.bytes(report.blobs.bytes))"
         let sources = report.sources
@@ -199,6 +205,9 @@ extension HealthReport {
         if let seconds = status.commitWaitSeconds {
             let detail = "commits wait for a synchronous standby, for \(AmountText.duration(seconds)) now"
             checks.append(Check(name: .commits, isHealthy: false, detail: detail))
+        }
+        if let detail = HookText.givenUp(status.undelivered) {
+            checks.append(Check(name: .hooks, isHealthy: false, detail: detail))
         }
         self.init(checks: checks)
     }
@@ -289,6 +298,17 @@ package enum WorkerText {
 
 /// The deliveries of a hook, for people to read on a terminal.
 package enum HookText {
+    /// `3 deliveries to site and 1 to shop were given up: …`, with the command that helps; nil if none were.
+    static func givenUp(_ undelivered: [StatusReport.Undelivered]?) -> String? {
+        guard let undelivered, !undelivered.isEmpty else { return nil }
+        let parts = undelivered.prefix(3).enumerated().map { index, hook in
+            let count = index == 0 ? AmountText.count(hook.count, "delivery", plural: "deliveries") : "\(hook.count)"
+            return "\(count) to \(hook.hook)"
+        }
+        let more = undelivered.count > parts.count ? ", …" : ""
+        return "\(parts.joined(separator: ", "))\(more) given up: cameo-status hooks"
+    }
+
     /// The hook in one line, and one for each of its latest failures. `escape` makes text from outside safe to show.
     package static func lines(_ report: HookReport, escape: (String) -> String) -> [String] {
         var parts = ["\(report.waiting) waiting", "\(report.delivered) delivered", "\(report.failed) failed"]

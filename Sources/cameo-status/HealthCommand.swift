@@ -8,9 +8,11 @@ internal import Foundation
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
-        abstract: "Check that workers are alive and jobs do not wait too long, for monitors and scripts.",
+        abstract:
+            "Check that workers are alive, jobs do not wait too long and hooks are told, for monitors and scripts.",
         discussion: """
-            Prints one line per check. Jobs in paused queues and in background queues are ignored. \(Duration.explanation)
+            Prints one line per check. Jobs in paused queues and in background queues are ignored. Deliveries to hooks that \
+            were given up are not: cameo-admin hooks retry tries them again. \(Duration.explanation)
 
             EXAMPLES
               cameo-status health

@@ -124,6 +124,7 @@ struct StoreMetricsTests {
     @Test(arguments: ["cameo.rules.yml", "grafana-dashboard.json"])
     func monitoringAsksForWhatThereIs(file: String) async throws {
         let text = try String(contentsOf: Repository.file("deploy/monitoring/\(file)"), encoding: .utf8)
+        try await bench.giveUpADelivery(to: "site")
         let metrics = try await MetricsText(of: bench.store, by: "test").text(in: .prometheus)
         // The last is of cameo-web alone.
         let known = Set(
@@ -152,5 +153,15 @@ struct StoreMetricsTests {
         let lines = try await MetricsText(of: bench.store, by: "test").text(in: .prometheus).split(separator: "\n")
         let at = Int(bench.clock.now.timeIntervalSince1970)
         #expect(lines.contains("cameo_written_timestamp_seconds \(at)") && lines.contains("cameo_workers_hindered 1"))
+        #expect(lines.contains("cameo_workers_not_removing 0"))
+    }
+
+    @Test func metricsTellWhatIsKeptAndWhatWasNotDelivered() async throws {
+        try await bench.giveUpADelivery(to: "site")
+        let trouble = StatusReport.Worker.Trouble(reason: "no", since: bench.clock.now, blocksJobs: false)
+        try await bench.store.extendLease(of: "w1", adding: StoreCounters(), WorkerProgress(trouble: trouble))
+        let lines = try await MetricsText(of: bench.store, by: "test").text(in: .prometheus).split(separator: "\n")
+        #expect(lines.contains("cameo_hook_deliveries_failed{hook=\"site\"} 1"))
+        #expect(lines.contains("cameo_workers_hindered 0") && lines.contains("cameo_workers_not_removing 1"))
     }
 }

@@ -28,6 +28,15 @@ struct ReportBench {
         return try await store.job(try await store.enqueue([request])[0].jobID)
     }
 
+    /// Makes a job of whose end a hook is not told.
+    func giveUpADelivery(to hook: String) async throws {
+        var request = ThumbnailRequest(source: "https://example.com/\(hook).png", renditions: [Rendition(width: 64)])
+        request.hook = hook
+        _ = try await store.cancel(try await store.enqueue([request])[0].jobID)
+        let delivery = try #require(try await store.claimDeliveries([hook: 1], for: "w1").first)
+        try await store.settle(delivery, as: .giveUp(trouble: "404"))
+    }
+
     /// Makes a job whose only thumbnail has these bytes.
     func complete(
         _ source: String,

@@ -198,6 +198,28 @@ struct StatusTextTests {
         )
     }
 
+    /// In the status and for monitors; a hook's name is from outside.
+    @Test(
+        arguments: [
+            ([], nil), ([("site", 1)], "1 delivery to site given up: cameo-status hooks"),
+            ([("shop", 2), ("site", 1)], "2 deliveries to shop, 1 to site given up: cameo-status hooks"),
+            (
+                [("a", 2), ("b", 1), ("c", 3), ("d", 4)],
+                "2 deliveries to a, 1 to b, 3 to c, … given up: cameo-status hooks"
+            ),
+        ] as [([(String, Int)], String?)]
+    )
+    func deliveriesThatWereGivenUpAreNamed(hooks: [(String, Int)], text: String?) {
+        var report = report(workers: [worker()])
+        report.undelivered = hooks.isEmpty ? nil : hooks.map { .init(hook: $0.0, count: $0.1) }
+        #expect(lines(report).first { $0.hasPrefix("hooks ") } == text.map { "hooks     \($0)" })
+        let health = HealthReport(report, workers: 1, maxLag: nil)
+        #expect(health.isHealthy == (text == nil))
+        #expect(health.checks.first { $0.name == .hooks }?.detail == text)
+        if !hooks.isEmpty { report.undelivered = [.init(hook: hostile, count: 1)] }
+        #expect(!lines(report).joined().contains("\u{1B}"))
+    }
+
     @Test func aWorkerThatIsToEndAtOnceSaysSo() {
         #expect(WorkerText.line(worker(stopping: .now), escape: masked).hasSuffix(", was asked to end now"))
     }

@@ -26,6 +26,20 @@ struct HealthTests {
         #expect(try with.json["checks"]["bytes"] == "ok")
     }
 
+    /// Its pictures are served all the same; the status and the metrics tell of it.
+    @Test func aHookThatWasNotToldLeavesTheServerReady() async throws {
+        let bench = try await WebBench()
+        try await bench.register()
+        _ = try await bench.enqueue(Rendition(width: 64))
+        let columns = "job_id, hook, state, ended_at, at, since, status"
+        try await bench.sql("INSERT INTO delivery(\(columns)) SELECT id, 'site', 4, 0, 0, 0, 3 FROM job")
+        #expect(try await bench.get("/status").json["undelivered"] == [["hook": "site", "count": 1]])
+        #expect(try await bench.get("/metrics").text.contains("cameo_hook_deliveries_failed{hook=\"site\"} 1\n"))
+        let answer = try await bench.get("/health/ready")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(try answer.json["checks"]["hooks"] == .null)
+    }
+
     @Test func aJobThatWaitsTooLongIsALag() async throws {
         let bench = try await WebBench { $0.maximumLag = .zero }
         try await bench.register()

@@ -79,6 +79,25 @@ extension EndToEnd {
                 evidence: "cameo_store_free_bytes < 4194304"
             ),
             Case(
+                alert: "CameoKeepsExpired",
+                before: "export CAMEO_TEST_LEASE_MS=3000",
+                cause: """
+                    sqlite3 "$CAMEO_STORE/cameo.sqlite" \
+                      "CREATE TRIGGER kept BEFORE DELETE ON job BEGIN SELECT RAISE(ABORT, 'kept'); END"
+                    \(worker) --keep completed=0s &
+                    """,
+                evidence: "cameo_workers_not_removing > 0"
+            ),
+            Case(
+                alert: "CameoHooksFail",
+                before: #"""
+                    echo '{"hooks": {"site": {"command": ["/bin/false"], "maxAge": 1, "retry": {"base": 0.1}}}}' > hooks.json
+                    \#(worker) --hooks hooks.json &
+                    """#,
+                cause: #""$BIN/cameo-enqueue" initials:B --hook site"#,
+                evidence: "cameo_hook_deliveries_failed{hook='site'} == 1"
+            ),
+            Case(
                 alert: "CameoRenderersCrash",
                 before: #"for n in 1 2 3 4 5 6; do echo CAMEO-TEST-CRASH > $n.jpg; "$BIN/cameo-enqueue" $n.jpg; done"#,
                 cause: "\(worker) --drain || true",

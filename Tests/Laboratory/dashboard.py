@@ -20,6 +20,7 @@ import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -678,6 +679,10 @@ def tells_of_dead_workers(page, scene):
     scene.worker.kill()
     go(page, "overview")
     page.wait("/1 worker died/.test($('advice').textContent) && $('health').textContent === 'no worker runs'")
+    with sqlite3.connect(scene.folder / "store/cameo.sqlite") as store:
+        columns = "job_id, hook, state, ended_at, at, since, status"
+        store.execute(f"INSERT INTO delivery({columns}) SELECT min(id), 'site', 4, 0, 0, 0, 3 FROM job")
+    page.wait("/1 delivery to the hook site given up/.test($('advice').textContent)")
     go(page, "workers")
     page.wait("document.querySelector('#worker-list .pill')?.textContent === 'dead'")
 

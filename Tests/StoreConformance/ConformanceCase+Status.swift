@@ -51,6 +51,10 @@ extension ConformanceCase {
             try await fixture.store.extendLease(of: "w1", adding: StoreCounters(), hindered)
             #expect(try await fixture.store.status().etaSeconds == nil, "the worker takes nothing")
             try await fixture.store.extendLease(of: "w1")
+            _ = try await fixture.store.pause("default", unknown: .refused)
+            #expect(try await fixture.store.status().etaSeconds == nil, "nothing is taken")
+            _ = try await fixture.store.resume("default")
+            #expect(try await fixture.store.status().etaSeconds != nil)
 
             fixture.clock.advance(seconds: 118)
             try await fixture.store.extendLease(of: "w1")

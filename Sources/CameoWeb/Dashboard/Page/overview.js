@@ -74,7 +74,7 @@ function health({ jobs, queues, workers, finishedLastMinute: { completed, discar
 }
 
 // What needs somebody, each with what to do.
-function advice({ jobs, queues, workers, finishedLastMinute: { completed, discarded } }) {
+function advice({ jobs, queues, workers, undelivered = [], finishedLastMinute: { completed, discarded } }) {
   const entry = (key, ...parts) => element("li", { key }, parts);
   const waiting = jobs.available + jobs.retryable;
   const start = ["Start one on this store: ", element("code", { textContent: "cameo-worker --store …" })];
@@ -104,6 +104,9 @@ function advice({ jobs, queues, workers, finishedLastMinute: { completed, discar
         element("code", { textContent: `cameo-worker --queues ${name}` }))),
     queues.filter(({ opensAt, jobs: own }) => opensAt && isWaiting(own)).slice(0, 5).map((queue) =>
       entry(`quiet ${queue.name}`, `Queue ${queue.name} waits for quiet hours until ${clock(queue.opensAt)}.`)),
+    undelivered.slice(0, 5).map(({ hook, count: given }) => entry(`hook ${hook}`,
+      `${given === 1 ? "1 delivery" : `${number(given)} deliveries`} to the hook ${hook} given up. See why: `,
+      element("code", { textContent: "cameo-status hooks" }))),
     discarded > completed ? entry("failing", `During the last minute, ${number(discarded)} failed and `,
       `${number(completed)} completed. `, link("#failures", "See why")) : "",
   ];
