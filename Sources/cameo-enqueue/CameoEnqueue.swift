@@ -25,6 +25,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
             EXAMPLES
               cameo-enqueue photo.jpg
+              cameo-enqueue --label user:42 --label avatars photo.jpg
               cameo-enqueue --size 256x256:cover:webp --size 1024x:jpeg 'holiday/*.jpg' --batch holiday --wait
               cameo-enqueue https://example.com/picture.png --json
               find . -name '*.png' -print0 | cameo-enqueue -0
@@ -272,6 +273,7 @@ enum TypedOption {
         switch path.first {
         case "overlay" where path.count > 1 && path[1] != "source":
             return mistake("overlay-style", path.dropFirst(), error)
+        case let field? where field.hasPrefix("labels"): return mistake("label", [], error)
         case "headers": return mistake("header", path.dropFirst(), error)
         case let field?:
             let details = path.dropFirst().filter { $0 != "fraction" && $0 != "source" }

@@ -22,6 +22,14 @@ struct JobOptions: ParsableArguments {
     @Option(help: "A label by which these jobs can be reported together.".taking("label"))
     var batch: String?
 
+    @Option(
+        help: """
+            What the thumbnails can be found and removed by, as long as they exist: user:42. At most 16, each of at most 200 \
+            bytes. Repeatable.
+            """.taking("label")
+    )
+    var label: [String] = []
+
     @Option(help: "The hook that is told when a job ends (cameo-worker --hooks).".taking("name"))
     var hook: String?
 
@@ -75,6 +83,7 @@ struct JobOptions: ParsableArguments {
         request.queue = queue
         request.priority = priority
         request.batch = batch
+        request.labels = label
         request.hook = hook
         request.maxAttempts = maxAttempts
         request.timeout = timeout?.typedSeconds

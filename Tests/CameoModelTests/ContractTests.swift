@@ -56,6 +56,7 @@ struct ContractTests {
         #expect(range(fields["maxAttempts"]) == limits(ThumbnailRequest.attemptsRange))
         #expect(range(fields["timeout"]) == [.integer(1), .integer(3_600)])
         #expect(fields["renditions", "maxItems"] == .integer(Int64(ThumbnailRequest.maximumRenditions)))
+        #expect(fields["labels", "maxItems"] == .integer(Int64(ThumbnailRequest.maximumLabels)))
         #expect(fields["headers", "maxProperties"] == .integer(Int64(ThumbnailRequest.maximumHeaders)))
         let lengths = request["$defs", "source", "anyOf"]?.elements.compactMap { $0["maxLength"] }
         #expect(lengths == [.integer(Int64(ThumbnailRequest.maximumSourceBytes))])

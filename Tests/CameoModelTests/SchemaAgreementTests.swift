@@ -35,6 +35,7 @@ struct SchemaAgreementTests {
             #""priority":-100"#, #""priority":100"#, #""priority":1e2"#, #""maxAttempts":1"#, #""maxAttempts":25"#,
             #""timeout":1"#, #""timeout":3600"#, #""timeout":3600.0"#, #""timeout":1.001"#, #""batch":"x""#,
             #""batch":"\#(String(repeating: "\u{1F9C0}", count: 200))""#, #""headers":{}"#, #""metadata":{}"#,
+            #""labels":[]"#, #""labels":["user:42","user:42","\#(String(repeating: "ä", count: 100))"]"#,
             #""headers":{"X-Te":"a\tb","Accept":"ä","a!#$%&'*+-.^_`|~9":"","Te2":""}"#,
             #""headers":{"X":"\#(String(repeating: "v", count: 8_192))"}"#,
             #""headers":{\#((0..<50).map { #""X-\#($0)":"""# }.joined(separator: ","))}"#,
@@ -62,7 +63,8 @@ struct SchemaAgreementTests {
         + requests([
             #""queue":"a b""#, #""queue":"a\n""#, #""queue":"ä""#, #""queue":null"#, #""priority":-101"#,
             #""priority":0.5"#, #""maxAttempts":26"#, #""timeout":0.999"#, #""timeout":0"#, #""timeout":null"#,
-            #""batch":"a\u007f""#, #""batch":"a\n""#, #""headers":[]"#, #""headers":{"a b":""}"#,
+            #""batch":"a\u007f""#, #""batch":"a\n""#, #""labels":["a\u007f"]"#, #""labels":[7]"#, #""labels":null"#,
+            #""headers":[]"#, #""headers":{"a b":""}"#,
             #""headers":{"ä":""}"#, #""headers":{"X":"\u0000"}"#, #""headers":{"X\n":""}"#, #""headers":{"X":null}"#,
             #""headers":{"X":"a\n"}"#, #""metadata":null"#, #""metadata":"x""#, #""metadata":{"a":NaN}"#,
             #""runAt":"""#, #""runAt":"2027-02-29T00:00:00Z""#, #""runAt":"1900-02-29T00:00:00Z""#,

@@ -162,6 +162,7 @@ struct EnqueueLineTests {
             --unique-key '' → --unique-key:
             --concurrency-limit 2 → --concurrency-limit: needs
             --batch '' → --batch: must be 1 to 200
+            --label a --label '' → --label: must have 1 to 200 bytes
             --priority 101 → --priority:
             --queue A → --queue:
             --header nothing → --header nothing: must be 'Name: value'
