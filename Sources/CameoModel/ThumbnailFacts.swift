@@ -19,7 +19,7 @@ public struct ThumbnailFacts: Hashable, Codable, Sendable {
     public let takenAt: String?
     /// The camera's maker and model.
     public let camera: String?
-    /// The rendition that was asked for first, as in a request.
+    /// The rendition that was asked for first, as in a request, with … in place of passwords.
     public let rendition: JSONValue
     /// When it was first made, and when last.
     public let createdAt, updatedAt: Date
@@ -38,9 +38,9 @@ public struct ThumbnailFacts: Hashable, Codable, Sendable {
         job: Int64?,
         labels: [String]
     ) {
-        let name: String =
-            if case .object(let members) = rendition, case .string(let name)? = members["name"] { name } else { "" }
-        self.thumbnail = RequestedThumbnail(name: name, id: thumbnail.id, thumbnail: thumbnail)
+        // A name that follows from the rendition is not in it.
+        let name = (try? Rendition(json: rendition, at: "rendition"))?.name
+        self.thumbnail = RequestedThumbnail(name: name ?? "", id: thumbnail.id, thumbnail: thumbnail)
         (self.type, self.source, self.sourceDigest) = (type, source, thumbnail.sourceDigest.hex)
         (self.sourceBytes, takenAt, camera) = (sourceBytes, thumbnail.source.taken?.at, thumbnail.source.taken?.camera)
         (self.rendition, self.createdAt) = (Job.withoutPasswords(rendition), createdAt)
