@@ -2,11 +2,18 @@ package import CameoModel
 package import CameoStore
 package import Foundation
 
-/// An HTML page that shows every thumbnail of some jobs. It is self-contained: the pictures are embedded.
+/// An HTML page that shows thumbnails: those of some jobs, or any of some sources. It is self-contained: the pictures are embedded.
 package struct ContactSheet {
     /// The thumbnails that could not be read. Each has a tile that says so.
     package private(set) var unreadable: [UnreadableThumbnail] = []
-    private var cards: [String] = []
+    private struct Card {
+        let heading: String
+        var pictures = ""
+    }
+
+    private var cards: [Card] = []
+    private var cardOfSource: [ExactText: Int] = [:]
+    private var noun = "source"
     private var thumbnails = 0
     private var bytes = 0
     private let store: any ReaderStore
@@ -16,30 +23,52 @@ package struct ContactSheet {
     }
 
     package mutating func add(_ job: Job) async {
-        var pictures: [String] = []
+        noun = "job"
+        let source = job.source.map(SourceName.of) ?? "job \(job.id)"
+        var card = Card(heading: Self.heading(of: source, job.thumbnails.first { $0.source != nil }))
         let renditions = (try? ThumbnailRequest(json: job.request))?.renditions ?? []
-        for thumbnail in job.thumbnails {
-            do throws(UnreadableThumbnail) {
-                guard let data = try await store.data(of: thumbnail, for: job) else { continue }
-                thumbnails += 1
-                bytes += data.count
-                pictures.append(figure(thumbnail, renditions.first { $0.name == thumbnail.name }, data))
-            } catch {
-                unreadable.append(error)
-                pictures.append(Self.figure(of: error))
-            }
+        for thumbnail in job.thumbnails where thumbnail.blob != nil {
+            let rendition = renditions.first { $0.name == thumbnail.name }
+            card.pictures += await figure(of: thumbnail, rendition, of: "job \(job.id)")
         }
-        let failure =
-            job.state == .completed
-            ? ""
-            : "<p class=\"failure\">\((job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? job.state.rawValue).escapedForMarkup)</p>"
-        cards.append("<section>\(heading(of: job))\(pictures.joined())\(failure)</section>")
+        if job.state != .completed {
+            let reason = job.failure.map { "\($0.code.rawValue): \($0.message)" } ?? job.state.rawValue
+            card.pictures += "<p class=\"failure\">\(reason.escapedForMarkup)</p>"
+        }
+        cards.append(card)
+    }
+
+    /// Thumbnails of one source are shown together.
+    package mutating func add(_ facts: ThumbnailFacts) async {
+        let source = SourceName.of(facts.source)
+        let picture = await figure(of: facts.thumbnail, try? Rendition(json: facts.rendition, at: ""), of: source)
+        let place = cardOfSource[ExactText(facts.source)] ?? cards.count
+        if place == cards.count {
+            cards.append(Card(heading: Self.heading(of: source, facts.thumbnail)))
+            cardOfSource[ExactText(facts.source)] = place
+        }
+        cards[place].pictures += picture
+    }
+
+    private mutating func figure(
+        of thumbnail: RequestedThumbnail,
+        _ rendition: Rendition?,
+        of origin: String
+    ) async -> String {
+        do throws(UnreadableThumbnail) {
+            let data = try await store.data(of: thumbnail, origin)
+            (thumbnails, bytes) = (thumbnails + 1, bytes + data.count)
+            return Self.figure(thumbnail, rendition, data)
+        } catch {
+            unreadable.append(error)
+            return Self.figure(of: error)
+        }
     }
 
     package func html(title: String) -> Data {
         let missing = unreadable.isEmpty ? "" : ", \(unreadable.count) that cannot be read"
         let head =
-            "\(AmountText.count(cards.count, "job")), \(AmountText.count(thumbnails, "thumbnail")), "
+            "\(AmountText.count(cards.count, noun)), \(AmountText.count(thumbnails, "thumbnail")), "
             + "\(AmountText.bytes(bytes))\(missing)"
         return Data(
             """
@@ -60,7 +89,7 @@ package struct ContactSheet {
             figcaption { font-size: .75rem; color: var(--quiet); overflow-wrap: break-word; } .failure { color: var(--bad); margin: 0; }
             .unreadable { border: 1px dashed var(--bad); border-radius: 6px; padding: .8rem; overflow-wrap: anywhere; }
             </style></head><body><h1>\(title.escapedForMarkup)</h1><p>\(head)</p><main>
-            \(cards.joined(separator: "\n"))
+            \(cards.map { "<section>\($0.heading)\($0.pictures)</section>" }.joined(separator: "\n"))
             </main></body></html>
 
             """.utf8
@@ -68,22 +97,21 @@ package struct ContactSheet {
     }
 
     /// The name of a file, or a URL; the whole source is shown under the pointer.
-    private func heading(of job: Job) -> String {
-        let source = job.source.map(SourceName.of) ?? "job \(job.id)"
+    private static func heading(of source: String, _ thumbnail: RequestedThumbnail?) -> String {
         let isFile = URIScheme.of(source) == "file"
         let name = isFile ? source.split(separator: "/").last.map(String.init) : nil
-        let words = [name ?? source] + job.thumbnails.compactMap(PictureText.source).prefix(1)
+        let words = [name ?? source, thumbnail.flatMap(PictureText.source)].compactMap(\.self)
         return "<h2 title=\"\(source.escapedForMarkup)\">\(words.joined(separator: " · ").escapedForMarkup)</h2>"
     }
 
-    private func figure(_ thumbnail: RequestedThumbnail, _ rendition: Rendition?, _ data: Data) -> String {
+    private static func figure(_ thumbnail: RequestedThumbnail, _ rendition: Rendition?, _ data: Data) -> String {
         let format = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }
         let type = format?.mediaType ?? "application/octet-stream"
         let caption = "\(thumbnail.name) · \(PictureText.thumbnail(thumbnail) ?? "")"
         let options = rendition.map(RenditionText.options) ?? ""
         return """
             <figure><img src="data:\(type);base64,\(data.base64EncodedString())" width="\(thumbnail.width ?? 0)" \
-            style="height:auto\(Self.background(of: thumbnail))" alt=""><figcaption>\(caption.escapedForMarkup)\
+            style="height:auto\(background(of: thumbnail))" alt=""><figcaption>\(caption.escapedForMarkup)\
             <br><small>\(options.escapedForMarkup)</small></figcaption></figure>
             """
     }

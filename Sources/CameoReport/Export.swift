@@ -3,8 +3,8 @@ package import CameoStore
 internal import CameoSystem
 internal import Foundation
 
-/// Writes thumbnails into a folder, under names that are safe whatever the sources are called: they contain no separators,
-/// overwrite nothing and follow no links. A manifest in the folder maps each file to its thumbnail.
+/// Writes thumbnails into a folder, under names that are safe whatever the sources are called: they lie in the folder, overwrite
+/// nothing and follow no links. A manifest in the folder maps each file to its thumbnail.
 package struct Export {
     /// The number of thumbnails that this export has written.
     package private(set) var written = 0
@@ -39,41 +39,78 @@ package struct Export {
         manifest = try ExportManifest(in: directory)
     }
 
+    /// Writes a thumbnail of a job into the folder itself. Of two equal names, the second one gets the job's number.
     package mutating func write(_ thumbnail: RequestedThumbnail, of job: Job) async throws {
+        guard thumbnail.blob != nil else { return }
+        try await write(thumbnail, of: "job \(job.id)", job.source, into: [], distinct: String(job.id))
+    }
+
+    /// Writes a thumbnail where its source lies in the tree of all sources: `shop.example/shoes/red.64x.webp`. Of two equal
+    /// names, the second one gets the first eight digits of the thumbnail's id.
+    package mutating func write(_ facts: ThumbnailFacts) async throws {
+        let id = facts.thumbnail.uri.text.suffix(32).prefix(8)
+        let folders = Self.folders(of: facts.source)
+        let name = SourceName.of(facts.source)
+        try await write(facts.thumbnail, of: name, facts.source, into: folders, distinct: String(id))
+    }
+
+    private mutating func write(
+        _ thumbnail: RequestedThumbnail,
+        of origin: String,
+        _ source: String?,
+        into folders: [String],
+        distinct mark: String
+    ) async throws {
         let data: Data
         do throws(UnreadableThumbnail) {
-            guard let bytes = try await store.data(of: thumbnail, for: job) else { return }
-            data = bytes
+            data = try await store.data(of: thumbnail, origin)
         } catch {
             unreadable.append(error)
             return
         }
-        let stem = Self.stem(of: job.source)
+        let stem = Self.stem(of: source)
         let ending = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
-        let rendition = thumbnail.name
-        // Two sources may have the same name: the second file has its job's number in its name. Files of earlier exports
-        // stay.
-        for name in ["\(stem).\(rendition).\(ending)", "\(stem)-\(job.id).\(rendition).\(ending)"] {
-            // The bytes alone do not tell: thumbnails of different sources may be identical.
-            guard manifest.mayBe(name, of: thumbnail.uri.text) else { continue }
-            if try write(data, as: name) {
-                written += 1
-            } else if (try? FileHandle.reading(name, in: directory)?.readToEnd()) == data {
-                kept += 1
-            } else {
-                continue
+        let names = [stem, "\(stem)-\(mark)"].map { "\($0).\(thumbnail.name).\(ending)" }
+        let path = (folders + [""]).joined(separator: "/")
+        // Files of earlier exports stay.
+        if let folder = try folder(folders) {
+            for name in names {
+                // The bytes alone do not tell: thumbnails of different sources may be identical.
+                guard manifest.mayBe(path + name, of: thumbnail.uri.text) else { continue }
+                if try write(data, as: name, in: folder) {
+                    written += 1
+                } else if (try? FileHandle.reading(name, in: folder)?.readToEnd()) == data {
+                    kept += 1
+                } else {
+                    continue
+                }
+                manifest.note(path + name, source: source, uri: thumbnail.uri.text)
+                return
             }
-            manifest.note(name, source: job.source, uri: thumbnail.uri.text)
-            return
         }
-        skipped.append("\(stem)-\(job.id).\(rendition).\(ending)")
+        skipped.append(path + names[1])
     }
 
     /// Writes the manifest. To be called after the last thumbnail.
     package func finish() throws { try manifest.write(in: directory) }
 
+    /// A folder below that of the export, which is made; nil if something else has the name of one.
+    private func folder(_ names: [String]) throws -> OpenFile? {
+        var folder = directory
+        for name in names {
+            mkdirat(folder.descriptor, name, 0o777)
+            let descriptor = openat(folder.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            if descriptor < 0, errno == ENOTDIR || errno == ELOOP { return nil }
+            guard descriptor >= 0 else {
+                throw ExportError(path: names.joined(separator: "/"), reason: "\(Errno())")
+            }
+            folder = OpenFile(adopting: descriptor)
+        }
+        return folder
+    }
+
     /// - Returns: false if the name is taken.
-    private func write(_ data: Data, as name: String) throws -> Bool {
+    private func write(_ data: Data, as name: String, in directory: OpenFile) throws -> Bool {
         let descriptor = openat(directory.descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
         if descriptor < 0 {
             if errno == EEXIST || errno == ELOOP { return false }
@@ -97,20 +134,42 @@ package struct Export {
         let last = path.split(separator: "/").last.map(String.init) ?? ""
         let name = last.removingPercentEncoding ?? last
         let base = name.contains(".") ? String(name[..<(name.lastIndex(of: ".") ?? name.endIndex)]) : name
-        let safe = base.unicodeScalars.map { scalar in
-            scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "-" || scalar == "_"
-                ? String(scalar) : "_"
-        }
-        // A file name has 255 bytes at most, and the rendition's name and the extension are still to come.
-        var stem = ""
-        for character in safe where stem.utf8.count + character.utf8.count <= 120 { stem += character }
+        let stem = safe(base)
         return stem.isEmpty ? "picture" : stem
+    }
+
+    /// The folders above a file, or above the path of a URL, whose host is the first; of any other source none. At most the
+    /// last 32.
+    static func folders(of source: String) -> [String] {
+        let scheme = SourceScheme(of: source)
+        guard let scheme, scheme == .file || scheme.isWeb else { return [] }
+        let path = source.prefix { $0 != "?" && $0 != "#" }.dropFirst(scheme.rawValue.count + 1)
+        var names = path.split(separator: "/")
+        // In front of a host is what stands for a user name and password.
+        if scheme.isWeb, let host = names.first?.split(separator: "@").last { names[0] = host }
+        return names.dropLast().suffix(32).map { name in
+            let folder = safe(name.removingPercentEncoding ?? String(name), keeping: ".")
+            // Neither the folder itself nor the one above it, nor what is hidden, nor in the manifest's place.
+            return folder.hasPrefix(".") || folder == ExportManifest.name ? "_\(folder)" : folder
+        }
+    }
+
+    /// The name with `_` in place of all but letters, digits, `-`, `_` and another character. A file name has 255 bytes at
+    /// most, and a rendition's name and an extension may be still to come.
+    private static func safe(_ name: String, keeping other: Unicode.Scalar = "-") -> String {
+        var safe = ""
+        for scalar in name.unicodeScalars {
+            let isKept = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            let character = isKept || scalar == "-" || scalar == "_" || scalar == other ? String(scalar) : "_"
+            if safe.utf8.count + character.utf8.count <= 120 { safe += character }
+        }
+        return safe
     }
 }
 
 /// The file `manifest.json` of an export. It maps every file that was ever exported into the folder to its thumbnail.
 struct ExportManifest {
-    private static let name = "manifest.json"
+    static let name = "manifest.json"
 
     private struct Entry: Codable {
         let file: String
@@ -172,23 +231,23 @@ package struct ExportError: Error, CustomStringConvertible {
 
 /// A thumbnail that the store lists but cannot read. A report continues without it, and says so.
 package struct UnreadableThumbnail: Error, Sendable, CustomStringConvertible {
-    package let job: Int64
+    /// `job 7`, or the name of the source.
+    package let origin: String
     package let thumbnail: RequestedThumbnail
     package let reason: StoreError
 
     package var description: String {
-        "\(thumbnail.name) of job \(job) (\(thumbnail.uri)) cannot be read: \(reason)"
+        "\(thumbnail.name) of \(origin) (\(thumbnail.uri)) cannot be read: \(reason)"
     }
 }
 
 extension ReaderStore {
-    /// The bytes of a job's thumbnail; nil if it does not exist yet.
-    func data(of thumbnail: RequestedThumbnail, for job: Job) async throws(UnreadableThumbnail) -> Data? {
-        guard thumbnail.blob != nil else { return nil }
+    /// The bytes of a thumbnail of a job or source.
+    func data(of thumbnail: RequestedThumbnail, _ origin: String) async throws(UnreadableThumbnail) -> Data {
         do throws(StoreError) {
             return try await data(of: thumbnail.uri)
         } catch {
-            throw UnreadableThumbnail(job: job.id, thumbnail: thumbnail, reason: error)
+            throw UnreadableThumbnail(origin: origin, thumbnail: thumbnail, reason: error)
         }
     }
 }

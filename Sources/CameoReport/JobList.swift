@@ -1,5 +1,4 @@
 package import CameoModel
-package import CameoStore
 package import Foundation
 
 /// A list of jobs, for people to read on a terminal or in a spreadsheet.
@@ -78,19 +77,5 @@ package struct JobList {
     private static func field(_ text: String) -> String {
         let isPlain = !text.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D].contains($0) }
         return isPlain ? text : "\"\(text.replacing("\"", with: "\"\""))\""
-    }
-}
-
-extension ReaderStore {
-    /// Calls `body` for every job that a filter matches, the newest first. They are read a page at a time.
-    package func forEachJob(_ filter: JobFilter, _ body: (Job) async throws -> Void) async throws {
-        var filter = filter
-        filter.limit = 200
-        while true {
-            let jobs = try await self.jobs(filter)
-            for job in jobs { try await body(job) }
-            guard let last = jobs.last else { return }
-            filter.before = last.id
-        }
     }
 }

@@ -92,3 +92,19 @@ package struct TimeArgument: ExpressibleByArgument {
         self.date = date
     }
 }
+
+/// An earlier point in time on the command line: `2030-01-31T12:00:00Z`, or so long ago (`90d`).
+package enum PastTime {
+    /// - Returns: nil if there is no text.
+    /// - Throws: `ValidationError`, which names the option.
+    package static func date(_ text: String?, of option: String) throws -> Date? {
+        guard let text else { return nil }
+        if let age = Duration(argument: text) { return Date.now.addingTimeInterval(-age.typedSeconds) }
+        guard let time = WireFormat.date(from: text) else {
+            throw ValidationError(
+                "\(option) \(text): must be a time such as 2030-01-31T12:00:00Z, or a duration such as 90d"
+            )
+        }
+        return time
+    }
+}

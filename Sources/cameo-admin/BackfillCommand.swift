@@ -75,7 +75,7 @@ struct BackfillCommand: AsyncParsableCommand {
     func validate() throws {
         guard !presets.preset.isEmpty else { throw ValidationError("name the --preset whose renditions to make") }
         guard source != "" else { throw ValidationError("--source: must not be empty") }
-        _ = try sinceTime()
+        _ = try PastTime.date(since, of: "--since")
     }
 
     func run() async throws {
@@ -90,7 +90,8 @@ struct BackfillCommand: AsyncParsableCommand {
             )
         }
         var selection = KnownSourceSelection()
-        (selection.prefix, selection.since, selection.verifiesBytes) = (source, try sinceTime(), verify)
+        let since = try PastTime.date(since, of: "--since")
+        (selection.prefix, selection.since, selection.verifiesBytes) = (source, since, verify)
         let rules = BackfillRules(wanted: wanted, listed: listed, rendererVersion: version)
         let backfill = Backfill(in: store, of: selection, by: rules)
         let survey = try await survey(backfill, thumbnails: status.thumbnails)
@@ -111,17 +112,6 @@ struct BackfillCommand: AsyncParsableCommand {
             )
         }
         return (wanted.map(\.0), file.all.flatMap(\.renditions))
-    }
-
-    private func sinceTime() throws -> Date? {
-        guard let since else { return nil }
-        if let age = Duration(argument: since) { return Date.now.addingTimeInterval(-age.typedSeconds) }
-        guard let time = WireFormat.date(from: since) else {
-            throw ValidationError(
-                "--since \(since): must be a time such as 2030-01-31T12:00:00Z, or a duration such as 90d"
-            )
-        }
-        return time
     }
 
     private func survey(_ backfill: Backfill, thumbnails: Int) async throws -> BackfillCounts {

@@ -17,6 +17,8 @@ struct CameoStatus: AsyncParsableCommand {
               cameo-status job 17 --wait
               cameo-status jobs --state discarded --code source.timeout
               cameo-status batch holiday --wait
+              cameo-status thumbs --source https://shop.example/shoes/
+              cameo-status thumb cameo://thumb/0123456789abcdef0123456789abcdef
               cameo-status cat cameo://thumb/0123456789abcdef0123456789abcdef > thumbnail.webp
               cameo-status export thumbnails --batch holiday
               cameo-status sheet holiday.html --batch holiday
@@ -30,8 +32,9 @@ struct CameoStatus: AsyncParsableCommand {
             """,
         version: CameoVersion.current,
         subcommands: [
-            SummaryCommand.self, JobCommand.self, JobsCommand.self, BatchCommand.self, CatCommand.self,
-            ExportCommand.self, SheetCommand.self, EventsCommand.self,
+            SummaryCommand.self, JobCommand.self, JobsCommand.self, BatchCommand.self,
+            ThumbCommand.self, ThumbsCommand.self, CatCommand.self, ExportCommand.self, SheetCommand.self,
+            EventsCommand.self,
             HealthCommand.self, HooksCommand.self, MetricsCommand.self,
         ],
         defaultSubcommand: SummaryCommand.self

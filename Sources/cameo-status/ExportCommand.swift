@@ -11,16 +11,22 @@ struct ExportCommand: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write thumbnails into a folder as SOURCE.RENDITION.EXT, without overwriting pictures.",
         discussion: """
+            All thumbnails of the store, whatever became of their jobs, or those selected, are written below folders like \
+            those of their sources: shop.example/shoes/red.64x.webp. Those of jobs that are named by their ids are \
+            written into the folder itself.
+
             manifest.json in the folder lists every file of this and earlier exports with its source and URI: \
             [{"file":…,"source":…,"uri":…}]. Thumbnails that cannot be read, or whose file name is taken, are reported \
             and skipped.
 
             EXAMPLES
               cameo-status export thumbnails --batch holiday
+              cameo-status export thumbnails --source https://shop.example/shoes/ --since 90d
+              cameo-status export thumbnails 17 18
               cameo-status export all --json
 
             EXIT CODES
-              0 done, 1 a thumbnail was skipped, or there is no such batch, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 a thumbnail was skipped, or there are no such thumbnails, 2 bad usage, 4 the store cannot be opened
             """
     )
 
@@ -29,18 +35,21 @@ struct ExportCommand: AsyncParsableCommand {
     @Argument(help: "The folder; created if it does not exist.", completion: .directory)
     var directory: String
 
-    @Option(help: "Only thumbnails of this batch. (default: all)".taking("label"))
-    var batch: String?
+    @OptionGroup var chosen: ChosenThumbnails
 
     @Flag(help: "Print JSON: {\"written\":…,\"kept\":…,\"skipped\":[…],\"unreadable\":[…]}, with file names and URIs.")
     var json = false
 
     func run() async throws {
         let store = try storeOptions.openReading()
-        if let batch { _ = try await store.batch(batch) }
+        let chosen = try await chosen.found(in: store)
+        guard chosen.hasThumbnails else { throw ThumbnailSelection.nothing(chosen.filter) }
         var export = try Export(to: directory, from: store)
-        try await store.forEachJob(JobFilter(batch: batch)) { job in
+        for job in chosen.jobs {
             for thumbnail in job.thumbnails { try await export.write(thumbnail, of: job) }
+        }
+        if chosen.jobs.isEmpty {
+            try await store.forEachThumbnail(chosen.filter) { try await export.write($0) }
         }
         try export.finish()
         Output.errors(of: export.unreadable)
@@ -68,13 +77,16 @@ struct SheetCommand: AsyncParsableCommand {
         commandName: "sheet",
         abstract: "Write a contact sheet: one HTML file with the thumbnails embedded.",
         discussion: """
-            Thumbnails that cannot be read are shown as placeholders.
+            It has all thumbnails of the store, whatever became of their jobs, or those selected. Of jobs that are named by \
+            their ids, it also says why they failed. Thumbnails that cannot be read are shown as placeholders.
 
             EXAMPLES
               cameo-status sheet holiday.html --batch holiday
+              cameo-status sheet shoes.html --source https://shop.example/shoes/
+              cameo-status sheet jobs.html 17 18
 
             EXIT CODES
-              0 done, 1 a thumbnail could not be read, or there is no such batch, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 a thumbnail could not be read, or there are no such thumbnails, 2 bad usage, 4 the store cannot be opened
             """
     )
 
@@ -83,8 +95,7 @@ struct SheetCommand: AsyncParsableCommand {
     @Argument(help: "The file, replaced if it exists; - for standard output.", completion: .file())
     var file: String
 
-    @Option(help: "Only thumbnails of this batch. (default: all)".taking("label"))
-    var batch: String?
+    @OptionGroup var chosen: ChosenThumbnails
 
     @Flag(help: "Print JSON: {\"file\":…,\"unreadable\":[…]}, with the file's path and URIs.")
     var json = false
@@ -97,10 +108,13 @@ struct SheetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try storeOptions.openReading()
-        if let batch { _ = try await store.batch(batch) }
+        let found = try await chosen.found(in: store)
+        guard found.hasThumbnails || !found.jobs.isEmpty else { throw ThumbnailSelection.nothing(found.filter) }
         var sheet = ContactSheet(store: store)
-        try await store.forEachJob(JobFilter(batch: batch)) { await sheet.add($0) }
-        let (html, unreadable) = (sheet.html(title: batch ?? "Cameo"), sheet.unreadable)
+        for job in found.jobs { await sheet.add(job) }
+        if found.jobs.isEmpty { try await store.forEachThumbnail(found.filter) { await sheet.add($0) } }
+        let title = found.filter.batch ?? found.filter.label ?? "Cameo"
+        let (html, unreadable) = (sheet.html(title: title), sheet.unreadable)
         Output.errors(of: unreadable)
         if file == "-" {
             Output.bytes(html)
@@ -111,6 +125,32 @@ struct SheetCommand: AsyncParsableCommand {
             try Output.answer(["file": .string(path), "unreadable": .array(uris)] as JSONValue, asJSON: json, [path])
         }
         if !unreadable.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}
+
+/// Which thumbnails are written: those of some jobs, or those that have some properties.
+struct ChosenThumbnails: ParsableArguments {
+    @Argument(help: "Only the thumbnails of these jobs, by their ids.")
+    var job: [Int64] = []
+
+    @OptionGroup(title: "Selection Options") var selection: ThumbnailSelection
+
+    func validate() throws {
+        guard try job.isEmpty || selection.filter().isEmpty else {
+            throw ValidationError("give either the ids of jobs or options that select thumbnails")
+        }
+    }
+
+    /// What there is of them. Without jobs, the filter says which.
+    func found(in store: any ReaderStore) async throws -> (jobs: [Job], filter: ThumbnailFilter, hasThumbnails: Bool) {
+        let filter = try selection.filter()
+        var jobs: [Job] = []
+        for id in job { jobs.append(try await store.job(id)) }
+        let hasThumbnails =
+            jobs.isEmpty
+            ? try await !store.thumbnails(where: filter, after: nil, limit: 1).thumbnails.isEmpty
+            : jobs.contains { $0.thumbnails.contains { $0.blob != nil } }
+        return (jobs, filter, hasThumbnails)
     }
 }
 

@@ -17,7 +17,7 @@ struct ContactSheetTests {
         let html = try await html([], ReportBench())
         #expect(html.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
         #expect(html.contains("<title>pictures</title>") && html.contains("<h1>pictures</h1>"))
-        #expect(html.contains("<p>0 jobs, 0 thumbnails, 0 B</p>"))
+        #expect(html.contains("<p>0 sources, 0 thumbnails, 0 B</p>"))
         #expect(!html.contains("<section>") && html.hasSuffix("</html>\n"))
     }
 
@@ -37,6 +37,25 @@ struct ContactSheetTests {
         #expect(html.contains("64x · 64x48 webp, alpha, 3 B, #a1b2c3<br><small>width 64</small>"))
         #expect(!html.contains("class=\"failure\"") && !html.contains("background:#a1b2c3"))
         #expect(html.contains("content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\""))
+    }
+
+    @Test func thumbnailsOfOneSourceShareATileWithoutTheirJobs() async throws {
+        let bench = try await ReportBench()
+        for source in ["https://user:secret@example.com/b.jpg", "file:///pictures/a.jpg"] {
+            for width in [64, 32] {
+                let rendition = Rendition(width: width)
+                _ = try await bench.complete(source, bytes: "\(width)", labels: ["l"], rendition: rendition)
+            }
+        }
+        var filter = ThumbnailFilter()
+        filter.label = "l"
+        var sheet = ContactSheet(store: bench.store)
+        for facts in try await bench.facts(filter) { await sheet.add(facts) }
+        let html = String(decoding: sheet.html(title: "l"), as: UTF8.self)
+        #expect(html.contains("<p>2 sources, 4 thumbnails, 8 B</p>"))
+        #expect(html.components(separatedBy: "<section>").count == 3)
+        #expect(html.contains("title=\"file:///pictures/a.jpg\">a.jpg · 640x480 GIF") && !html.contains("secret"))
+        #expect(html.contains("32x · ") && html.contains("<small>width 32</small>"))
     }
 
     @Test func anOpaqueThumbnailShowsItsColourUntilItIsLoaded() async throws {
@@ -72,7 +91,7 @@ struct ContactSheetTests {
         let html = String(decoding: sheet.html(title: "a"), as: UTF8.self)
         #expect(html.contains("<p>2 jobs, 1 thumbnail, 3 B, 1 that cannot be read</p>"))
         #expect(html.contains("<figure class=\"unreadable\">"))
-        try #require(sheet.unreadable.map(\.job) == [7])
+        try #require(sheet.unreadable.map(\.origin) == ["job 7"])
         #expect(
             sheet.unreadable[0].description.hasPrefix("64x of job 7 (cameo://thumb/0123456789abcdef0123456789abcdef)")
         )

@@ -1,6 +1,7 @@
 import CameoModel
 import CameoStore
 import Foundation
+import StoreConformance
 import TestSupport
 import Testing
 
@@ -117,7 +118,77 @@ struct ExportTests {
             Job.example(thumbnails: [try .example()]), try await bench.complete("file:///a.jpg"),
         ]
         let export = try await export(jobs)
-        #expect((export.written, export.unreadable.map(\.job)) == (1, [7]))
+        #expect((export.written, export.unreadable.map(\.origin)) == (1, ["job 7"]))
+    }
+
+    // MARK: - Thumbnails by themselves
+
+    private func exportAll() async throws -> Export {
+        var export = try Export(to: out, from: bench.store)
+        try await bench.store.forEachThumbnail(ThumbnailFilter()) { try await export.write($0) }
+        try export.finish()
+        return export
+    }
+
+    @Test(
+        arguments: [
+            ("file:///a/b/c.jpg", ["a", "b"]), ("file:///c.jpg", []),
+            ("https://Shop.example/shoes/red.jpg?w=1", ["Shop.example", "shoes"]),
+            ("http://…@host:8080/@me/a.jpg", ["host_8080", "_me"]), ("https://host/", []), ("https://host", []),
+            ("file:///../../etc/passwd", ["_..", "_..", "etc"]), ("file:///a/%2e%2e/%2F/b.jpg", ["a", "_..", "_"]),
+            ("file:///a/./.hidden/b.jpg", ["a", "_.", "_.hidden"]), ("file:///a%00%1B%0A/b.jpg", ["a___"]),
+            ("https://manifest.json/a.jpg", ["_manifest.json"]), ("data:image/png;base64,AA/AA", []),
+            ("user:42/avatar", []), ("cameo://source/https%3A%2F%2Fa%2Fb", []), ("initials:AB", []),
+        ] as [(String, [String])]
+    )
+    func foldersAreThoseOfTheSourceAndSafe(source: String, folders: [String]) {
+        #expect(Export.folders(of: source) == folders)
+    }
+
+    @Test func foldersAreNoDeeperAndNamesNoLongerThanAFileSystemHasThem() {
+        let path = String(repeating: "/a", count: 3_000) + "/" + String(repeating: "é", count: 300)
+        let deep = Export.folders(of: "file://\(path)/b.jpg")
+        #expect(deep.count == 32 && deep.last?.utf8.count == 120)
+    }
+
+    @Test func filesLieInTheTreeOfTheirSourcesWhateverBecameOfTheJobs() async throws {
+        _ = try await bench.complete("file:///one/a.jpg", bytes: "one")
+        _ = try await bench.complete("https://user:secret@example.com/two/a.jpg", bytes: "two")
+        _ = try await bench.complete("https://example.com/two/a.png", bytes: "three")
+        bench.clock.jump(days: 8)
+        _ = try await bench.store.prune(Retention(), in: try #require(try await bench.store.maintenanceTurn()))
+        #expect(try await bench.store.jobs(JobFilter()).isEmpty)
+        let export = try await exportAll()
+        #expect((export.written, export.skipped, export.unreadable.count) == (3, [], 0))
+        let facts = try await bench.facts()
+        // The sources are in the order of their bytes, so that the one without a password comes first.
+        #expect(
+            facts.map(\.source) == [
+                "file:///one/a.jpg", "https://example.com/two/a.png", "https://…@example.com/two/a.jpg",
+            ]
+        )
+        let second = "example.com/two/a-\(facts[2].thumbnail.uri.text.suffix(32).prefix(8)).64x.webp"
+        let names = ["one/a.64x.webp", "example.com/two/a.64x.webp", second]
+        #expect(try names.map(text) == ["one", "three", "two"])
+        #expect(try manifest().map(\.file) == names.sorted())
+        #expect(try !text("manifest.json").contains("secret"))
+        let again = try await exportAll()
+        #expect((again.written, again.kept) == (0, 3))
+    }
+
+    @Test func aFolderThatIsALinkOrAFileIsNotFollowed() async throws {
+        _ = try await bench.complete("file:///link/a.jpg")
+        _ = try await bench.complete("file:///plain/a.jpg")
+        let elsewhere = bench.folder.path("elsewhere")
+        for path in [out, elsewhere] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+        try FileManager.default.createSymbolicLink(atPath: "\(out)/link", withDestinationPath: elsewhere)
+        try bench.folder.write(Data("mine".utf8), to: "out/plain")
+        let export = try await exportAll()
+        #expect(export.written == 0 && export.skipped.count == 2 && export.skipped[0].hasPrefix("link/a-"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
+        #expect(try text("plain") == "mine")
     }
 
     @Test func aManifestOfSomethingElseStays() async throws {

@@ -6,6 +6,8 @@ import StoreConformance
 import TestSupport
 import Testing
 
+@testable import CameoReport
+
 /// A store of one test's own, whose jobs are completed without a renderer.
 struct ReportBench {
     let folder: TemporaryFolder
@@ -21,10 +23,13 @@ struct ReportBench {
     }
 
     /// Enqueues one request and returns its job, which waits.
-    func enqueue(_ source: String, batch: String? = nil, rendition: Rendition = Rendition(width: 64)) async throws
-        -> Job
-    {
-        let request = ThumbnailRequest(source: source, renditions: [rendition], batch: batch)
+    func enqueue(
+        _ source: String,
+        batch: String? = nil,
+        labels: [String] = [],
+        rendition: Rendition = Rendition(width: 64)
+    ) async throws -> Job {
+        let request = ThumbnailRequest(source: source, renditions: [rendition], batch: batch, labels: labels)
         return try await store.job(try await store.enqueue([request])[0].jobID)
     }
 
@@ -42,13 +47,21 @@ struct ReportBench {
         _ source: String,
         bytes: String = "thumbnail",
         batch: String? = nil,
+        labels: [String] = [],
         rendition: Rendition = Rendition(width: 64)
     ) async throws -> Job {
-        let waiting = try await enqueue(source, batch: batch, rendition: rendition)
+        let waiting = try await enqueue(source, batch: batch, labels: labels, rendition: rendition)
         let job = try #require(try await store.claim(limit: 1, kind: .usual, queues: nil, for: "w1").first)
         let product = try Fixture.product(of: job, bytes: bytes)
         try await store.settle(job.claim, as: .complete(product), timings: AttemptTimings())
         return try await store.job(waiting.id)
+    }
+
+    /// What is known of all thumbnails, in the order of their sources.
+    func facts(_ filter: ThumbnailFilter = ThumbnailFilter()) async throws -> [ThumbnailFacts] {
+        var facts: [ThumbnailFacts] = []
+        try await store.forEachThumbnail(filter) { facts.append($0) }
+        return facts
     }
 }
 

@@ -46,6 +46,15 @@ func loadBytes(_ client: Client, _ uri: CameoURI) async throws -> Data? {
     return nil
 }
 
+func listThumbnails(_ client: Client, of label: String) async throws -> [ThumbnailFacts] {
+    var filter = ThumbnailFilter()
+    filter.label = label
+    let page = try await client.thumbnails(where: filter)  // and then with after: page.next, while there is one
+    for facts in page.thumbnails { print(facts.thumbnail.uri, facts.source, facts.labels) }
+    let known = try await client.facts(of: page.thumbnails.map(\.thumbnail.uri))
+    return known
+}
+
 func loadToFile(_ client: Client, _ uri: CameoURI, folder: URL) async throws -> Data {
     let session = URLSession.cameo(client)
     let file = folder.appending(path: "thumbnail.webp")

@@ -28,14 +28,14 @@ struct OriginTests {
         }
     }
 
-    /// Content, errors, 304, 202, 206 and the dashboard, by the framework and at once.
+    /// Content, errors, 304, 206 and the dashboard, by the framework and at once.
     @Test(
         arguments: [
             ("/thumb/ID", [:], 200), ("/thumb/ID", ["If-None-Match": "TAG"], 304),
             ("/thumb/ID", ["Range": "bytes=0-9"], 206),
             ("/thumb/ID", ["Range": "bytes=90000-"], 416), ("/thumb/ID.jpg", [:], 404), ("/thumb/nonsense", [:], 404),
             ("/placeholder/ID", [:], 200), ("/status", [:], 200), ("/jobs/77", [:], 404), ("/jobs?limit=x", [:], 400),
-            ("/thumb/00000000000000000000000000000000", [:], 202), ("/", [:], 200), ("/nothing", [:], 404),
+            ("/thumb/00000000000000000000000000000000", [:], 404), ("/", [:], 200), ("/nothing", [:], 404),
             ("/thumb/ID", ["Expect": "x"], 417), ("/metrics", [:], 200),
         ] as [(String, [String: String], Int)]
     )
@@ -166,7 +166,7 @@ struct OriginTests {
             #expect(page["cookies"] == "refused")
             let answers: [(String, JSONValue)] = [
                 ("thumbnail", [200, true, true]), ("again", [200, true, true]), ("known", [304, true, false]),
-                ("missing", [202, false, true]), ("problem", [404, false, true]), ("locked", [401, false, true]),
+                ("missing", [404, false, true]), ("problem", [404, false, true]), ("locked", [401, false, true]),
                 ("unlocked", [200, false, true]), ("cancelled", [200, false, true]),
             ]
             for (name, answer) in answers { #expect(page[name] == (mayRead ? answer : "refused"), "\(host), \(name)") }

@@ -20,7 +20,7 @@ struct EnqueueLineTests {
     private func request(_ line: String, _ more: [String] = []) async throws -> ThumbnailRequest {
         let parsed = try await TypedLine("cameo-enqueue --allow-missing \(line)", more).parsed()
         let command = try #require(parsed as? CameoEnqueue, "\(line)")
-        return try #require(try command.requests().made(0..<1).first)
+        return try #require(try await command.requests().made(0..<1).first)
     }
 
     private func renditions(_ line: String) async throws -> String {

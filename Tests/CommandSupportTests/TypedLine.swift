@@ -50,7 +50,7 @@ struct TypedLine: CustomStringConvertible {
         var command: (any ParsableCommand)?
         do {
             command = try await parsed()
-            if let enqueue = command as? CameoEnqueue { _ = try enqueue.requests() }
+            if let enqueue = command as? CameoEnqueue { _ = try await enqueue.requests() }
             return nil
         } catch {
             let (lines, status) = CommandMain.explain(error, of: command.map { type(of: $0) }, from: root)
@@ -62,9 +62,9 @@ struct TypedLine: CustomStringConvertible {
 
 extension CameoEnqueue {
     /// The requests of the command line.
-    func requests() throws -> RequestList {
+    func requests() async throws -> RequestList {
         let isNamed = request.isEmpty && !data
         let sources = isNamed ? try SourceArgument.all(list.sources(source), separator: list.separator) : []
-        return try readRequests(sources, request.isEmpty ? renditions.renditions() : [])
+        return try await readRequests(sources, request.isEmpty ? renditions.renditions() : [])
     }
 }

@@ -69,9 +69,7 @@ extension Deployment {
 
     private func expectEveryThumbnailDecodes(of jobs: Int) async throws {
         try await command("cameo-status export out").succeeded()
-        let out = folder.path("out")
-        let files = try FileManager.default.contentsOfDirectory(atPath: out)
-            .filter { $0 != "manifest.json" }.map { "\(out)/\($0)" }
+        let files = try exported("out").map { folder.path("out/\($0)") }
         #expect(files.count == 2 * jobs)
         let headers = try await Pictures.tool("vipsheader", files).split(separator: "\n")
         let photo = try await Pictures.tool("vipsheader", [try await Pictures.photo("jpg")])

@@ -72,6 +72,12 @@ struct Deployment {
         }
     }
 
+    /// The files that `cameo-status export` has written into a folder, but its manifest.
+    func exported(_ folder: String) throws -> [String] {
+        let manifest = try Data(contentsOf: URL(filePath: self.folder.path("\(folder)/manifest.json")))
+        return try JSONDecoder().decode([[String: String]].self, from: manifest).compactMap { $0["file"] }
+    }
+
     /// Drains the queue.
     func drain(_ options: String = "", _ more: String...) async throws -> ProcessResult {
         try await command("cameo-worker --drain --allow-root \(pictures) \(options)", more)

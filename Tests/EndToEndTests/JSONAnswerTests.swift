@@ -118,7 +118,7 @@ extension EndToEnd {
 
         @Test func aSheetSaysWhereItIsAndWhatItLacks() async throws {
             _ = try await deployment.enqueue("a.jpg")
-            let sheet = try await deployment.command("cameo-status sheet sheet.html --json")
+            let sheet = try await deployment.command("cameo-status sheet sheet.html 1 --json")
             let path = deployment.folder.path("sheet.html")
             let answer = try JSONValue(parsing: sheet.outputText)
             #expect(answer == .object(["file": .string(path), "unreadable": .array([])]), "\(sheet.outputText)")

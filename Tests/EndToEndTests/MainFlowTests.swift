@@ -39,8 +39,7 @@ extension EndToEnd {
             }
 
             try await deployment.command("cameo-status export out --batch all").succeeded()
-            let files = try FileManager.default.contentsOfDirectory(atPath: deployment.folder.path("out"))
-                .filter { $0 != "manifest.json" }
+            let files = try deployment.exported("out")
             #expect(files.count == 12)
             for file in files {
                 let size = try await Pictures.tool(

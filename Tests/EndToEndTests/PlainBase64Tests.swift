@@ -84,7 +84,7 @@ extension EndToEnd {
             let shown =
                 try await deployment.command("cameo-status job 1").outputText
                 + deployment.command("cameo-status jobs").outputText
-                + deployment.command("cameo-status sheet -").outputText
+                + deployment.command("cameo-status sheet - 1").outputText
             for text in [drained.errorText, drained.outputText, failure.message, shown] {
                 #expect(!text.contains(broken.prefix(40)))
             }

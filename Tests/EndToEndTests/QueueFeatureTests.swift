@@ -40,6 +40,7 @@ extension EndToEnd {
                 try await deployment.command("cameo-status", ["export", folder, "--batch", "again"]).exitStatus == 0
             )
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+            #expect(try deployment.exported("exported") == ["initials_AL.32x32-png.png"])
         }
 
         /// The second job finds the same bytes and completes without a renderer.

@@ -37,7 +37,7 @@ extension EndToEnd {
         @Test(arguments: [("002", "664"), ("022", "644"), ("077", "600")])
         func filesAreMadeByTheMask(mask: String, mode: String) async throws {
             let script = """
-                umask \(mask); cameo-status sheet sheet.html && cameo-status export out && cameo-status cat \(uris[0]) --output one.png &&
+                umask \(mask); cameo-status sheet sheet.html && cameo-status export out 1 2 && cameo-status cat \(uris[0]) --output one.png &&
                 stat -c '%a' sheet.html out/* one.png
                 """
             let result = try await deployment.shell(script).succeeded()
@@ -58,19 +58,14 @@ extension EndToEnd {
 
         @Test func theManifestTellsNamesApart() async throws {
             #expect(try await deployment.command("cameo-status export out --batch b").exitStatus == 0)
-            // Exported newest first, so it gets the plain name.
-            let expected = [
+            let tree = deployment.pictures.dropFirst()
+            let expected = zip(["one", "two"], uris).map { folder, uri in
                 Entry(
-                    file: "my_photo-1.20x-png.png",
-                    source: "file://\(deployment.pictures)/one/my%20photo.jpg",
-                    uri: uris[0]
-                ),
-                Entry(
-                    file: "my_photo.20x-png.png",
-                    source: "file://\(deployment.pictures)/two/my%20photo.jpg",
-                    uri: uris[1]
-                ),
-            ]
+                    file: "\(tree)/\(folder)/my_photo.20x-png.png",
+                    source: "file://\(deployment.pictures)/\(folder)/my%20photo.jpg",
+                    uri: uri
+                )
+            }
             #expect(try manifest() == expected)
             for entry in expected {
                 let stored = try await deployment.command("cameo-status", ["cat", entry.uri])
@@ -97,12 +92,14 @@ extension EndToEnd {
             #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["manifest.json"])
         }
 
-        @Test(arguments: [["export", "out"], ["sheet", "sheet.html"], ["jobs"], ["batch"]])
+        @Test(arguments: [["export", "out"], ["sheet", "sheet.html"], ["thumbs"], ["jobs"], ["batch"]])
         func aBatchThatIsNotThereIsAnError(arguments: [String]) async throws {
             let option = arguments == ["batch"] ? [] : ["--batch"]
             let result = try await deployment.command("cameo-status", arguments + option + ["nosuch"])
             #expect(result.exitStatus == 1 && result.outputText.isEmpty)
-            #expect(result.errorText == "cameo-status: there is no batch nosuch\n")
+            let isOfJobs = ["jobs", "batch"].contains(arguments[0])
+            let reason = isOfJobs ? "there is no batch nosuch" : "no thumbnails match"
+            #expect(result.errorText == "cameo-status: \(reason)\n")
             for name in ["out", "sheet.html"] {
                 #expect(!FileManager.default.fileExists(atPath: deployment.folder.path(name)))
             }

@@ -1,0 +1,48 @@
+internal import ArgumentParser
+package import CameoModel
+internal import Foundation
+
+/// Options that select thumbnails by what is known of them, whatever became of their jobs.
+package struct ThumbnailSelection: ParsableArguments {
+    @Option(help: "Only thumbnails of sources that start with this: https://shop.example/.".taking("prefix"))
+    var source: String?
+
+    @Option(help: "Only thumbnails that a request with this label named.".taking("label"))
+    var label: String?
+
+    @Option(help: "Only thumbnails that a request of this batch named.".taking("label"))
+    var batch: String?
+
+    @Option(help: "Only thumbnails of the picture with this SHA-256, 64 hexadecimal digits.".taking("digest"))
+    var digest: String?
+
+    @Option(help: "Only thumbnails made since: 2030-01-31T12:00:00Z, or so long ago (90d).".taking("time"))
+    var since: String?
+
+    package init() {}
+
+    package func validate() throws {
+        for (option, value) in [("--source", source), ("--label", label), ("--batch", batch)] where value == "" {
+            throw ValidationError("\(option): must not be empty")
+        }
+        if let source, source.count > ThumbnailFilter.maximumPrefix {
+            throw ValidationError("--source: must have at most \(ThumbnailFilter.maximumPrefix) characters")
+        }
+        if let digest, BlobDigest(hex: digest) == nil {
+            throw ValidationError("--digest \(digest): must be 64 lower-case hexadecimal digits")
+        }
+        _ = try filter()
+    }
+
+    package func filter() throws -> ThumbnailFilter {
+        var filter = ThumbnailFilter()
+        (filter.sourcePrefix, filter.label, filter.batch, filter.sourceDigest) = (source, label, batch, digest)
+        filter.since = try PastTime.date(since, of: "--since")
+        return filter
+    }
+
+    /// What to say when it selects nothing.
+    package static func nothing(_ filter: ThumbnailFilter) -> CommandFailure {
+        CommandFailure(filter.isEmpty ? "there are no thumbnails yet" : "no thumbnails match", .failed)
+    }
+}

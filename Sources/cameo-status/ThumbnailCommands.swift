@@ -1,0 +1,137 @@
+internal import ArgumentParser
+internal import CameoModel
+internal import CameoReport
+internal import CameoStore
+internal import CommandSupport
+internal import Foundation
+
+struct ThumbCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "thumb",
+        abstract: "Show what is known of thumbnails: size, source, labels, whatever became of their jobs.",
+        discussion: """
+            Of a thumbnail that does not exist it says whether a job will make it, or has ended without it in the last \
+            week.
+
+            EXAMPLES
+              cameo-status thumb cameo://thumb/0123456789abcdef0123456789abcdef
+              cameo-status thumb 0123456789abcdef0123456789abcdef --json
+              cameo-status thumb https://pictures.example/thumb/0123456789abcdef0123456789abcdef
+
+            EXIT CODES
+              0 done, 1 a thumbnail does not exist, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Argument(help: "Thumbnails: cameo://thumb/…, an id of 32 hexadecimal digits, or the URL of a page's picture.")
+    var thumbnail: [ThumbnailArgument]
+
+    @Flag(help: "Print a thumbnail-facts of each as JSON, one per line.")
+    var json = false
+
+    func run() async throws {
+        let store = try storeOptions.openReading()
+        let ids = thumbnail.map(\.id)
+        let found = Dictionary(try await store.facts(of: ids).map { ($0.thumbnail.uri, $0) }) { first, _ in first }
+        for id in ids {
+            if let facts = found[.thumbnail(id)] {
+                try Output.answer(facts, asJSON: json, ThumbnailList.lines(facts, escape: TerminalText.escaped))
+            } else {
+                let promise = try await store.promise(of: id)
+                Output.error("cameo-status: \(CameoURI.thumbnail(id)) does not exist\(Self.words(promise))")
+            }
+        }
+        if ids.contains(where: { found[.thumbnail($0)] == nil }) { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private static func words(_ promise: Promise?) -> String {
+        guard let promise else { return ", and no job promises it" }
+        guard let code = promise.code else { return " yet: job \(promise.job) promises it" }
+        return ": job \(promise.job) ended without it (\(code.rawValue))"
+    }
+}
+
+struct ThumbsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "thumbs",
+        abstract: "List thumbnails, whatever became of their jobs.",
+        discussion: """
+            Without options they are listed by their last use, the latest first; those of sources by these, and those of \
+            a label, batch or digest by their ids. The age is the time since a thumbnail was made last.
+
+            EXAMPLES
+              cameo-status thumbs
+              cameo-status thumbs --source https://shop.example/shoes/
+              cameo-status thumbs --label user:42 --json
+              cameo-status thumbs --batch holiday --since 90d --limit 20 --after 0123456789abcdef0123456789abcdef
+
+            EXIT CODES
+              0 done, 1 there are no such thumbnails, 2 bad usage, 4 the store cannot be opened
+            """
+    )
+
+    @OptionGroup var storeOptions: StoreOptions
+    @OptionGroup(title: "Selection Options") var selection: ThumbnailSelection
+
+    @Option(help: "Only thumbnails after this one, the last of the previous page.".taking("thumbnail"))
+    var after: ThumbnailArgument?
+
+    @Option(parsing: .unconditional, help: "List at most this many thumbnails.".taking("number"))
+    var limit = 50
+
+    @Flag(help: "Print a thumbnail-facts of each as JSON, one per line.")
+    var json = false
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit \(limit): must be at least 1") }
+    }
+
+    func run() async throws {
+        let filter = try selection.filter()
+        let store = try storeOptions.openReading()
+        let page: ThumbnailPage
+        do throws(StoreError) {
+            page = try await store.thumbnails(where: filter, after: after?.id.text, limit: limit)
+        } catch .refused(let reason) {
+            throw CommandFailure(reason, .failed)
+        }
+        guard !page.thumbnails.isEmpty else {
+            if after != nil { return Output.error("cameo-status: these were all") }
+            throw ThumbnailSelection.nothing(filter)
+        }
+        if json {
+            for facts in page.thumbnails { try Output.message(facts) }
+        } else {
+            Output.lines(
+                ThumbnailList.lines(
+                    page.thumbnails,
+                    at: store.clock.now(),
+                    columns: OutputTerminal.current?.columns,
+                    style: OutputTerminal.style,
+                    escape: TerminalText.escaped
+                )
+            )
+            if let next = page.next { Output.error("for the next page: --after \(next)") }
+        }
+    }
+}
+
+/// A thumbnail on the command line, by any of its names.
+struct ThumbnailArgument: ExpressibleByArgument {
+    let id: ThumbnailID
+
+    init?(argument: String) {
+        if case .thumbnail(let id)? = CameoURI(argument) {
+            self.id = id
+        } else {
+            // The id itself, or the end of a path.
+            let path = argument.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").suffix(2)
+            guard path.count == 1 || path.first == "thumb", let name = path.last,
+                let id = ThumbnailID(name.prefix { $0 != "." })
+            else { return nil }
+            self.id = id
+        }
+    }
+}
