@@ -65,7 +65,7 @@ struct StatementTests {
 
     @Test func aColumnOfAnotherTypeIsAnErrorThatNamesIt() async throws {
         let fixture = try await StoreFixture()
-        await #expect(throws: StoreError.failed("column \"size\" is not of type Int64")) {
+        await #expect(throws: StoreError.failed("column \"size\" is not an integer")) {
             try await fixture.store.read { db in
                 let _: Int64? = try db.value("SELECT 'x' AS size")
             }
