@@ -50,33 +50,38 @@ extension QueueTransaction {
 
     // MARK: - Labels
 
-    /// Adds what a request says to its thumbnails. A request without labels is noted only where others have some: most stores
+    /// Adds what requests say to their thumbnails. A request without labels is noted only where others have some: most stores
     /// have none.
-    package func label(_ request: ThumbnailRequest, _ thumbnails: [ThumbnailID]) throws {
-        let ids = thumbnails.map(\.text)
-        if let batch = request.batch { try add(.batch, batch, to: ids) }
-        let wanted = "(SELECT id FROM \(dialect.elements("?1", .texts))) AS wanted"
+    package func label(_ named: [(request: ThumbnailRequest, thumbnails: [ThumbnailID])]) throws {
+        if named.allSatisfy({ $0.request.batch == nil && $0.request.labels.isEmpty }), try !hasLabels() { return }
+        var (labelled, others) = ([String](), [String]())
+        var names: [LabelKind: [ExactText: [String]]] = [:]
+        for (request, thumbnails) in named {
+            let ids = thumbnails.map(\.text)
+            if let batch = request.batch { names[.batch, default: [:]][ExactText(batch), default: []] += ids }
+            for label in request.labels { names[.request, default: [:]][ExactText(label), default: []] += ids }
+            if request.labels.isEmpty { others += ids } else { labelled += ids }
+        }
         let isLabelled = """
             EXISTS (SELECT 1 FROM thumbnail_label JOIN label ON label.id = thumbnail_label.label
-              WHERE thumbnail_label.thumbnail = wanted.id AND kind = \(LabelKind.request.rawValue))
+              WHERE thumbnail_label.thumbnail = named.id AND kind = \(LabelKind.request.rawValue))
             """
-        let unlabelled = "INSERT INTO thumbnail_label SELECT wanted.id, 0 FROM \(wanted) WHERE"
-        guard !request.labels.isEmpty else {
-            guard try hasLabels() else { return }
-            try execute("\(unlabelled) \(isLabelled) ON CONFLICT DO NOTHING", [ids])
-            return
+        if !labelled.isEmpty {
+            // Without a label until now, it may have been named by a request that had none.
+            let isNamed = """
+                NOT \(isLabelled) AND (EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = named.id)
+                  OR EXISTS (SELECT 1 FROM promise WHERE promise.thumbnail = named.id))
+                """
+            try add(Self.unlabelled, to: labelled, where: isNamed)
+            ledger.hasLabels = true
         }
-        // Without a label until now, it may have been named by a request that had none.
-        try execute(
-            """
-            \(unlabelled) NOT \(isLabelled) AND (EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = wanted.id)
-              OR EXISTS (SELECT 1 FROM promise WHERE promise.thumbnail = wanted.id))
-            ON CONFLICT DO NOTHING
-            """,
-            [ids]
-        )
-        for name in Set(request.labels.map(ExactText.init)).map(\.text).sorted() { try add(.request, name, to: ids) }
-        ledger.hasLabels = true
+        // In the same order in every transaction, which locks what it adds until its end.
+        for (kind, names) in names.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            for (name, ids) in names.sorted(by: { $0.key.text < $1.key.text }) {
+                try add(try label(kind, name.text), to: ids)
+            }
+        }
+        if !others.isEmpty, try hasLabels() { try add(Self.unlabelled, to: others, where: isLabelled) }
     }
 
     private func hasLabels() throws -> Bool {
@@ -86,23 +91,25 @@ extension QueueTransaction {
         return known
     }
 
-    private func add(_ kind: LabelKind, _ name: String, to thumbnails: [String]) throws {
-        let find = "SELECT id FROM label WHERE kind = ?1 AND name = ?2"
-        var label: Int64? = try value(find, [kind.rawValue, name])
-        if label == nil {
-            let insertion = "INSERT INTO label(kind, name) VALUES (?1, ?2) ON CONFLICT (kind, name) DO NOTHING"
-            try execute(insertion, [kind.rawValue, name])
-            label = try value(find, [kind.rawValue, name])
-        }
-        guard let label else { throw StoreError.failed("the label \(name) was removed") }
-        let wanted = "(SELECT id FROM \(dialect.elements("?1", .texts))) AS wanted"
-        let addition = "INSERT INTO thumbnail_label SELECT wanted.id, ?2 FROM \(wanted) WHERE true"
-        try execute("\(addition) ON CONFLICT DO NOTHING", [thumbnails, label])
+    /// Stands for a request without labels.
+    private static var unlabelled: Int64 { 0 }
+
+    private func add(_ label: Int64, to thumbnails: [String], where condition: String = "true") throws {
+        let named = "(SELECT id FROM \(dialect.elements("?1", .texts))) AS named"
+        let addition = "INSERT INTO thumbnail_label SELECT named.id, ?2 FROM \(named) WHERE \(condition)"
+        try execute("\(addition) ON CONFLICT DO NOTHING", [thumbnails.sorted(), label])
     }
 
-    /// The labels of a thumbnail, sorted by name.
-    package func labels(of id: ThumbnailID) throws -> [String] {
-        try column("SELECT label FROM thumbnail_labels WHERE id = ?1 ORDER BY label", [id.text])
+    /// Finds or creates a label.
+    private func label(_ kind: LabelKind, _ name: String) throws -> Int64 {
+        let find = "SELECT id FROM label WHERE kind = ?1 AND name = ?2"
+        if let known: Int64 = try value(find, [kind.rawValue, name]) { return known }
+        let insertion = "INSERT INTO label(kind, name) VALUES (?1, ?2) ON CONFLICT (kind, name) DO NOTHING"
+        try execute(insertion, [kind.rawValue, name])
+        guard let new: Int64 = try value(find, [kind.rawValue, name]) else {
+            throw StoreError.failed("the label \(name) was removed")
+        }
+        return new
     }
 
     /// Removes the labels of thumbnails that were removed.
@@ -161,7 +168,6 @@ extension QueueTransaction {
             return "?\(values.count)"
         }
         let source = dialect.searchedSource
-        let isLastOfItsOrder: String? = filter.source == nil && filter.sourcePrefix == nil ? "used_at" : source
         var (conditions, labels) = ([String](), [String]())
         for (kind, name) in [(LabelKind.request, filter.label), (.batch, filter.batch)] {
             guard let name else { continue }
@@ -173,9 +179,9 @@ extension QueueTransaction {
         if let digest = filter.sourceDigest { conditions.append("source_digest = \(place(digest))") }
         if let name = filter.source {
             let searched = dialect.searched((try? SourceIdentity(of: name))?.text ?? name)
-            conditions.append(
-                "\(source) = \(dialect.beginning(of: place(searched))) AND thumbnail.\(dialect.wholeSource) = \(place(searched))"
-            )
+            let whole = place(searched)
+            let isWhole = "thumbnail.\(dialect.wholeSource) = \(whole)"
+            conditions.append("\(source) = \(dialect.beginning(of: whole)) AND \(isWhole)")
         }
         if let prefix = filter.sourcePrefix {
             let end = prefix + "\u{10FFFF}"
@@ -183,10 +189,12 @@ extension QueueTransaction {
         }
         if let since = filter.since?.milliseconds {
             // Whatever was made then was used then, which the index has.
-            conditions.append("thumbnail.updated_at >= \(place(since)) AND used_at >= \(place(since))")
+            let limit = place(since)
+            conditions.append("thumbnail.updated_at >= \(limit) AND used_at >= \(limit)")
         }
-        let byID = !labels.isEmpty || filter.sourceDigest != nil || filter.source != nil
-        let order = byID ? nil : isLastOfItsOrder
+        // Those of one label, picture or source are listed by id, those of some sources by these, and others by their last use.
+        let areOfOne = !labels.isEmpty || filter.sourceDigest != nil || filter.source != nil
+        let order = areOfOne ? nil : filter.sourcePrefix == nil ? "used_at" : source
         let key = labels.isEmpty ? "thumbnail.id" : "label_0.thumbnail"
         let isNewestFirst = order == "used_at"
         if let last {

@@ -347,7 +347,7 @@ extension QueueStore {
                 "UPDATE accepted SET unique_key = ?1, thumbnails = ?2 WHERE id = ?3",
                 [new.key?.text, new.thumbnails, claim.jobID]
             )
-            try db.label(new.request, new.wanted.map(\.id))
+            try db.label([(new.request, new.wanted.map(\.id))])
             try db.promise(claim.jobID)
             task.uniqueKey = new.key?.text
             try db.update(task)

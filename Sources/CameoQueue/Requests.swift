@@ -116,7 +116,8 @@ extension QueueTransaction {
         (asked.priority, asked.refresh) = (request.priority, request.refresh)
         let joined = try join(duplicate, asked, batches: request.batch.map { [$0] } ?? [])
         if let hook = request.hook { try note(hook: hook, for: joined.id) }
-        try label(request, request.uniqueKey == nil ? new.job.wanted.map(\.id) : wanted(of: joined.id).map(\.id))
+        let wanted = try request.uniqueKey == nil ? new.job.wanted : wanted(of: joined.id)
+        try label([(request, wanted.map(\.id))])
         return joined
     }
 
@@ -144,7 +145,7 @@ extension QueueTransaction {
         // The requester will read them, however long ago they were made.
         try noteUse(of: thumbnails.map(\.id))
         let request = new.job.request
-        try label(request, thumbnails.map(\.id))
+        try label([(request, thumbnails.map(\.id))])
         let id: Int64? =
             if let batch = request.batch {
                 try answered(new, in: batch)

@@ -102,15 +102,17 @@ extension PostgreSQLTransaction {
                 SQLArray(tasks.map(\.uniqueKey)), SQLArray(entries.map(\.new.thumbnails)),
             ]
         )
-        for entry in entries { try label(entry.new.request, entry.new.wanted.map(\.id)) }
         let promised = entries.flatMap { entry in entry.new.wanted.map { (job: entry.task.id, thumbnail: $0.id.text) } }
-        try execute(
-            """
-            INSERT INTO promise(job_id, thumbnail) SELECT * FROM unnest($1::bigint[], $2::text[])
-            ON CONFLICT (job_id, thumbnail) DO UPDATE SET code = NULL, until = NULL
-            """,
-            [SQLArray(promised.map(\.job)), SQLArray(promised.map(\.thumbnail))]
-        )
+        if !promised.isEmpty {
+            try label(entries.map { ($0.new.request, $0.new.wanted.map(\.id)) })
+            try execute(
+                """
+                INSERT INTO promise(job_id, thumbnail) SELECT * FROM unnest($1::bigint[], $2::text[])
+                ON CONFLICT DO NOTHING
+                """,
+                [SQLArray(promised.map(\.job)), SQLArray(promised.map(\.thumbnail))]
+            )
+        }
         let needed = entries.flatMap { entry in entry.new.ingredients.map { (name: $0, job: entry.task.id) } }
         if !needed.isEmpty {
             try execute(

@@ -118,8 +118,17 @@ extension PostgreSQLTransaction {
                 .init("DELETE FROM promise WHERE job_id = ANY($1::bigint[])", [SQLArray(ledger.kept)], prepared: true)
             )
         }
-        for (job, code) in ledger.broken {
-            statements.append(.init(Promise.breach.replacing("?", with: "$"), [job, code, now + Promise.age]))
+        if !ledger.broken.isEmpty {
+            statements.append(
+                .init(
+                    """
+                    UPDATE promise SET code = broken.code, until = $3
+                    FROM unnest($1::bigint[], $2::text[]) AS broken(job, code) WHERE job_id = broken.job
+                    """,
+                    [SQLArray(ledger.broken.map(\.job)), SQLArray(ledger.broken.map(\.code)), now + Promise.age],
+                    prepared: true
+                )
+            )
         }
         if unwritten.concernsWaiters, ledger.changes.isEmpty {
             statements.append(.init("UPDATE sequence SET value = value + 1 WHERE name = 'version'"))

@@ -81,10 +81,9 @@ extension SQLiteTransaction {
                 "INSERT INTO accepted(id, queue, key, unique_key, thumbnails) VALUES (?1, ?2, ?3, ?4, ?5)",
                 [task.id, task.queue, task.key, task.uniqueKey, new.thumbnails]
             )
-            if !new.wanted.isEmpty {
-                try label(new.request, new.wanted.map(\.id))
-                for wanted in new.wanted { try execute(Promise.insertion, [task.id, wanted.id.text]) }
-            }
+            // Those of an upload are known once its bytes are read.
+            if !new.wanted.isEmpty { try label([(new.request, new.wanted.map(\.id))]) }
+            for wanted in new.wanted { try execute(Promise.insertion, [task.id, wanted.id.text]) }
             for name in new.ingredients { try need(name, for: task.id) }
             if task.isHooked { try note(hook: new.request.hook, ofQueue: task.queue, for: task.id) }
             if let batch = new.request.batch { try enter([batch], task.id) }
