@@ -81,7 +81,7 @@ struct APITests {
     @Test func everyMethodIsDescribedAndNoOther() async throws {
         let none = String(repeating: "0", count: 32)
         let samples = [
-            "thumb/{name}": "thumb/\(none)", "placeholder/{id}": "placeholder/\(none)",
+            "thumb/{name}": "thumb/\(none)", "thumb/{id}": "thumb/\(none)", "placeholder/{id}": "placeholder/\(none)",
             "{digest}": "sha256-\(none)\(none)",
             "{name}": "default", "{id}": "1", "{url}": "x", "{rendition}": "64x64",
             "{source}": "https%3A%2F%2Fexample.com%2Fa.png",
@@ -145,7 +145,8 @@ struct APITests {
             "/failures",
             "/batches", "/batches?limit=1", "/batches/b", "/batches/none", "/queues", "/status", "/history",
             "/health/live",
-            "/health/ready", "/metrics", "/access", "/nothing", thumbnail, "/placeholder/\(thumbnail.suffix(32))",
+            "/health/ready", "/metrics", "/access", "/nothing", thumbnail, "\(thumbnail).json",
+            "/placeholder/\(thumbnail.suffix(32))",
             "/thumb/\(String(repeating: "0", count: 32))", "/source/nothing",
             "/make/64x64/https%3A%2F%2Fexample.com%2F9.png",
         ] {
