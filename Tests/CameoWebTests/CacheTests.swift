@@ -138,7 +138,7 @@ struct CacheTests {
             for url in urls[1...] {
                 try await eventually("\(url) is gone") { try await cache.get(url).status != 200 }
             }
-            for (url, statuses) in zip(urls, [[200], [202], [502], [503, 202]]) {
+            for (url, statuses) in zip(urls, [[200], [404], [502], [503, 202]]) {
                 let answer = try await cache.get(url)
                 #expect(statuses.contains(answer.status), "\(url): \(answer.text)")
             }

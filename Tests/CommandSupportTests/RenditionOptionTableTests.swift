@@ -136,7 +136,7 @@ struct RenditionOptionTableTests {
         let endings = Rendition.Format.written.flatMap { format in
             format.fileExtension == format.rawValue ? [format.rawValue] : [format.fileExtension, format.rawValue]
         }
-        #expect(text.contains(#"(\\.(\#(endings.joined(separator: "|"))|vtt|json))?$"#))
+        #expect(text.contains(#"(\\.(\#(endings.joined(separator: "|"))|vtt))?$"#))
     }
 
     @Test func everySourceIsWrittenInOneFormat() {
