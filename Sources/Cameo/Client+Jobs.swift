@@ -93,6 +93,25 @@ extension Client {
         defer { memory.empty() }
         return try await asking { try await store.forgetSource(source, extent) }
     }
+
+    /// Removes thumbnails. From then on their URIs and bytes are found by nobody, jobs that were to make them are cancelled, and an
+    /// original goes with the last thumbnail that was made from it. A request that comes later makes them again. The client's
+    /// memory is emptied.
+    ///
+    /// An application that deletes rows of its own in the same database inserts the selector's JSON in the same transaction:
+    /// `INSERT INTO forget(selector) VALUES ('{"label":"user:42"}')`.
+    ///
+    /// - Parameters:
+    ///   - selector: which thumbnails.
+    ///   - atOnce: whether bytes that nothing names any more leave the disk or bucket at once, if they are older than a minute,
+    ///     and not when a worker next cleans up.
+    /// - Returns: what was removed. Selecting nothing is not an error.
+    /// - Throws: ``CameoError/storeUnavailable(reason:)``
+    @discardableResult
+    public func forget(_ selector: ForgetSelector, atOnce: Bool = false) async throws(CameoError) -> ForgetReceipt {
+        defer { memory.empty() }
+        return try await asking { try await store.forget(selector, atOnce: atOnce) }
+    }
 }
 
 /// The status of a job, now and after every change of its state, attempt or transfer, until a final state. If another job

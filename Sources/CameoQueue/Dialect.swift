@@ -152,6 +152,14 @@ extension Dialect {
         """
     }
 
+    /// The number of the last fetch that had begun when a job was asked for, as far as it matters: one that is accepted late was
+    /// asked for before what was forgotten since.
+    package static func fetchAfter(_ job: String, _ lastFetch: String) -> String {
+        """
+        coalesce((SELECT min(seen) - 1 FROM forget WHERE done_at IS NULL AND last_job >= \(job)), \(lastFetch))
+        """
+    }
+
     /// The stop that the worker `?1` was asked for.
     package var stopOfWorker: String { "SELECT stop_mode FROM worker WHERE id = ?1" }
     /// The claims that the worker `?1` holds.

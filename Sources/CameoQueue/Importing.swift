@@ -57,6 +57,14 @@ extension QueueTransaction {
             ON CONFLICT DO NOTHING
             """
         )
+        // What was forgotten since an export was made stays so.
+        try execute(
+            """
+            DELETE FROM thumbnail WHERE EXISTS (
+              SELECT 1 FROM forgotten JOIN forget ON forget.seen = forgotten.seen
+              WHERE forgotten.name = thumbnail.id AND thumbnail.updated_at < forget.at)
+            """
+        )
         try execute("DELETE FROM epoch WHERE name = ?1", ["import of \(mark)"])
     }
 

@@ -445,7 +445,8 @@ extension QueueStore {
 
     package func mediaType(of digest: BlobDigest) async throws(StoreError) -> String? {
         try await read { db in
-            guard let row = try db.row("SELECT media_type FROM blob WHERE digest = ?1", [digest.hex]) else {
+            guard let row = try db.row("SELECT media_type FROM blob WHERE digest = ?1 AND \(isShown)", [digest.hex])
+            else {
                 throw StoreError.notFound(uri: CameoURI.blob(digest).text)
             }
             return try row[0]
@@ -455,7 +456,8 @@ extension QueueStore {
     package func size(of uri: CameoURI) async throws(StoreError) -> Int {
         let digest = try await digest(of: uri)
         return try await read { db in
-            guard let size: Int = try db.value("SELECT size FROM blob WHERE digest = ?1", [digest.hex]) else {
+            guard let size: Int = try db.value("SELECT size FROM blob WHERE digest = ?1 AND \(isShown)", [digest.hex])
+            else {
                 throw StoreError.notFound(uri: uri.text)
             }
             return size
@@ -491,7 +493,8 @@ extension QueueStore {
     /// The size of a blob, and its bytes, verified, if they are in its row.
     private func row(of digest: BlobDigest) async throws(StoreError) -> (data: Data?, size: Int) {
         let row: (data: Data?, size: Int) = try await read { db in
-            guard let row = try db.row("SELECT data, size FROM blob WHERE digest = ?1", [digest.hex]) else {
+            guard let row = try db.row("SELECT data, size FROM blob WHERE digest = ?1 AND \(isShown)", [digest.hex])
+            else {
                 throw StoreError.notFound(uri: CameoURI.blob(digest).text)
             }
             return (try row["data"], try row["size"])

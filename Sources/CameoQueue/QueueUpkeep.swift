@@ -31,6 +31,13 @@ package let orphanAge: Int64 = 3_600_000
 /// The condition that nothing references a row of `blob`, as SQL.
 package let isUnreferenced = "\(isUnused) AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.blob = blob.digest)"
 
+/// How long the bytes of a blob that was forgotten are kept for another process that may be storing the same, in milliseconds.
+package let forgottenAge: Int64 = 60_000
+
+/// The condition that a row of `blob` was forgotten and may be removed, as SQL; and that it may be for that or another reason.
+package let isGone = "NOT \(isShown) AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.blob = blob.digest)"
+package let isRemovable = "(\(isUnreferenced) OR \(isGone))"
+
 /// The condition that a row of `blob` is kept for nothing but what a repair has set aside, as SQL.
 package let isOnlySetAside = "EXISTS (SELECT 1 FROM set_aside WHERE set_aside.blob = blob.digest) AND \(isUnused)"
 

@@ -33,6 +33,19 @@ package protocol SchemaWords: Sendable {
     func truth(_ column: String, orElse: String) -> String
     func neededJSON(_ column: String) -> String
     func optionalJSON(_ column: String) -> String
+    /// Whether text is what JSON says for true; the condition that the source of a thumbnail, or a URI in the key of another table,
+    /// is a value, and that text begins with one; the source of a row of `job`.
+    func isTrue(_ text: String) -> String
+    func isSource(_ value: String) -> String
+    func isKey(_ column: String, _ value: String) -> String
+    func begins(_ column: String, _ value: String) -> String
+    func sourceBegins(_ value: String) -> String
+    var sourceOfJob: String { get }
+    /// The elements of `accepted.thumbnails`, and the thumbnail of one.
+    var item: (list: String, id: String) { get }
+    /// What keeps the jobs that make thumbnails, of the names that are selected, from ending before the transaction does, and
+    /// locks these.
+    func lockingForgotten(_ names: String) -> [String]
 }
 
 extension SchemaWords {
@@ -226,22 +239,22 @@ extension SchemaWords {
         """
     }
 
-    /// What promises and batches are of the jobs that there are, where `items` are the elements of `accepted.thumbnails`, and
-    /// `id` the thumbnail of one.
-    package func libraryContent(_ items: String, _ id: String) -> String {
-        """
-        INSERT INTO promise(job_id, thumbnail)
-          SELECT DISTINCT task.id, \(id) FROM task JOIN accepted ON accepted.id = task.id CROSS JOIN \(items);
-        INSERT INTO promise(job_id, thumbnail, code, until)
-          SELECT DISTINCT outcome.id, \(id), code, finalized_at + \(Promise.age)
-          FROM outcome JOIN accepted ON accepted.id = outcome.id CROSS JOIN \(items)
-          WHERE state = \(JobState.discarded.code) AND finalized_at + \(Promise.age) > \(now);
-        INSERT INTO label(kind, name) SELECT 1, name FROM batch;
-        INSERT INTO thumbnail_label
-          SELECT DISTINCT \(id), label.id FROM batch_job JOIN batch ON batch.id = batch_job.batch
-            JOIN label ON kind = 1 AND label.name = batch.name
-            JOIN accepted ON accepted.id = batch_job.job_id CROSS JOIN \(items);
-        """
+    /// What promises and batches are of the jobs that there are.
+    package var libraryContent: String {
+        let (items, id) = item
+        return """
+            INSERT INTO promise(job_id, thumbnail)
+              SELECT DISTINCT task.id, \(id) FROM task JOIN accepted ON accepted.id = task.id CROSS JOIN \(items);
+            INSERT INTO promise(job_id, thumbnail, code, until)
+              SELECT DISTINCT outcome.id, \(id), code, finalized_at + \(Promise.age)
+              FROM outcome JOIN accepted ON accepted.id = outcome.id CROSS JOIN \(items)
+              WHERE state = \(JobState.discarded.code) AND finalized_at + \(Promise.age) > \(now);
+            INSERT INTO label(kind, name) SELECT 1, name FROM batch;
+            INSERT INTO thumbnail_label
+              SELECT DISTINCT \(id), label.id FROM batch_job JOIN batch ON batch.id = batch_job.batch
+                JOIN label ON kind = 1 AND label.name = batch.name
+                JOIN accepted ON accepted.id = batch_job.job_id CROSS JOIN \(items);
+            """
     }
 
     // DESIGN. Most jobs name no hook, and those have no row here: `task.hooked` tells. What a hooked job names is in

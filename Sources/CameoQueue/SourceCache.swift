@@ -118,14 +118,10 @@ extension QueueTransaction {
         try execute("DELETE FROM set_aside WHERE source = ?1 AND thumbnail IS NULL", [uri])
         var thumbnails = 0
         if case .originalsAndThumbnails = extent {
-            // A data: URI is identified by the digest of its bytes; thumbnails may also have been made from the cached
-            // original.
-            for name in Set([(try? SourceIdentity(of: uri))?.text ?? uri, CameoURI.source(uri).text]) {
-                let removal = "DELETE FROM thumbnail WHERE \(dialect.thumbnailOfSource) RETURNING id"
-                let removed: [String] = try column(removal, [name])
-                try removeLabels(of: removed)
-                thumbnails += removed.count
-                try execute("DELETE FROM set_aside WHERE source = ?1 AND thumbnail IS NOT NULL", [name])
+            // Thumbnails may also have been made from the cached original.
+            for name in Set([uri, CameoURI.source(uri).text]) {
+                let id = try forget(ForgetSelector(.source(name)))
+                thumbnails += try value("SELECT thumbnails FROM forget WHERE id = ?1", [id]) ?? 0
             }
         }
         return ForgottenSource(

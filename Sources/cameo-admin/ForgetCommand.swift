@@ -7,17 +7,23 @@ internal import CommandSupport
 struct ForgetCommand: AsyncParsableCommand, SourceTaking {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Remove cached originals, so that the next job fetches them again.",
+        abstract: "Remove cached originals, so that the next job fetches them again, or thumbnails for good.",
         discussion: """
             Removes everything stored for each SOURCE: responses to requests with any credentials, remembered \
             failures, and bytes that a program uploaded under this name.
 
+            The options remove thumbnails. From then on their URIs and bytes are found by nobody, jobs that were to make \
+            them are cancelled, and an original goes with the last thumbnail that was made from it. A request that comes \
+            later makes them again. Browsers and other caches may keep what they have.
+
             EXAMPLES
               cameo-admin forget https://example.com/picture.png
               cameo-admin forget --thumbnails photo.jpg 'holiday/*.jpg'
+              cameo-admin forget --label user:42
+              cameo-admin forget --now --prefix https://shop.example/shoes/
 
             EXIT CODES
-              0 done, 1 nothing was stored for a source, 2 bad usage, 4 the store cannot be opened
+              0 done, 1 nothing was stored for a source or selected, 2 bad usage, 4 the store cannot be opened
             """
     )
 
@@ -25,6 +31,27 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
 
     @Flag(help: "Remove the thumbnails made from it too. Their URIs resolve to nothing until they are made again.")
     var thumbnails = false
+
+    @Option(help: ArgumentHelp("Remove this thumbnail.", valueName: "uri"))
+    var uri: [String] = []
+
+    @Option(help: ArgumentHelp("Remove the thumbnails of all sources that begin so.", valueName: "text"))
+    var prefix: [String] = []
+
+    @Option(help: "Remove a label, and the thumbnails that no request with another, or without one, named.")
+    var label: [String] = []
+
+    @Option(help: "Remove the thumbnails of a batch that are of no other.")
+    var batch: [String] = []
+
+    @Option(help: ArgumentHelp("Remove the thumbnails that a job asked for.", valueName: "id"))
+    var job: [Int64] = []
+
+    @Flag(help: "With --label or --batch: remove thumbnails too that others named.")
+    var evenShared = false
+
+    @Flag(help: "Remove the bytes at once, if they are older than a minute, and not when a worker next cleans up.")
+    var now = false
 
     @Flag(help: "Print JSON, one {\"source\":…,\"originals\":…,\"failures\":…,\"bytes\":…,\"thumbnails\":…} per line.")
     var json = false
@@ -37,11 +64,33 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
     )
     var source: [String] = []
 
+    private var selectors: [ForgetSelector] {
+        get throws {
+            let texts = [("uri", uri), ("prefix", prefix), ("label", label), ("batch", batch)]
+            let selectors = texts.flatMap { name, texts in texts.map { [name: JSONValue.string($0)] } }
+            return try (selectors + job.map { ["job": .integer($0)] })
+                .map { try ForgetSelector(json: .object($0.merging(["evenShared": .bool(evenShared)]) { $1 })) }
+        }
+    }
+
     func validate() throws {
-        guard try !list.sources(source).isEmpty else { throw ValidationError("name the SOURCEs to forget") }
+        let hasSources = try !list.sources(source).isEmpty
+        let selectors: [ForgetSelector]
+        do { selectors = try self.selectors } catch { throw ValidationError("--\(error)") }
+        guard hasSources || !selectors.isEmpty else {
+            throw ValidationError("name the SOURCEs to forget, or give --uri, --prefix, --label, --batch or --job")
+        }
+        guard !hasSources || selectors.isEmpty else {
+            throw ValidationError("give SOURCEs or what selects thumbnails, not both")
+        }
+        guard !evenShared || !label.isEmpty || !batch.isEmpty else {
+            throw ValidationError("--even-shared needs --label or --batch")
+        }
     }
 
     func run() async throws {
+        let selectors = try selectors
+        guard selectors.isEmpty else { return try await forget(selectors) }
         let sources = try SourceArgument.all(try list.sources(source), separator: list.separator).map(\.source)
         let store = try storeOptions.open(creating: false)
         var missing = 0
@@ -70,6 +119,31 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
                     "\(name): \(originals) (\(AmountText.count(forgotten.bytes, "byte"))), "
                         + "\(AmountText.count(forgotten.failures, "failure")), "
                         + AmountText.count(forgotten.thumbnails, "thumbnail")
+                )
+            }
+        }
+        if now { try await store.removeForgottenBytes() }
+        if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func forget(_ selectors: [ForgetSelector]) async throws {
+        let store = try storeOptions.open(creating: false)
+        var missing = 0
+        for selector in selectors {
+            let receipt = try await store.forget(selector, atOnce: now)
+            if receipt.thumbnails == 0 { missing += 1 }
+            let name = TerminalText.escaped(selector.shown)
+            if json {
+                try Output.message(receipt)
+            } else if receipt.thumbnails == 0 {
+                Output.error("cameo-admin: no thumbnail is selected by \(name)")
+            } else {
+                let left =
+                    receipt.bytesLeft > 0
+                    ? ", of which \(receipt.bytesLeft) are left for the next cleaning" : ""
+                Output.line(
+                    "\(name): \(AmountText.count(receipt.thumbnails, "thumbnail")) "
+                        + "(\(AmountText.count(receipt.bytes, "byte"))\(left))"
                 )
             }
         }

@@ -40,7 +40,9 @@ struct ThumbCommand: AsyncParsableCommand {
                 try Output.answer(facts, asJSON: json, ThumbnailList.lines(facts, escape: TerminalText.escaped))
             } else {
                 let promise = try await store.promise(of: id)
-                Output.error("cameo-status: \(CameoURI.thumbnail(id)) does not exist\(Self.words(promise))")
+                let isForgotten = try await store.wasForgotten(.thumbnail(id))
+                let words = promise == nil && isForgotten ? ": it was forgotten" : Self.words(promise)
+                Output.error("cameo-status: \(CameoURI.thumbnail(id)) does not exist\(words)")
             }
         }
         if ids.contains(where: { found[.thumbnail($0)] == nil }) { throw ExitCode(ExitStatus.failed.rawValue) }

@@ -73,6 +73,9 @@ struct Furnishing {
         try await complete(Data("rated".utf8))
         try await enqueue("limited") { $0.concurrencyKey = "example.com" }
         try await complete(Data("limited".utf8))
+        let forgotten = try await enqueue("forgotten").jobID
+        try await complete(Data("forgotten".utf8))
+        _ = try await store.forget(ForgetSelector(.job(forgotten)), atOnce: false)
         // A request that needs no job, and another thumbnail of the same picture.
         try await enqueue("small") {
             $0.batch = "answered"

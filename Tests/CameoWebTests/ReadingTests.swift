@@ -271,6 +271,60 @@ struct ReadingTests {
         #expect(try await bench.get("/thumb/\(id)").status == 404)
     }
 
+    /// From the moment of the answer, also for who knows the digest, and in memory.
+    @Test func whatIsForgottenIsGoneForEverybody() async throws {
+        let bench = try await WebBench(tokens: ["operator": "read,operate", "reader": "read"])
+        let (operates, reads) = (WebBench.bearer("operator"), WebBench.bearer("reader"))
+        let id = try await bench.makeThumbnail(picture)
+        let paths = ["/thumb/\(id)", "/thumb/\(id).json", "/blob/\(BlobDigest(of: picture))"]
+        for path in paths { #expect(try await bench.get(path).status == 200, "\(path)") }
+        #expect(try await bench.send("DELETE", paths[0]).status == 401)
+        #expect(try await bench.send("DELETE", paths[0], reads).status == 403)
+        #expect(try await bench.send("DELETE", paths[2], operates).status == 405)
+        #expect(try await bench.send("DELETE", "/thumb/nonsense", operates).status == 404)
+        #expect(try await bench.send("DELETE", paths[0] + "?now=yes", operates).status == 400)
+
+        let receipt = try await bench.send("DELETE", paths[0], operates)
+        #expect(receipt.status == 200)
+        let told = try WireFormat.decode(ForgetReceipt.self, from: receipt.body)
+        #expect(told.thumbnails == 1 && told.bytes == picture.count)
+        let end = try #require(told.cachedUntil)
+        #expect(end > Date(timeIntervalSinceNow: 86_000) && end < Date(timeIntervalSinceNow: 87_000))
+        for path in paths {
+            let answer = try await bench.get(path)
+            #expect(answer.status == 410 && answer["Cache-Control"] == "no-store", "\(path)")
+        }
+        #expect(try await bench.send("DELETE", paths[0], operates).json["thumbnails"] == 0)
+        #expect(try await bench.get("/thumb/\(String(repeating: "0", count: 32))").status == 404)
+    }
+
+    @Test func aSelectorSaysWhatIsForgotten() async throws {
+        let bench = try await WebBench(tokens: ["operator": "read,operate"])
+        let headers = WebBench.bearer("operator").merging(["Content-Type": "application/json"]) { $1 }
+        func forget(_ selector: String) async throws -> RawAnswer {
+            try await bench.send("POST", "/forget", headers, body: Data(selector.utf8))
+        }
+        let id = try await bench.makeThumbnail(picture)
+        try await bench.sql("INSERT INTO label VALUES (1, 0, 'u'); INSERT INTO thumbnail_label VALUES ('\(id)', 1);")
+        let original = Data("original".utf8)
+        try await bench.keep("https://example.com/a", original, freshFor: 600)
+        for (selector, reason) in [
+            ("{}", "exactly one of"), (#"{"label":"u","job":1}"#, "exactly one of"), (#"{"labels":"u"}"#, "labels"),
+            (#"{"label":7}"#, "label: must be a string"), (#"{"uri":"cameo://blob/1"}"#, "uri: must be"), ("[", "JSON"),
+        ] {
+            let answer = try await forget(selector)
+            #expect([400, 422].contains(answer.status) && answer.text.contains(reason), "\(answer.text)")
+        }
+        #expect(try await forget(#"{"label":"v"}"#).json["thumbnails"] == 0)
+        #expect(try await bench.get("/thumb/\(id)").body == picture)
+        #expect(try await forget(#"{"label":"u"}"#).json["thumbnails"] == 1)
+        #expect(try await bench.get("/thumb/\(id)").status == 410)
+        let source = "/source/https%3A%2F%2Fexample.com%2Fa"
+        #expect(try await bench.get(source, headers).body == original)
+        #expect(try await bench.send("DELETE", source, headers).status == 200)
+        #expect(try await bench.get(source, headers).status == 404)
+    }
+
     @Test(arguments: [300, 900_000])
     func aDamagedBlobIsNeverServed(size: Int) async throws {
         let bench = try await WebBench { $0.memoryCapacity = 0 }
@@ -462,10 +516,10 @@ struct ReadingTests {
     }
 
     @Test func onlyWhatReadsIsAllowed() async throws {
-        for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"] {
+        for method in ["POST", "PUT", "OPTIONS", "TRACE"] {
             let answer = try await bench.send(method, "/thumb/00000000000000000000000000000000")
             #expect(answer.status == 405)
-            #expect(answer["Allow"] == "GET, HEAD")
+            #expect(answer["Allow"] == "GET, HEAD, DELETE")
         }
     }
 

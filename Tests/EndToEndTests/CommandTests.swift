@@ -103,6 +103,32 @@ extension EndToEnd {
             }
         }
 
+        @Test func thumbnailsAreForgottenByWhatNamesThem() async throws {
+            let deployment = try await Deployment.withPhoto()
+            let enqueueing = ["--size", "64x64", "--batch", "b", "--label", "u"]
+            let photo = "\(deployment.pictures)/photo.jpg"
+            let uri = try await deployment.enqueue(enqueueing + [photo])[0].thumbnails[0].uri.text
+            try await deployment.command("cameo-worker", ["--drain"]).succeeded()
+            try await deployment.command("cameo-status", ["thumb", uri]).succeeded()
+            for arguments in [["--label", "v"], ["--prefix", "https:"], ["--job", "9"]] {
+                let nothing = try await deployment.command("cameo-admin", ["forget"] + arguments)
+                #expect(nothing.exitStatus == 1 && nothing.errorText.contains("no thumbnail is selected by {"))
+            }
+            for arguments in [
+                ["--label", ""], ["--uri", "x"], ["--even-shared", "--job", "1"], ["--label", "u", "photo.jpg"],
+            ] {
+                #expect(try await deployment.command("cameo-admin", ["forget"] + arguments).exitStatus == 2)
+            }
+            let done = try await deployment.command("cameo-admin", ["forget", "--now", "--label", "u"]).succeeded()
+            #expect(done.outputText.hasPrefix(#"{"label":"u"}: 1 thumbnail ("#), "\(done.outputText)")
+            #expect(done.outputText.contains("are left for the next cleaning"))
+            let status = try await deployment.command("cameo-status", ["thumb", uri])
+            #expect(status.exitStatus == 1 && status.errorText.contains("does not exist: it was forgotten"))
+            #expect(try await deployment.command("cameo-status", ["cat", uri]).exitStatus == 1)
+            let json = try await deployment.command("cameo-admin", ["forget", "--json", "--batch", "b"])
+            #expect(json.outputText == #"{"bytes":0,"bytesLeft":0,"thumbnails":0}"# + "\n")
+        }
+
         @Test func whatTheCommandsPrintKeepsTheContract() async throws {
             let deployment = try await Deployment.withPhoto()
             let enqueued = try await deployment.command(

@@ -17,7 +17,10 @@ package enum ConformanceGroup: String, CaseIterable {
         case .losing: [Case.losing, Case.rescues, Case.stops, Case.stopsVaried]
         case .operating: [Case.operating, Case.actions, Case.queues, Case.bulk, Case.bulkVaried]
         case .retaining:
-            [Case.retention, Case.retentionVaried, Case.unused, Case.unusedVaried, Case.leftovers, Case.library]
+            [
+                Case.retention, Case.retentionVaried, Case.unused, Case.unusedVaried, Case.leftovers, Case.library,
+                Case.forgetting,
+            ]
         case .keeping: [Case.keeping]
         case .repairing: [Case.repairs]
         case .backfilling: [Case.backfilling, Case.backfills]

@@ -67,7 +67,7 @@ GRANT SELECT ON
   lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
   total_delta, total_now, shown_thumbnail, thumbnail_facts, thumbnail_labels, promise, label,
-  thumbnail_label, blob, ingredient, orphan, epoch, maintenance, job_status,
+  thumbnail_label, forget, forgotten, blob, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
 GRANT SELECT (id, created_at) ON job TO :"reader";
@@ -86,8 +86,9 @@ GRANT INSERT, UPDATE, DELETE ON
   task, accepted, arrival, outcome, earlier_attempt, queue_count, queue_delta, lane, worker, batch, batch_job,
   batch_removed, job_hook,
   delivery, worker_hook, worker_lack, change, new_change, feed, sequence, counter, total, total_delta, thumbnail, blob, source,
-  source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece, set_aside, promise, label, thumbnail_label
-  TO :"worker";
+  source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece, set_aside, promise, label, thumbnail_label,
+  forgotten TO :"worker";
+GRANT UPDATE (looked, done_at), DELETE ON forget TO :"worker";
 GRANT UPDATE (data, digest), DELETE ON upload TO :"worker";
 GRANT INSERT (name), UPDATE (rate_spent, opens_at), DELETE ON queue TO :"worker";
 GRANT INSERT (name, max_running), UPDATE (max_running, rate_spent, opens_at), DELETE ON key TO :"worker";
@@ -98,5 +99,6 @@ GRANT EXECUTE ON FUNCTION make_partition(text, bigint), empty_partitions(text, b
 -- Operators may do what workers may, enqueue, and change the settings of queues and keys.
 GRANT :"worker" TO :"operator";
 GRANT INSERT ON job, upload TO :"operator";
+GRANT INSERT (selector) ON forget TO :"operator";
 GRANT UPDATE ON queue, key TO :"operator";
 COMMIT;

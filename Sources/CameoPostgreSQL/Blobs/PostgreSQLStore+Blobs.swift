@@ -51,7 +51,7 @@ extension PostgreSQLStore {
         on terms: TemporaryURLTerms
     ) async throws(StoreError) -> TemporaryURL? {
         guard let storage else { return nil }
-        let look = "SELECT data IS NULL FROM blob WHERE digest = $1"
+        let look = "SELECT data IS NULL FROM blob WHERE digest = $1 AND \(isShown)"
         let isOutside: Bool? = try await read { db in try db.value(look, [digest.hex]) }
         guard let isOutside else { throw .notFound(uri: CameoURI.blob(digest).text) }
         guard isOutside else { return nil }

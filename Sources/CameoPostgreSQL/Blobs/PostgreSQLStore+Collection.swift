@@ -99,6 +99,7 @@ extension PostgreSQLTransaction {
 
     /// Locks a blob unless it is referenced, pinned or gone. The lock keeps others from referencing it, which the second
     /// look finds if they did so before.
+    /// What was forgotten counts as older than it is.
     fileprivate func unreferenced(_ digest: BlobDigest) throws -> (size: Int, createdAt: Int64, isInline: Bool)? {
         guard try row("SELECT 1 FROM blob WHERE digest = $1 FOR UPDATE SKIP LOCKED", [digest.hex]) != nil else {
             // Who has it locked is storing the same bytes. Waiting for that one, who may note orphans, could be in a circle.
@@ -106,7 +107,11 @@ extension PostgreSQLTransaction {
             return exists ? (size: 0, createdAt: .max, isInline: true) : nil
         }
         let row = try row(
-            "SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob WHERE digest = $1 AND \(isUnreferenced)",
+            """
+            SELECT size, created_at - CASE WHEN \(isGone) THEN \(orphanAge - forgottenAge) ELSE 0 END AS created_at,
+              data IS NOT NULL AS is_inline
+            FROM blob WHERE digest = $1 AND \(isRemovable)
+            """,
             [digest.hex]
         )
         return try row.map { (size: try $0["size"], createdAt: try $0["created_at"], isInline: try $0["is_inline"]) }

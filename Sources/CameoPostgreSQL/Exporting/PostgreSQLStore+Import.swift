@@ -26,7 +26,8 @@ extension PostgreSQLStore: ExportableStore {
                 """
             let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
             let tables = [
-                ("queue", "id"), ("key", "id"), ("lane", "id"), ("batch", "id"), ("label", "id"), ("delivery", "seq"),
+                ("queue", "id"), ("key", "id"), ("lane", "id"), ("batch", "id"), ("label", "id"), ("forget", "id"),
+                ("delivery", "seq"),
             ]
             // Lets the numbers of new rows follow those that are there.
             let numberings = tables.map { table, column in

@@ -10,7 +10,10 @@ package import CameoStore
 extension PostgreSQLStore {
     package func acceptPage() async throws(StoreError) -> Bool {
         let page = try await read { db in try Arrival.page(db) }
-        guard !page.isEmpty else { return false }
+        guard !page.isEmpty else {
+            try await endForgottenJobs()
+            return false
+        }
         let acceptances = acceptances
         let accepted = try await commit { db in try acceptances.measuring(page.count) { try db.accept(page) } }
         acceptances.note(accepted.refused)
@@ -42,6 +45,7 @@ extension PostgreSQLTransaction {
         } catch  where error is InvalidRequest || objection(error) != nil {
             refused = try rows.compactMap { row in try accept(row) { _ in try accept(together: [row]) } }
         }
+        if let first = mine.min(), try isForgetting() { try endForgottenJobs(acceptedFrom: first) }
         return (taken.count, refused)
     }
 
@@ -83,7 +87,7 @@ extension PostgreSQLTransaction {
 
     private static let insertionOfTasks = """
         INSERT INTO task(\(RecordKind.task.names.list))
-        SELECT new.*, \(dialect.lastFetch) FROM \(RowLists.source(RecordKind.task.fields.dropLast()))
+        SELECT new.*, \(PostgreSQLDialect.fetchAfter("new.id", dialect.lastFetch)) FROM \(RowLists.source(RecordKind.task.fields.dropLast()))
         ON CONFLICT (unique_key) WHERE \(TaskRow.isWaiting) DO NOTHING RETURNING id
         """
 

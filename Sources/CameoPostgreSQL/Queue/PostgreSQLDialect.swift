@@ -9,7 +9,7 @@ package struct PostgreSQLDialect: Dialect {
     package let refusalOfOtherBytes: String? = "PostgreSQL keeps UTF-8 only"
     package let changesOfAStep = 5_000
 
-    package let insertionOfTask = TaskRow.insertion(after: Self.lastFetch)
+    package let insertionOfTask = TaskRow.insertion(after: Self.fetchAfter("?1", Self.lastFetch))
     package let insertionOfLane = "INSERT INTO lane(queue, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING"
     package let waitingByKey = "WHERE unique_key = ?1 AND \(TaskRow.isWaiting)"
     private static let lastFetch = "(SELECT last_value - (NOT is_called)::int FROM source_seen)"
@@ -152,4 +152,28 @@ struct PostgreSQLWords: SchemaWords {
     func neededJSON(_ column: String) -> String { "\(column) json NOT NULL" }
     func optionalJSON(_ column: String) -> String { "\(column) json" }
     func isArray(_ column: String) -> String { "json_typeof(\(column)) = 'array'" }
+    func isTrue(_ text: String) -> String { "coalesce(\(text), '') = 'true'" }
+    func isSource(_ value: String) -> String { "left(source, 512) = left(\(value), 512) AND source = \(value)" }
+    func isKey(_ column: String, _ value: String) -> String {
+        "text_digest(\(column)) = text_digest(\(value)) AND \(column) = \(value)"
+    }
+    func begins(_ column: String, _ value: String) -> String {
+        "\(column) >= \(value) AND \(column) < \(value) || chr(1114111)"
+    }
+    func sourceBegins(_ value: String) -> String {
+        """
+        left(source, 512) >= left(\(value), 512) AND left(source, 512) <= left(\(value) || chr(1114111), 512)
+            AND \(begins("source", value))
+        """
+    }
+    let sourceOfJob = PostgreSQLDialect().source
+    let item = (list: "json_array_elements(accepted.thumbnails) AS item", id: "item ->> 'id'")
+    func lockingForgotten(_ names: String) -> [String] {
+        [
+            """
+            PERFORM 1 FROM task WHERE id IN (SELECT job_id FROM promise WHERE thumbnail IN \(names)) ORDER BY id FOR UPDATE
+            """,
+            "PERFORM 1 FROM thumbnail WHERE id IN \(names) ORDER BY id FOR UPDATE",
+        ]
+    }
 }

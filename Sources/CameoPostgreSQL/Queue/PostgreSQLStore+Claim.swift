@@ -29,7 +29,7 @@ extension PostgreSQLStore {
                     isIdle = request.kind == .poison ? !outlook.hasPoison : outlook.lanes.isEmpty
                     if request.kind == .poison, !isIdle { isIdle = try await !mayRunPoison(request) }
                 }
-                guard hasArrivals || !isIdle else { return [] }
+                guard hasArrivals || outlook.isForgetting || !isIdle else { return [] }
                 if hasArrivals, isIdle || !acceptances.isResting {
                     let limit = isIdle ? Arrival.page.rows : Arrival.rowsBesideWork
                     page = try await read { db in try Arrival.page(db, atMost: limit) }
@@ -78,6 +78,11 @@ extension PostgreSQLTransaction {
     ) throws -> ([ClaimedJob], [LostJob]) {
         guard !outlook.isStopping else { return ([], []) }
         var lanes: [OpenLane]? = outlook.lanes
+        if outlook.isForgetting {
+            try endForgottenJobs()
+            try flush()
+            lanes = nil
+        }
         if outlook.hasDue {
             let promotion = "SELECT id, queue, key, lane, due, priority, crash_count, before FROM promote_due($1, $2)"
             for row in try query(promotion, [now, ClaimRun.promotions]) {
@@ -109,6 +114,8 @@ extension PostgreSQLTransaction {
 struct ClaimOutlook {
     /// Whether there are jobs that SQL inserted and that were not accepted yet.
     let hasArrivals: Bool
+    /// Whether jobs may be left of what was forgotten.
+    let isForgetting: Bool
     /// Whether the worker was asked to stop. It may not have seen that yet, but who asked has been told that nothing more
     /// is claimed.
     let isStopping: Bool
@@ -124,6 +131,7 @@ struct ClaimOutlook {
     static func look(at lanes: String = allLanes) -> String {
         """
         SELECT EXISTS (SELECT 1 FROM arrival) AS has_arrivals,
+          EXISTS (SELECT 1 FROM forget WHERE done_at IS NULL) AS is_forgetting,
           EXISTS (SELECT 1 FROM worker WHERE id = $4 AND stop_mode IS NOT NULL) AS is_stopping,
           coalesce((SELECT min(due) FROM task WHERE \(TaskRow.isPostponed)) <= time, false)
             OR \(PostgreSQLTransaction.dialect.mayOpen(at: "time")) AS has_due,
@@ -164,6 +172,7 @@ struct ClaimOutlook {
     init(_ rows: [QueueRow]) throws {
         guard let first = rows.first else { throw StoreError.failed("a look at the queue returned no row") }
         (hasArrivals, isStopping) = try (first["has_arrivals"], first["is_stopping"])
+        isForgetting = try first["is_forgetting"]
         (hasDue, hasPoison) = try (first["has_due"], first["has_poison"])
         lanes = try first["lane"] as Int64? == nil ? [] : rows.map { try OpenLane($0) }
         took = .microseconds(try first["took"] as Int64)

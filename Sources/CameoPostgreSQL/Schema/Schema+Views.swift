@@ -176,8 +176,40 @@ extension Schema {
           FROM thumbnail;
         CREATE INDEX thumbnail_shown_source ON thumbnail((left(shown_source(source), 512) COLLATE "C"));
         \(PostgreSQLWords().libraryTables)
-        \(PostgreSQLWords().libraryContent("json_array_elements(accepted.thumbnails) AS item", "item ->> 'id'"))
+        \(PostgreSQLWords().libraryContent)
         \(PostgreSQLWords().factViews { "time_text(\($0))" })
+        \(PostgreSQLWords().forgetTables)
+        CREATE FUNCTION forget_selected() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          BEGIN
+            IF TG_OP = 'INSERT' THEN
+              IF json_typeof(NEW.selector) <> 'object'
+                OR (SELECT count(*) FROM json_each(NEW.selector) WHERE key <> 'evenShared') <> 1
+                OR EXISTS (SELECT 1 FROM json_each(NEW.selector) WHERE NOT CASE
+                  WHEN key IN ('uri', 'source', 'prefix', 'label', 'batch')
+                    THEN json_typeof(value) = 'string' AND value #>> '{}' <> ''
+                  WHEN key = 'job' THEN json_typeof(value) = 'number' AND value #>> '{}' ~ '^[0-9]{1,18}$'
+                  WHEN key = 'evenShared' THEN json_typeof(value) = 'boolean' ELSE false END)
+              THEN
+                RAISE EXCEPTION '\(PostgreSQLWords().neededSelector)' USING ERRCODE = 'check_violation';
+              END IF;
+              UPDATE forget SET seen = nextval('source_seen'),
+                last_job = (SELECT last_value - (NOT is_called)::int FROM job_id_seq) WHERE id = NEW.id;
+            END IF;
+            \(PostgreSQLWords().forgetting().map { "\($0);" }.joined(separator: "\n"))
+            PERFORM pg_notify(TG_TABLE_SCHEMA || '.work', '');
+            RETURN NULL;
+          END $$;
+        -- An import brings the number with the row.
+        CREATE TRIGGER forget_is_done AFTER INSERT ON forget FOR EACH ROW WHEN (NEW.seen IS NULL)
+          EXECUTE FUNCTION forget_selected();
+        CREATE TRIGGER forget_goes_on AFTER UPDATE OF looked ON forget FOR EACH ROW EXECUTE FUNCTION forget_selected();
+        CREATE FUNCTION refuse_forgotten_source() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+          SET search_path FROM CURRENT AS $$
+          BEGIN
+            IF \(PostgreSQLWords().isForgottenSource) THEN RETURN NULL; END IF;
+            RETURN NEW;
+          END $$;
+        CREATE TRIGGER source_is_forgotten BEFORE INSERT ON source FOR EACH ROW EXECUTE FUNCTION refuse_forgotten_source();
         """
 
     private static let videoFacts = "'video', thumbnail.source_video"

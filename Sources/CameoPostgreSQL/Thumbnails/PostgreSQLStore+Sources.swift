@@ -76,9 +76,11 @@ extension PostgreSQLStore {
     static func partialName(of uri: String) -> String { BlobDigest(of: Data(uri.utf8)).hex }
 
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
-        try await commit { db in
+        let forgotten = try await commit { db in
             try db.execute("DELETE FROM partial WHERE uri = $1", [Self.partialName(of: uri)])
             return try db.forgetSource(uri, extent)
         }
+        try await endForgottenJobs()
+        return forgotten
     }
 }

@@ -54,8 +54,8 @@ extension SQLiteStore {
                 [time, limit]
             )
             let look = """
-                SELECT size, created_at, data IS NOT NULL AS is_inline FROM blob
-                WHERE digest = ?1 AND \(isUnreferenced)
+                SELECT size, created_at, data IS NOT NULL AS is_inline, \(isGone) AS is_gone FROM blob
+                WHERE digest = ?1 AND \(isRemovable)
                 """
             var (count, bytes, failures, failure) = (0, 0, 0, StoreError?.none)
             for hex in candidates {
@@ -65,12 +65,14 @@ extension SQLiteStore {
                     continue
                 }
                 let (createdAt, isInline): (Int64, Bool) = try (row["created_at"], row["is_inline"])
+                let ahead = try row["is_gone"] ? orphanAge - forgottenAge : 0
+                let time = time + ahead
                 var later: Int64?
                 do {
                     let isRemovable =
                         try createdAt <= time
                         && (isInline || files.moveAside(digest, madeIn: 0...time, noting: moved))
-                    if !isRemovable { later = max(createdAt, time + 1) }
+                    if !isRemovable { later = max(createdAt, time + 1) - ahead }
                 } catch let error as Errno {
                     failures += 1
                     failure = failure ?? .failed("\(files.directory.blobFile(digest)): \(error)")

@@ -9,7 +9,7 @@ package struct SQLiteDialect: Dialect {
     package let refusalOfOtherBytes: String? = nil
     package let changesOfAStep = 1_000
 
-    package let insertionOfTask = TaskRow.insertion(after: Self.lastFetch)
+    package let insertionOfTask = TaskRow.insertion(after: Self.fetchAfter("?1", Self.lastFetch))
     package let insertionOfLane = """
         INSERT INTO lane(queue, key, shut) VALUES (?1, ?2, coalesce(
           (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE id = ?2), 0))
@@ -144,4 +144,14 @@ struct SQLiteWords: SchemaWords {
         "\(column) TEXT CHECK (\(column) IS NULL OR json_valid(\(column)))"
     }
     func isArray(_ column: String) -> String { "json_type(\(column)) IS 'array'" }
+    func isTrue(_ text: String) -> String { "coalesce(\(text), 0) = 1" }
+    func isSource(_ value: String) -> String { isKey("source", value) }
+    func isKey(_ column: String, _ value: String) -> String { "\(column) = \(value)" }
+    func begins(_ column: String, _ value: String) -> String {
+        "\(column) >= \(value) AND \(column) < \(value) || char(1114111)"
+    }
+    func sourceBegins(_ value: String) -> String { begins("source", value) }
+    let sourceOfJob = SQLiteDialect().source
+    let item = (list: "json_each(accepted.thumbnails) AS item", id: "item.value ->> 'id'")
+    func lockingForgotten(_ names: String) -> [String] { [] }
 }

@@ -15,7 +15,10 @@ extension SQLiteStore {
     @discardableResult
     package func acceptPage() async throws(StoreError) -> Bool {
         let page = try await arrivals()
-        guard page.last > 0 else { return false }
+        guard page.last > 0 else {
+            try await endForgottenJobs()
+            return false
+        }
         let acceptances = acceptances
         let refused = try await commit { db in
             try acceptances.measuring(page.rows.count) { try Self.accept(page, db) }
@@ -57,6 +60,7 @@ extension SQLiteStore {
         }
         try db.flush()
         try noteAccepted(through: page.last, db)
+        if let first = page.rows.first, try db.isForgetting() { try db.endForgottenJobs(acceptedFrom: first.id) }
         return refusals
     }
 

@@ -19,7 +19,7 @@ extension SQLiteStore {
         var (isIdle, pages) = (false, 0)
         while true {
             let (hasArrivals, mayClaim) = try await read { db in
-                (try db.hasArrivals(), try Self.mayClaim(request, db))
+                (try db.hasArrivals() || db.isForgetting(), try Self.mayClaim(request, db))
             }
             guard hasArrivals || mayClaim else {
                 claimTurn.note(found: false)
@@ -72,6 +72,10 @@ extension SQLiteStore {
     ) throws -> [ClaimedJob] {
         // The worker may not have seen the stop request yet, but its issuer has been told that nothing more is claimed.
         guard try db.stopRequest(for: request.worker) == nil else { return [] }
+        if try db.isForgetting() {
+            while try db.endForgottenJobs() {}
+            try db.flush()
+        }
         try promoteDueJobs(db)
         try db.openRates()
         if request.kind == .poison { return try claimPoisonJobs(request, &lost, db) }

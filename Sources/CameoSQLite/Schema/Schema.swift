@@ -157,8 +157,33 @@ extension Schema {
           FROM thumbnail;
         \(SQLiteWords().factViews(time: time))
         \(SQLiteWords().libraryTables)
-        \(SQLiteWords().libraryContent("json_each(accepted.thumbnails) AS item", "item.value ->> 'id'"))
+        \(SQLiteWords().libraryContent)
+        \(SQLiteWords().forgetTables)
+        CREATE TRIGGER forget_is_checked BEFORE INSERT ON forget WHEN NOT (
+          CASE WHEN json_valid(NEW.selector) THEN json_type(NEW.selector) IS 'object' ELSE 0 END
+          AND (SELECT count(*) FILTER (WHERE key <> 'evenShared') = 1 AND count(*) FILTER (WHERE NOT CASE
+              WHEN key IN ('uri', 'source', 'prefix', 'label', 'batch') THEN type = 'text' AND value <> ''
+              WHEN key = 'job' THEN type = 'integer' WHEN key = 'evenShared' THEN type IN ('true', 'false') ELSE 0 END) = 0
+            FROM json_each(CASE WHEN json_valid(NEW.selector) THEN NEW.selector ELSE '{}' END)))
+        BEGIN
+          SELECT RAISE(ABORT, '\(SQLiteWords().neededSelector)');
+        END;
+        -- An import brings the number with the row.
+        CREATE TRIGGER forget_is_done AFTER INSERT ON forget WHEN NEW.seen IS NULL BEGIN
+          UPDATE sequence SET value = value + 1 WHERE name = 'source_seen';
+          UPDATE forget SET seen = (SELECT value FROM sequence WHERE name = 'source_seen'),
+              last_job = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'job'), 0)
+            WHERE id = NEW.id;
+          \(forgetting)
+        END;
+        CREATE TRIGGER forget_goes_on AFTER UPDATE OF looked ON forget BEGIN
+          \(forgetting)
+        END;
+        CREATE TRIGGER source_is_forgotten BEFORE INSERT ON source WHEN \(SQLiteWords().isForgottenSource) BEGIN
+          SELECT RAISE(IGNORE);
+        END;
         """
+    private static let forgetting = SQLiteWords().forgetting().map { "\($0);" }.joined(separator: "\n")
 
     private static let videoFacts =
         "iif(thumbnail.source_video IS NULL, '{}', json_object('video', json(thumbnail.source_video)))"

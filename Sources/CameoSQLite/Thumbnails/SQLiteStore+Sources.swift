@@ -47,6 +47,7 @@ extension SQLiteStore {
 
     package func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
         let forgotten = try await commit { db in try db.forgetSource(uri, extent) }
+        try await endForgottenJobs()
         try await files.perform { directory in
             for name in BlobFiles.partials(in: directory) where name.hasPrefix(StoreDirectory.partialName(of: uri)) {
                 unlink("\(directory.unfinishedBlobs)/\(name)")

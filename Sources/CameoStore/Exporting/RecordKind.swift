@@ -31,6 +31,8 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
     case ingredient
     case jobHook = "job_hook"
     case delivery
+    case forget
+    case forgotten
     /// Its bytes are beside its values.
     case blob
     case thumbnail
@@ -137,6 +139,8 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
         case .sourceFailure: "uri text, scope text, failure json, since, until, source_seen, peers json"
         case .orphan: "digest text, since"
         case .promise: "job_id, thumbnail text, code text, until"
+        case .forget: "id, selector json, at, seen, last_job, thumbnails, bytes, looked, done_at"
+        case .forgotten: "name text, seen"
         case .label: "id, kind, name text"
         case .thumbnailLabel: "thumbnail text, label"
         case .epoch: "name text, since"

@@ -79,6 +79,14 @@ package protocol OperatorStore: AnyStore {
     func retryDeliveries(_ choice: DeliveryChoice) async throws(StoreError) -> Int
     /// Removes everything cached for a source, for all credentials, and its remembered failures.
     func forgetSource(_ uri: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource
+    /// Removes thumbnails with what only they were made from. Every look-up that begins after this finds nothing, even if a job
+    /// was making them; jobs that were to make one of them are cancelled. `atOnce` removes bytes too that nothing names any
+    /// more, if they are older than a minute.
+    func forget(_ selector: ForgetSelector, atOnce: Bool) async throws(StoreError) -> ForgetReceipt
+    /// Removes bytes that nothing names any more, and of those that were forgotten all that are older than a minute.
+    ///
+    /// - Throws: ``StoreError/unremoved(blobs:reason:)``
+    func removeForgottenBytes() async throws(StoreError)
     /// Removes thumbnails, whose URIs resolve to nothing until they are made again. Those that an unfinished job needs
     /// are kept. Returns the number of those removed.
     func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int

@@ -40,6 +40,8 @@ package protocol ReaderStore: AnyStore {
     func thumbnail(_ id: ThumbnailID) async throws(StoreError) -> Thumbnail
     /// The job that will make a thumbnail or, if none will, the last that was to; nil if none was in the last week.
     func promise(of id: ThumbnailID) async throws(StoreError) -> Promise?
+    /// Whether a name refers to nothing because that was forgotten, in the last month.
+    func wasForgotten(_ uri: CameoURI) async throws(StoreError) -> Bool
     /// What is known of those of these thumbnails that exist, in their order.
     func facts(of ids: [ThumbnailID]) async throws(StoreError) -> [ThumbnailFacts]
     /// The thumbnails that match a filter, after a cursor that the page before gave (``ThumbnailPage``).

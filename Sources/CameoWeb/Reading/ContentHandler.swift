@@ -16,11 +16,21 @@ extension WebExchange {
         case .placeholder: return try await placeholder(name)
         case .blob:
             guard name.hasPrefix("sha256-"), let digest = BlobDigest(hex: name.dropFirst(7)) else { throw Self.nothing }
-            return try await serve(try await site.store.content(of: .blob(digest)))
+            do {
+                return try await serve(try await site.store.content(of: .blob(digest)))
+            } catch StoreError.notFound {
+                throw try await missing(.blob(digest))
+            }
         default:
             try admit(.read)
             return try await serve(try await site.store.content(of: .source(name)))
         }
+    }
+
+    /// Why there is nothing at a name.
+    private func missing(_ uri: CameoURI) async throws(StoreError) -> Problem {
+        guard try await site.store.wasForgotten(uri) else { return Problem(StoreError.notFound(uri: uri.text)) }
+        return PendingThumbnail.forgotten
     }
 
     private static let nothing = Problem(
@@ -55,7 +65,7 @@ extension WebExchange {
     private func facts(_ name: Substring) async throws -> Response {
         guard let id = ThumbnailID(name) else { throw Self.nothing }
         guard let facts = try await site.store.facts(of: [id]).first else {
-            throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
+            throw try await missing(.thumbnail(id))
         }
         guard !site.configuration.tokens.allow(.read, to: request) else { return try Response(message: facts) }
         let thumbnail = facts.thumbnail
@@ -289,6 +299,11 @@ extension WebExchange {
     /// How long before the end of its URL a redirect is forgotten: what following it may take.
     private static let margin = Duration.seconds(60)
 
+    /// How long a URL is valid.
+    static func lifetime(of configuration: WebConfiguration) -> Duration {
+        max(usualLifetime, (configuration.thumbnailAge + margin) * 2)
+    }
+
     /// A redirect to the content's bytes; nil if they are to be served from here: small ones, which are in the store itself,
     /// and all if URLs would end too soon, because the store's credentials do.
     func redirect(to content: StoredContent) async throws(StoreError) -> Response? {
@@ -300,7 +315,7 @@ extension WebExchange {
         let terms = TemporaryURLTerms(
             method: request.method == .head ? .head : .get,
             mediaType: type,
-            lifetime: max(Self.usualLifetime, (site.configuration.thumbnailAge + Self.margin) * 2),
+            lifetime: Self.lifetime(of: site.configuration),
             endpoint: redirects.endpoint
         )
         guard let url = try await site.store.temporaryURL(of: content.digest, on: terms), url.remaining > Self.margin

@@ -78,7 +78,13 @@ struct WebExchange {
 
     func answer(_ route: Route) async throws -> Response {
         if let response = try site.configuration.allowedOrigins?.preflight(request) { return response }
-        if ![.access, .jobs, .queues, .unknown].contains(route) { try check(allows: .get, .head) }
+        let isFacts = route == .thumbnail && target.firstSegment.rest?.hasSuffix(".json") == true
+        if [.thumbnail, .source].contains(route), !isFacts {
+            try check(allows: .get, .head, .delete)
+            if request.method == .delete { return try await forget(named: route) }
+        } else if ![.access, .jobs, .queues, .forget, .unknown].contains(route) {
+            try check(allows: .get, .head)
+        }
         switch route {
         case .thumbnail, .blob, .source, .placeholder: return try await content(route)
         case .health: return try await health()
@@ -96,6 +102,7 @@ struct WebExchange {
         case .events: return try await events()
         case .batches: return try await batches()
         case .queues: return try await queues()
+        case .forget: return try await forget()
         case .failures: return try await failures()
         case .make: return try await make()
         case .imgproxy: return try await imgproxy()
@@ -123,8 +130,8 @@ struct WebExchange {
 package enum Route: String, CaseIterable, Sendable {
     case thumbnail = "thumb"
     case thumbnails = "thumbs"
-    case blob, source, placeholder, health, status, history, metrics, jobs, failures, events, batches, queues, make,
-        access
+    case blob, source, placeholder, health, status, history, metrics, jobs, failures, events, batches, queues, forget,
+        make, access
     case openAPI = "openapi.json"
     case page
     /// Begins with a signature.
