@@ -443,7 +443,9 @@ struct JobTests {
                 ThumbnailRequest(
                     source: "https://example.com/\(index)",
                     renditions: [Rendition(width: 64)],
-                    queue: index < 3 ? "a" : "b"
+                    queue: index < 3 ? "a" : "b",
+                    concurrencyKey: index == 1 ? "tenant" : nil,
+                    labels: index < 2 ? ["user:42"] : []
                 )
             ])
         }
@@ -456,6 +458,7 @@ struct JobTests {
         for (query, count) in [
             ("queue=a", 3), ("queue=a,b", 0), ("state=available", 5), ("state=running,discarded", 0),
             ("source=https://example.com/1", 1), ("batch=x", 0), ("code=source.timeout", 0),
+            ("label=user:42", 2), ("label=user", 0), ("concurrencyKey=tenant", 1), ("concurrencyKey=x", 0),
         ] {
             guard case .array(let jobs) = try await bench.get("/jobs?\(query)", bearer("viewer")).json["jobs"] else {
                 throw RawAnswer.Malformed(text: query)
