@@ -16,7 +16,9 @@ extension WebExchange {
         case .placeholder: return try await placeholder(name)
         case .blob:
             guard name.hasPrefix("sha256-"), let digest = BlobDigest(hex: name.dropFirst(7)) else { throw Self.nothing }
-            return try await serve(try await site.store.content(of: .blob(digest)))
+            // An operator who looks through everything does not use it.
+            let isUsed = target.query["look"] == nil
+            return try await serve(try await site.store.content(of: .blob(digest), isUsed: isUsed))
         default:
             try admit(.read)
             return try await serve(try await site.store.content(of: .source(name)))
@@ -80,19 +82,32 @@ extension WebExchange {
     /// Lists thumbnails.
     func thumbnails() async throws -> Response {
         try check(allows: .get, .head)
-        try admit(.read, ["source", "digest", "label", "batch", "since", "limit", "cursor"])
+        let names = ["source", "search", "digest", "label", "batch", "since", "beside", "each", "limit", "cursor"]
+        try admit(.read, names)
         var filter = ThumbnailFilter()
         (filter.sourcePrefix, filter.sourceDigest) = (target.query["source"], target.query["digest"])
         (filter.label, filter.batch) = (target.query["label"], target.query["batch"])
         filter.since = try target.query.time("since")
+        filter.sourcePart = target.query["search"].flatMap { $0.isEmpty ? nil : $0 }
+        if let id = target.query["beside"] {
+            filter.sibling = ThumbnailID(id)
+            guard filter.sibling != nil else { throw Problem(.badRequest, "beside=\(id): is no thumbnail's id") }
+        }
+        if let each = target.query["each"] {
+            filter.isOfPictures = each == "source"
+            guard filter.isOfPictures else { throw Problem(.badRequest, "each=\(each): must be source") }
+        }
         let cursor = target.query["cursor"]
         if let digest = filter.sourceDigest, BlobDigest(hex: digest) == nil {
             throw Problem(.badRequest, "digest=\(digest): must have 64 lower-case hexadecimal digits")
         }
-        if let prefix = filter.sourcePrefix, prefix.count > ThumbnailFilter.maximumPrefix {
-            throw Problem(.badRequest, "source: must have at most \(ThumbnailFilter.maximumPrefix) characters")
+        for (name, text) in [("source", filter.sourcePrefix), ("search", filter.sourcePart)] {
+            guard let text, text.count > ThumbnailFilter.maximumPrefix else { continue }
+            throw Problem(.badRequest, "\(name): must have at most \(ThumbnailFilter.maximumPrefix) characters")
         }
-        if let cursor, ThumbnailID(cursor) == nil { throw Problem(.badRequest, "cursor=\(cursor): no page gave it") }
+        if let cursor, filter.isOfPictures ? PictureCursor(cursor) == nil : ThumbnailID(cursor) == nil {
+            throw Problem(.badRequest, "cursor=\(cursor): no page gave it")
+        }
         let limit = Int(try target.query.integer("limit", in: Self.lengths) ?? 50)
         return try Response(
             message: try await site.store.thumbnails(where: filter, after: cursor, limit: limit)
