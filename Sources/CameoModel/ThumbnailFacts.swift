@@ -55,6 +55,8 @@ public struct ThumbnailFilter: Hashable, Sendable {
     public var source: String?
     /// What the source begins with: `https://shop.example/`, at most 500 characters.
     public var sourcePrefix: String?
+    /// What the source contains, as it is or percent-encoded, upper and lower case alike: the name of a file.
+    public var sourcePart: String?
     /// The SHA-256 of the source's bytes, 64 lower-case hexadecimal digits.
     public var sourceDigest: String?
     /// A label of a request that named it.
@@ -64,12 +66,37 @@ public struct ThumbnailFilter: Hashable, Sendable {
     /// The earliest time at which it was last made.
     public var since: Date?
 
+    /// Those of the source of this thumbnail.
+    package var sibling: ThumbnailID?
+    /// Whether only the last used one of each source is listed, the latest first.
+    package var isOfPictures = false
+
     package static let maximumPrefix = 500
 
     /// Creates a filter that matches every thumbnail.
     public init() {}
 
     package var isEmpty: Bool { self == ThumbnailFilter() }
+}
+
+/// Where a list of pictures by last use goes on: after what the last one was when it was listed. It may have been used since.
+package struct PictureCursor: Sendable {
+    package let usedAt, updatedAt: Int64
+    package let id: ThumbnailID
+
+    package init(usedAt: Int64, updatedAt: Int64, id: ThumbnailID) {
+        (self.usedAt, self.updatedAt, self.id) = (usedAt, updatedAt, id)
+    }
+
+    package init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let used = Int64(parts[0]), let updated = Int64(parts[1]),
+            let id = ThumbnailID(parts[2])
+        else { return nil }
+        self.init(usedAt: used, updatedAt: updated, id: id)
+    }
+
+    package var text: String { "\(usedAt)-\(updatedAt)-\(id)" }
 }
 
 /// Some thumbnails, in an order that stays: those of a label, batch or digest by their ids, those of sources by these, and

@@ -45,6 +45,8 @@ package protocol Dialect: Sendable {
     var requestBytes: String { get }
     /// A field of a request; NULL unless it is text.
     func field(_ name: String) -> String
+    /// The condition that a request has a label, which is a parameter.
+    func hasLabel(_ place: String) -> String
     /// A field of a request that is a number; NULL otherwise.
     func number(_ name: String) -> String
     /// The table of the attempts that did not end as their jobs did.

@@ -58,7 +58,7 @@ struct JobSearch: Sendable {
 
     private func tasks(_ queue: Int64?, _ order: Order, _ db: some QueueTransaction) throws -> [Int64] {
         guard asks(for: [.scheduled, .available, .running, .retryable]) else { return [] }
-        var conditions = SearchConditions(filter, after: after, table: "task", db.dialect)
+        var conditions = try SearchConditions(filter, after: after, table: "task", db)
         if let queue { conditions.require("task.queue =", queue) }
         if !filter.codes.isEmpty {
             conditions.require(
@@ -76,7 +76,7 @@ struct JobSearch: Sendable {
 
     private func outcomes(_ queue: Int64?, _ order: Order, _ db: some QueueTransaction) throws -> [Int64] {
         guard asks(for: [.completed, .discarded, .cancelled]) else { return [] }
-        var conditions = SearchConditions(filter, after: after, table: "outcome", db.dialect)
+        var conditions = try SearchConditions(filter, after: after, table: "outcome", db)
         if let queue { conditions.require("outcome.queue =", queue) }
         if !filter.codes.isEmpty {
             conditions.require("code IS NOT NULL AND code IN", anyOf: filter.codes.map(\.rawValue))
@@ -106,7 +106,7 @@ struct JobSearch: Sendable {
     /// Searches unaccepted jobs, of which only the request is known.
     private func arrivals(_ order: Order, _ db: some QueueTransaction) throws -> [Int64] {
         guard asks(for: [.scheduled, .available]), filter.codes.isEmpty, try db.hasArrivals() else { return [] }
-        var conditions = SearchConditions(filter, after: after, table: "job_status", db.dialect)
+        var conditions = try SearchConditions(filter, after: after, table: "job_status", db)
         if let queue = filter.queue { conditions.require("job_status.queue =", queue) }
         return try conditions.ids(from: db.dialect.arrivals, order, db)
     }
@@ -119,7 +119,8 @@ private struct SearchConditions {
     private let table: String
     private let limit: Int
 
-    init(_ filter: JobFilter, after: Int64, table: String, _ dialect: any Dialect) {
+    init(_ filter: JobFilter, after: Int64, table: String, _ db: some QueueTransaction) throws {
+        let dialect = db.dialect
         (self.table, limit) = (table, filter.limit)
         if after > 0 { require("\(table).id >", after) }
         if let before = filter.before { require("\(table).id <", before) }
@@ -137,6 +138,16 @@ private struct SearchConditions {
                   SELECT job_id FROM batch JOIN batch_job ON batch_job.batch = batch.id WHERE name = \(name))
                 """
             terms.append(table == "job_status" ? "(\(inBatch) OR job_status.batch = \(name))" : inBatch)
+        }
+        if let label = filter.label { terms.append(dialect.hasLabel(place(of: label))) }
+        if let key = filter.concurrencyKey {
+            if table == "job_status" {
+                require("\(dialect.field("concurrencyKey")) =", key)
+            } else {
+                // By its number, like a queue, in the index of the jobs that have a key, which ended ones keep.
+                let number = place(of: try db.value("SELECT id FROM key WHERE name = ?1", [key]) ?? Int64(0))
+                terms.append("\(table).id IN (SELECT id FROM accepted WHERE key <> 0 AND key = \(number))")
+            }
         }
         if let prefix = filter.sourcePrefix {
             // Not LIKE, in which `_` and `%` are wildcards, and which ignores case in SQLite.

@@ -162,40 +162,17 @@ extension QueueTransaction {
     /// A page of thumbnails, after the last one of the page before.
     package func thumbnails(where filter: ThumbnailFilter, after last: ThumbnailID?, limit: Int) throws -> [ThumbnailID]
     {
-        var values: [(any SQLBindable)?] = []
-        func place(_ value: some SQLBindable) -> String {
-            values.append(value)
-            return "?\(values.count)"
+        var wanted = try ThumbnailConditions(filter, self)
+        let joined = wanted.labels.indices.map { number in
+            "JOIN thumbnail_label AS label_\(number) ON label_\(number).thumbnail = thumbnail.id"
         }
-        let source = dialect.searchedSource
-        var (conditions, labels) = ([String](), [String]())
-        for (kind, name) in [(LabelKind.request, filter.label), (.batch, filter.batch)] {
-            guard let name else { continue }
-            let table = "label_\(labels.count)"
-            labels.append("JOIN thumbnail_label AS \(table) ON \(table).thumbnail = thumbnail.id")
-            let find = "SELECT id FROM label WHERE kind = \(kind.rawValue) AND name = \(place(name))"
-            conditions.append("\(table).label = (\(find))")
-        }
-        if let digest = filter.sourceDigest { conditions.append("source_digest = \(place(digest))") }
-        if let name = filter.source {
-            let searched = dialect.searched((try? SourceIdentity(of: name))?.text ?? name)
-            let whole = place(searched)
-            let isWhole = "thumbnail.\(dialect.wholeSource) = \(whole)"
-            conditions.append("\(source) = \(dialect.beginning(of: whole)) AND \(isWhole)")
-        }
-        if let prefix = filter.sourcePrefix {
-            let end = prefix + "\u{10FFFF}"
-            conditions.append("\(source) >= \(place(prefix)) AND \(source) < \(place(end))")
-        }
-        if let since = filter.since?.milliseconds {
-            // Whatever was made then was used then, which the index has.
-            let limit = place(since)
-            conditions.append("thumbnail.updated_at >= \(limit) AND used_at >= \(limit)")
-        }
+        wanted.terms += wanted.labels.enumerated().map { "label_\($0).label = \($1)" }
         // Those of one label, picture or source are listed by id, those of some sources by these, and others by their last use.
-        let areOfOne = !labels.isEmpty || filter.sourceDigest != nil || filter.source != nil
+        let areOfOne =
+            !joined.isEmpty || filter.sourceDigest != nil || filter.source != nil || filter.sibling != nil
+        let source = dialect.searchedSource
         let order = areOfOne ? nil : filter.sourcePrefix == nil ? "used_at" : source
-        let key = labels.isEmpty ? "thumbnail.id" : "label_0.thumbnail"
+        let key = joined.isEmpty ? "thumbnail.id" : "label_0.thumbnail"
         let isNewestFirst = order == "used_at"
         if let last {
             if let order {
@@ -206,20 +183,120 @@ extension QueueTransaction {
                 guard let found else {
                     throw StoreError.refused(reason: "the thumbnail of the cursor is gone: begin anew")
                 }
-                let value: String = isNewestFirst ? place(try found["key"] as Int64) : place(try found["key"] as String)
-                conditions.append("(\(order), \(key)) \(isNewestFirst ? "<" : ">") (\(value), \(place(last.text)))")
+                let value: String =
+                    isNewestFirst
+                    ? wanted.place(try found["key"] as Int64) : wanted.place(try found["key"] as String)
+                wanted.terms.append(
+                    "(\(order), \(key)) \(isNewestFirst ? "<" : ">") (\(value), \(wanted.place(last.text)))"
+                )
             } else {
-                conditions.append("\(key) > \(place(last.text))")
+                wanted.terms.append("\(key) > \(wanted.place(last.text))")
             }
         }
         let direction = isNewestFirst ? " DESC" : ""
         let sorted = ([order].compactMap(\.self) + [key]).map { $0 + direction }.list
-        let joined = labels.isEmpty ? "" : labels.joined(separator: " ")
-        let met = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
         let ids: [String] = try column(
-            "SELECT thumbnail.id FROM shown_thumbnail AS thumbnail \(joined) \(met) ORDER BY \(sorted) LIMIT \(place(limit))",
-            values
+            """
+            SELECT thumbnail.id FROM shown_thumbnail AS thumbnail \(joined.joined(separator: " ")) WHERE \(wanted.all)
+            ORDER BY \(sorted) LIMIT \(wanted.place(limit))
+            """,
+            wanted.values
         )
         return ids.compactMap { ThumbnailID($0) }
+    }
+
+    /// A page of pictures: of each source with thumbnails that match the filter the last used one, the latest first.
+    package func pictures(
+        where filter: ThumbnailFilter,
+        after last: PictureCursor?,
+        limit: Int
+    ) throws -> [PictureCursor] {
+        var wanted = try ThumbnailConditions(filter, self)
+        let (source, whole) = (dialect.searchedSource, "thumbnail.\(dialect.wholeSource)")
+        let times = "(thumbnail.used_at, thumbnail.updated_at, thumbnail.id)"
+        var later = wanted
+        // Asked of each row: were it a list, all of it would be gone through for each.
+        later.terms += wanted.labels.map {
+            "EXISTS (SELECT 1 FROM thumbnail_label WHERE thumbnail_label.thumbnail = thumbnail.id AND label = \($0))"
+        }
+        later.terms += [
+            "\(source) = picture.source", "\(whole) = picture.whole",
+            "\(times) > (picture.used_at, picture.updated_at, picture.id)",
+        ]
+        wanted.terms += wanted.labels.map {
+            "thumbnail.id IN (SELECT thumbnail FROM thumbnail_label WHERE label = \($0))"
+        }
+        if let last {
+            let (used, updated) = (wanted.place(last.usedAt), wanted.place(last.updatedAt))
+            wanted.terms.append("\(times) < (\(used), \(updated), \(wanted.place(last.id.text)))")
+        }
+        return try query(
+            """
+            SELECT id, used_at, updated_at FROM (
+              SELECT thumbnail.id AS id, used_at, updated_at, \(source) AS source, \(whole) AS whole
+              FROM shown_thumbnail AS thumbnail WHERE \(wanted.all)) AS picture
+            WHERE NOT EXISTS (SELECT 1 FROM shown_thumbnail AS thumbnail WHERE \(later.all))
+            ORDER BY used_at DESC, updated_at DESC, id DESC LIMIT \(wanted.place(limit))
+            """,
+            wanted.values
+        )
+        .compactMap { row in
+            let (used, updated): (Int64, Int64) = (try row["used_at"], try row["updated_at"])
+            return ThumbnailID(try row["id"] as String).map { PictureCursor(usedAt: used, updatedAt: updated, id: $0) }
+        }
+    }
+}
+
+/// A filter of thumbnails as SQL conditions on `shown_thumbnail AS thumbnail`, and the places of their labels.
+private struct ThumbnailConditions {
+    var terms: [String] = []
+    var labels: [String] = []
+    private(set) var values: [(any SQLBindable)?] = []
+
+    var all: String { terms.isEmpty ? "true" : terms.joined(separator: " AND ") }
+
+    init(_ filter: ThumbnailFilter, _ db: some QueueTransaction) throws {
+        let (dialect, source) = (db.dialect, db.dialect.searchedSource)
+        for (kind, name) in [(LabelKind.request, filter.label), (.batch, filter.batch)] {
+            guard let name else { continue }
+            // By its number, for whose frequency a planner may have statistics. No label has a number below 0.
+            let find = "SELECT id FROM label WHERE kind = ?1 AND name = ?2"
+            labels.append(place(try db.value(find, [kind.rawValue, name]) ?? Int64(-1)))
+        }
+        if let digest = filter.sourceDigest { terms.append("source_digest = \(place(digest))") }
+        if let name = filter.source {
+            let searched = dialect.searched((try? SourceIdentity(of: name))?.text ?? name)
+            let whole = place(searched)
+            let isWhole = "thumbnail.\(dialect.wholeSource) = \(whole)"
+            terms.append("\(source) = \(dialect.beginning(of: whole)) AND \(isWhole)")
+        }
+        if let sibling = filter.sibling?.text {
+            let id = place(sibling)
+            terms += [source, "thumbnail.\(dialect.wholeSource)"].map { column in
+                "\(column) = (SELECT \(column) FROM shown_thumbnail AS thumbnail WHERE thumbnail.id = \(id))"
+            }
+        }
+        if let prefix = filter.sourcePrefix {
+            let end = prefix + "\u{10FFFF}"
+            terms.append("\(source) >= \(place(prefix)) AND \(source) < \(place(end))")
+        }
+        if let part = filter.sourcePart {
+            // Not LIKE, in which `_` and `%` are wildcards.
+            let encoded = PercentEncoding.encoded(part.utf8, keeping: Array(":/?#[]@!$&'()*+,;=%".utf8))
+            let parts = Set([part, encoded]).sorted().map { part in
+                "lower(thumbnail.shown_source) <> replace(lower(thumbnail.shown_source), lower(\(place(part))), '')"
+            }
+            terms.append("(\(parts.joined(separator: " OR ")))")
+        }
+        if let since = filter.since?.milliseconds {
+            // Whatever was made then was used then, which the index has.
+            let limit = place(since)
+            terms.append("thumbnail.updated_at >= \(limit) AND used_at >= \(limit)")
+        }
+    }
+
+    mutating func place(_ value: some SQLBindable) -> String {
+        values.append(value)
+        return "?\(values.count)"
     }
 }

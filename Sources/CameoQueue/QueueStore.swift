@@ -194,7 +194,17 @@ extension QueueStore {
             )
         }
         let last = cursor.flatMap { ThumbnailID($0) }
-        if cursor != nil, last == nil { throw .refused(reason: "the cursor is none that a page gave") }
+        let lastPicture = cursor.flatMap { PictureCursor($0) }
+        if cursor != nil, filter.isOfPictures ? lastPicture == nil : last == nil {
+            throw .refused(reason: "the cursor is none that a page gave")
+        }
+        if filter.isOfPictures {
+            return try await read { db in
+                let pictures = try db.pictures(where: filter, after: lastPicture, limit: limit)
+                let next = pictures.count < limit ? nil : pictures.last?.text
+                return ThumbnailPage(thumbnails: try db.facts(of: pictures.map(\.id)), next: next)
+            }
+        }
         return try await read { db in
             let ids = try db.thumbnails(where: filter, after: last, limit: limit)
             let next = ids.count < limit ? nil : ids.last?.text

@@ -22,6 +22,12 @@ package struct JobSelection: ParsableArguments {
     @Option(help: "Only jobs in this batch.".taking("label"))
     var batch: String?
 
+    @Option(help: "Only jobs whose request has this label.".taking("label"))
+    var label: String?
+
+    @Option(help: "Only jobs with this concurrency key.".taking("key"))
+    var concurrencyKey: String?
+
     @Option(help: "Only jobs whose source starts with this: https://shop.example/.".taking("prefix"))
     var source: String?
 
@@ -32,7 +38,7 @@ package struct JobSelection: ParsableArguments {
         if let batch { _ = try await store.batch(batch) }
     }
 
-    package var isEmpty: Bool { state.isEmpty && code.isEmpty && queue == nil && batch == nil && source == nil }
+    package var isEmpty: Bool { (try? filter()) == JobFilter() }
 
     package func validate() throws {
         _ = try filter()
@@ -45,6 +51,7 @@ package struct JobSelection: ParsableArguments {
         filter.states = try words(state, "--state")
         filter.codes = try words(code, "--code")
         (filter.queue, filter.batch, filter.sourcePrefix) = (queue, batch, source)
+        (filter.label, filter.concurrencyKey) = (label, concurrencyKey)
         return filter
     }
 

@@ -31,9 +31,8 @@ struct ChosenJobs: ParsableArguments {
 
     func validate() throws {
         guard id.isEmpty != selection.isEmpty else {
-            throw ValidationError(
-                "name jobs by their ids, or select them by --state, --code, --queue, --batch or --source"
-            )
+            let options = "--state, --code, --queue, --batch, --label, --concurrency-key or --source"
+            throw ValidationError("name jobs by their ids, or select them by \(options)")
         }
         guard id.isEmpty || (limit == nil && !dryRun) else {
             throw ValidationError("--limit and --dry-run need a selection, not ids")

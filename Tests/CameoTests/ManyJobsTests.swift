@@ -30,6 +30,7 @@ struct ManyJobsTests {
         _ = try await client.enqueue(requests.removeFirst())
         try await bench.discard(try await bench.begin(worker))
         (requests[0].batch, requests[1].batch, requests[2].queue) = ("holiday", "holiday", "web")
+        (requests[0].labels, requests[1].concurrencyKey) = (["user:42"], "tenant")
         _ = try await client.enqueue(requests)
     }
 
@@ -51,6 +52,8 @@ struct ManyJobsTests {
             (Self.filter { $0.codes = [.sourceTimeout] }, []), (Self.filter { $0.queue = "web" }, [4]),
             (Self.filter { $0.batch = "holiday" }, [3, 2]), (Self.filter { $0.sourcePrefix = "file:///x/" }, [4, 1]),
             (Self.filter { ($0.states, $0.sourcePrefix) = ([.available], "file:///x/") }, [4]),
+            (Self.filter { $0.label = "user:42" }, [2]), (Self.filter { $0.label = "user" }, []),
+            (Self.filter { $0.concurrencyKey = "tenant" }, [3]), (Self.filter { $0.concurrencyKey = "" }, []),
             (JobFilter(), [4, 3, 2, 1]),
         ] as [(JobFilter, [Int64])]
     )

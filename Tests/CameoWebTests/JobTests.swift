@@ -324,7 +324,8 @@ struct JobTests {
             ThumbnailRequest(source: "https://example.com/\(name)", renditions: [Rendition(width: 64)], batch: "ä b")
         }
         requests[2].metadata["name"] = "C:\\käse.jpg"
-        _ = try await bench.store.enqueue(requests)
+        let ids = try await bench.store.enqueue(requests).map { $0.thumbnails[0].uri.text.suffix(32) }
+        #expect(try await bench.get("/batches/%C3%A4%20b?as=zip", bearer("viewer")).status == 404)
         let worker = try await bench.register()
         try await bench.work(worker, with: picture)
         _ = try await bench.store.enqueue([
@@ -338,9 +339,11 @@ struct JobTests {
             answer["Content-Disposition"]
                 == "attachment; filename=\"_ b.zip\"; filename*=UTF-8''%C3%A4%20b.zip"
         )
-        let names = try await Self.files(in: answer.body)
-        let expected = ["C__käse.jpg-3.64x.webp", ".._c.png-2.64x.webp", "a b.png-1.64x.webp"]
-        #expect(names == expected.map { "\($0) \(picture.count)" })
+        func named(_ names: [String]) -> [String] {
+            zip(names, ids).sorted { $0.1 < $1.1 }.map { "\($0)-\($1.prefix(8)).64x.webp" }
+        }
+        let expected = named(["a b.png", ".._c.png", "C__käse.jpg"])
+        #expect(try await Self.files(in: answer.body) == expected.map { "\($0) \(picture.count)" })
         // And unpacked, whose owner can read them.
         let folder = try TemporaryFolder()
         let path = try folder.write(answer.body, to: "batch.zip")
@@ -355,9 +358,20 @@ struct JobTests {
             let rights = try FileManager.default.attributesOfItem(atPath: folder.path("files/\(name)"))
             #expect((rights[.posixPermissions] as? Int).map { $0 & 0o400 } == 0o400)
         }
-        #expect(try await bench.get("/batches/none?as=zip", bearer("viewer")).status == 404)
+        let none = try await bench.get("/batches/none?as=zip", bearer("viewer"))
+        #expect(try (none.status, none.json["detail"]) == (404, "there is no thumbnail of a batch none"))
         #expect(try await bench.get("/batches/%C3%A4%20b?as=tar", bearer("viewer")).status == 400)
         #expect(try await bench.get(target).status == 401)
+
+        for id in 1...4 { _ = try? await bench.store.cancel(Int64(id)) }
+        var retention = Retention.forever
+        (retention.completed, retention.cancelled) = (.zero, .zero)
+        let turn = try #require(try await bench.store.maintenanceTurn())
+        #expect(try await bench.store.prune(retention, in: turn).jobs == 4)
+        #expect(try await bench.get("/batches/%C3%A4%20b", bearer("viewer")).status == 404)
+        let later = try await bench.exchange(Data("GET \(target) HTTP/1.0\r\n\(line)\r\n\r\n".utf8))
+        let remaining = named(["a b.png", ".._c.png", "c.png"])
+        #expect(try await Self.files(in: later.body) == remaining.map { "\($0) \(picture.count)" })
     }
 
     /// More files than 16 bits can count, and one that begins with a hole of 5 GiB.
@@ -443,7 +457,9 @@ struct JobTests {
                 ThumbnailRequest(
                     source: "https://example.com/\(index)",
                     renditions: [Rendition(width: 64)],
-                    queue: index < 3 ? "a" : "b"
+                    queue: index < 3 ? "a" : "b",
+                    concurrencyKey: index == 1 ? "tenant" : nil,
+                    labels: index < 2 ? ["user:42"] : []
                 )
             ])
         }
@@ -456,6 +472,7 @@ struct JobTests {
         for (query, count) in [
             ("queue=a", 3), ("queue=a,b", 0), ("state=available", 5), ("state=running,discarded", 0),
             ("source=https://example.com/1", 1), ("batch=x", 0), ("code=source.timeout", 0),
+            ("label=user:42", 2), ("label=user", 0), ("concurrencyKey=tenant", 1), ("concurrencyKey=x", 0),
         ] {
             guard case .array(let jobs) = try await bench.get("/jobs?\(query)", bearer("viewer")).json["jobs"] else {
                 throw RawAnswer.Malformed(text: query)

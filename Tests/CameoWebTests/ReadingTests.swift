@@ -259,6 +259,17 @@ struct ReadingTests {
         #expect(metrics["cameo_web_memory_bytes"] ?? 0 > Double(picture.count))
     }
 
+    @Test(arguments: [("?look", 1), ("", 0)])
+    func aLookAtABlobIsNoUse(query: String, prunable: Int) async throws {
+        let id = try await bench.makeThumbnail(picture)
+        try await bench.sql("UPDATE thumbnail SET updated_at = 1, read_at = 1; UPDATE epoch SET since = 1;")
+        #expect(try await bench.get("/blob/\(BlobDigest(of: picture))\(query)").body == picture)
+        await bench.store.finish()
+        var retention = Retention.forever
+        retention.thumbnails = .seconds(86_400)
+        #expect(try await bench.store.prunable(retention).thumbnails == prunable, "\(id)")
+    }
+
     @Test func whatIsForgottenOrRemovedIsNotServedFromMemory() async throws {
         let id = try await bench.makeThumbnail(picture)
         try await bench.keep("https://example.com/a", picture, freshFor: 600)
@@ -398,9 +409,17 @@ struct ReadingTests {
         let reader = WebBench.bearer("viewer")
         #expect(try await bench.get("/thumb/\(id).json", reader).json["sourceDigest"] != .null)
         #expect(try await bench.get("/thumbs", reader).json["thumbnails"] != .array([]))
-        #expect(try await bench.get("/thumbs?label=none", reader).json["thumbnails"] == .array([]))
+        for (query, isFound) in [
+            ("label=none", false), ("each=source", true), ("each=source&search=no%20such", false),
+            ("beside=\(id)", true), ("each=source&search=example&cursor=9999999999999-0-\(id)", true),
+            ("each=source&cursor=0-0-\(id)", false),
+        ] {
+            let page = try await bench.get("/thumbs?\(query)", reader)
+            #expect(page.status == 200 && page.text.contains("cameo://thumb/\(id)") == isFound, "\(query)")
+        }
         for query in [
             "limit=0", "cursor=x", "digest=0", "since=then", "source=\(String(repeating: "x", count: 501))", "no=1",
+            "search=\(String(repeating: "x", count: 501))", "each=job", "beside=7", "each=source&cursor=\(id)",
         ] {
             #expect(try await bench.get("/thumbs?\(query)", reader).status == 400, "\(query)")
         }

@@ -316,22 +316,52 @@ def shows_pictures(page):
     page.wait("$('picture-list').children.length === 60")
     page.script("scrollTo(0, document.documentElement.scrollHeight)")
     page.wait(f"$('picture-list').children.length === {BULK + 4}")
-    ids = page.script("[...$('picture-list').children].map((one) => Number(one.dataset.key))")
-    expect(ids, sorted(ids, reverse=True), "order")
-    page.script("$('picture-size').value = '200x200-cover'")
-    page.script("$('picture-size').dispatchEvent(new Event('change', { bubbles: true }))")
-    page.wait("location.hash === '#pictures?size=200x200-cover' && $('picture-list').children.length === 4")
+    sources = page.script("[...$('picture-list').children].map((one) => one.dataset.key)")
+    # Looking at them is no use of them, so that they stay in the order in which they were made.
+    known = page.script(
+        "fetch('thumbs?each=source&limit=200').then((answer) => answer.json())"
+        ".then(({ thumbnails }) => thumbnails.map(({ source, updatedAt }) => [source, updatedAt]))"
+    )
+    expect(sources, [source for source, _ in sorted(known, key=lambda one: one[1], reverse=True)], "order")
+    page.script("$('picture-search').value = 'Cloud 2'")
+    page.script("$('picture-search').dispatchEvent(new Event('change', { bubbles: true }))")
+    page.wait("location.hash === '#pictures?search=Cloud+2' && $('picture-list').children.length === 1")
+    go(page, "pictures?label=none")
+    page.wait("!$('no-picture-list').hidden && $('no-picture-list').textContent === 'No picture matches.'")
+
+
+def shows_pictures_without_jobs(page, scene):
+    sizes = ("--size", "50x50", "--size", "90x90")
+    scene.enqueue("--label", "user:42", "--batch", "kept", *sizes, scene.pictures / "cloud 1.jpg")
+    go(page, "pictures?label=user:42")
+    page.wait("$('picture-list').children.length === 1")
+    page.wait("fetch('batches/kept').then((answer) => answer.json()).then((batch) => batch.finished === 1)")
+    scene.admin("prune", "--keep", "completed=0s,cancelled=0s,discarded=0s")
+    page.wait("fetch('jobs?limit=1').then((answer) => answer.json()).then(({ jobs }) => jobs.length === 0)")
+    load(page, scene.url + "#pictures?label=user:42")
+    page.wait("$('picture-list').children.length === 1 && $('pictures-count').textContent === '1 picture'")
+    page.script("document.querySelector('#picture-list a').click()")
+    page.wait(f"{shown('lightbox-view')} === 1 && document.querySelectorAll('.renditions li').length === 6")
+    expect(page.script("/ job /.test($('lightbox-body').textContent)"), False, "a link to a job that is gone")
+    page.wait("[...document.querySelectorAll('#lightbox-body a')].some((one) => one.textContent === 'user:42')")
+    page.press("Escape", 27)
+    go(page, "batch/kept")
+    page.wait("$('batch-pictures').children.length === 1 && /jobs.*were removed/.test($('batch-facts').textContent)")
+    href = page.script("document.querySelector('#batch-facts a[download]').getAttribute('href')")
+    expect(page.script(f"fetch('{href}').then((answer) => answer.text()).then((text) => text.slice(0, 2))"), "PK", href)
 
 
 def shows_a_picture_large(page):
     go(page, "pictures?batch=album")
     page.wait("$('picture-list').children.length === 4")
+    names = page.script("[...document.querySelectorAll('#picture-list a')].map((one) => one.textContent)")
+    expect(sorted(names), [f"cloud {index}.jpg" for index in range(4)], "names")
     page.script("document.querySelector('#picture-list a').focus()")
     page.press("Enter", 13)
-    page.wait("$('lightbox').open && $('lightbox-title').textContent === 'cloud 3.jpg'")
+    page.wait(f"$('lightbox').open && $('lightbox-title').textContent === '{names[0]}'")
     page.wait(f"{shown('lightbox-view')} === 1")
     page.wait("/200.×.200.webp, .* of the original/.test(document.querySelector('.renditions').textContent)")
-    for key, name in (("Right", "cloud 2.jpg"), ("Right", "cloud 1.jpg"), ("Left", "cloud 2.jpg")):
+    for key, name in (("Right", names[1]), ("Right", names[2]), ("Left", names[1])):
         page.press(f"Arrow{key}", {"Left": 37, "Right": 39}[key])
         page.wait(f"$('lightbox-title').textContent === '{name}'")
     copied = page.script("[...document.querySelectorAll('.copying button')].map((one) => one.title)")
@@ -350,7 +380,7 @@ def shows_a_picture_large(page):
     page.press("Escape", 27)
     page.wait("!$('lightbox').open && location.hash === '#pictures?batch=album'")
     page.script("history.forward()")
-    page.wait("$('lightbox').open && $('lightbox-title').textContent === 'cloud 2.jpg'")
+    page.wait(f"$('lightbox').open && $('lightbox-title').textContent === '{names[1]}'")
     page.script("history.back()")
     page.wait("!$('lightbox').open")
 
@@ -452,6 +482,9 @@ def makes_thumbnails_of_uploads(page, scene):
     )
     expect(widths, "70,90", "widths")
     # The job keeps the file's name.
+    page.wait("$('picture-list').textContent.includes('pasted.jpg')")
+    go(page, "overview")
+    page.wait("$('recent').textContent.includes('pasted.jpg')")
     go(page, "jobs?batch=dashboard")
     for name in ("chosen.jpg", "pasted.jpg", HOSTILE):
         page.wait(f"$('job-list').textContent.includes({json.dumps(name)})")
@@ -782,6 +815,7 @@ def check(scene, browser, axe, screenshots):
     look(checks, page, axe, screenshots, [*views, ("story", story), ("lightbox", lightbox)])
     page.script("$('lightbox').close()")
     checks.run("no console error, no request to another origin", was_quiet, page, scene)
+    checks.run("pictures whose jobs were removed", shows_pictures_without_jobs, page, scene)
     checks.run("polls where events do not pass", polls_without_events, browser, scene)
     checks.run("shows the last hour, and goes on live", shows_the_last_hour, browser, scene, screenshots)
     name = "the tile of a storyboard under the pointer is of the right moment"

@@ -83,7 +83,7 @@ extension ConformanceCase {
     ]
 
     static let bulkVaried: [ConformanceCase] =
-        [("queue", 1), ("batch", 2), ("source", 3), ("before", 4), ("all", 7)]
+        [("queue", 1), ("batch", 2), ("label", 2), ("key", 3), ("source", 3), ("before", 4), ("all", 8)]
         .map { filtersMatchWhatTheyName($0, $1) }
 
     /// Discards this many jobs, each with a failure code.
@@ -109,16 +109,28 @@ extension ConformanceCase {
     private static func filtersMatchWhatTheyName(_ name: String, _ count: Int) -> ConformanceCase {
         ConformanceCase("filters match what they name: \(name), \(count)") { fixture in
             try await fixture.register()
-            try await discard(1, .sourceTimeout, in: fixture) { $0.queue = "imports" }
-            try await discard(2, .sourceTimeout, in: fixture) { $0.batch = "holiday" }
+            try await discard(1, .sourceTimeout, in: fixture) {
+                ($0.queue, $0.concurrencyKey) = ("imports", "tenant")
+            }
+            try await discard(2, .sourceTimeout, in: fixture) {
+                ($0.batch, $0.labels) = ("holiday", ["album:7", "user:42"])
+            }
             try await discard(3, .sourceTimeout, in: fixture) {
                 $0.source = "https://shop.example/%_/\($0.source.suffix(5))"
+                $0.labels = ["user:4", "User:42"]
             }
-            try await discard(1, .sourceTimeout, in: fixture) { $0.source = "https://shop.example/%X/1.jpg" }
-            let filter = filter { filter in
+            for name in ["1", "2"] {
+                try await discard(1, .sourceTimeout, in: fixture) {
+                    ($0.source, $0.concurrencyKey) = ("https://shop.example/%X/\(name).jpg", "tenant")
+                }
+            }
+            try await fixture.enqueue(1) { ($0.concurrencyKey, $0.labels) = ("tenant", ["user:42"]) }
+            var filter = filter { filter in
                 switch name {
                 case "queue": filter.queue = "imports"
                 case "batch": filter.batch = "holiday"
+                case "label": filter.label = "user:42"
+                case "key": filter.concurrencyKey = "tenant"
                 case "source": filter.sourcePrefix = "https://shop.example/%_/"
                 case "before": filter.before = 5
                 default: break
@@ -127,7 +139,10 @@ extension ConformanceCase {
             #expect(try await fixture.store.count(filter) == count)
             #expect(try await fixture.store.jobs(filter).count == count)
             #expect(try await fixture.store.change(filter, by: .retry).changed == count)
-            #expect(try await fixture.store.status().count(.available) == count)
+            #expect(try await fixture.store.status().count(.available) == count + 1)
+            filter.states = []
+            let unfinished = ["label", "key", "all"].contains(name) ? 1 : 0
+            #expect(try await fixture.store.count(filter) == count + unfinished)
         }
     }
 }

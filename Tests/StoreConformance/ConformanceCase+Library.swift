@@ -126,10 +126,91 @@ extension ConformanceCase {
                 try await fixture.store.thumbnails(where: ThumbnailFilter(), after: "nonsense", limit: 1)
             }
         },
+        ConformanceCase("pictures are listed once each, the last used first, also while they are used") { fixture in
+            try await fixture.register()
+            for name in ["0", "1", "2", "3", "Ein%20Bild_4"] {
+                fixture.clock.advance(seconds: 1)
+                try await fixture.make(["https://user:secret@shop.example/\(name).jpg"])
+            }
+            func use(_ number: Int) async throws {
+                let id = try Fixture.request("https://user:secret@shop.example/\(number).jpg") {
+                    $0.renditions = Fixture.gallery
+                }
+                .thumbnailIDs()[0]
+                fixture.store.noteReading(of: .thumbnail(id))
+                try await fixture.engine.recordReadings(of: fixture.store)
+                fixture.clock.advance(seconds: 1)
+            }
+            fixture.clock.advance(seconds: Fixture.day)
+            #expect(try await fixture.pictures(pages: 2) == ["Ein%20Bild_4", "3", "2", "1", "0"])
+            // The last of the page before is used, and one that was still to come.
+            let rest = try await fixture.pictures(pages: 2) { _ in
+            } after: { last in
+                if last == "3" { for number in [3, 1] { try await use(number) } }
+            }
+            #expect(rest == ["Ein%20Bild_4", "3", "2", "0"])
+            var retention = Retention.forever
+            retention.completed = .seconds(1)
+            #expect(try await fixture.prune(retention).completed == 5)
+            #expect(try await fixture.pictures(pages: 60) == ["1", "3", "Ein%20Bild_4", "2", "0"])
+
+            for (part, found) in [
+                ("SHOP.example/3", ["3"]), ("ein bild_", ["Ein%20Bild_4"]), ("n%20b", ["Ein%20Bild_4"]), ("d%4", []),
+                ("secret", []), ("_", ["Ein%20Bild_4"]),
+            ] {
+                #expect(try await fixture.pictures { $0.sourcePart = part } == found, "\(part)")
+            }
+        },
+        ConformanceCase("of a picture the last used thumbnail that matches is listed, and the others are beside it") {
+            fixture in
+            try await fixture.register()
+            try await fixture.make(["file:///a.jpg", "file:///b.jpg", "file:///a.jpg2"])
+            let (grid, view) = (Fixture.gallery[0], Fixture.gallery[1])
+            for (rendition, name) in [(grid, "user:42"), (view, "late")] {
+                fixture.clock.advance(seconds: 1)
+                var request = ThumbnailRequest(source: "file:///a.jpg", renditions: [rendition])
+                (request.labels, request.batch, request.refresh) = ([name], "album", .never)
+                _ = try await fixture.store.enqueue([request])
+            }
+            #expect(try await fixture.pictures { $0.batch = "album" } == ["a"])
+            #expect(try await fixture.pictures { ($0.batch, $0.label) = ("album", "user:42") } == ["a"])
+            #expect(try await fixture.pictures { $0.label = "none" } == [])
+            var filter = ThumbnailFilter()
+            (filter.isOfPictures, filter.label) = (true, "user:42")
+            let one = try #require(
+                try await fixture.store.thumbnails(where: filter, after: nil, limit: 9).thumbnails.first
+            )
+            #expect(one.thumbnail.name == "grid")
+            guard case .thumbnail(let id) = one.thumbnail.uri else { return }
+            let beside = try Fixture.request("file:///a.jpg") { $0.renditions = Fixture.gallery }.thumbnailIDs()
+            #expect(try await Set(fixture.thumbnails { $0.sibling = id }) == Set(beside))
+            await #expect(throws: StoreError.self) {
+                try await fixture.store.thumbnails(where: filter, after: id.text, limit: 1)
+            }
+        },
     ]
 }
 
 extension Fixture {
+    /// The names of the sources of the pictures that a filter matches, from pages of this length; `act` is told the last of each.
+    fileprivate func pictures(
+        pages: Int = 50,
+        _ select: (inout ThumbnailFilter) -> Void = { _ in },
+        after act: (String) async throws -> Void = { _ in }
+    ) async throws -> [String] {
+        var filter = ThumbnailFilter()
+        filter.isOfPictures = true
+        select(&filter)
+        var (found, cursor): ([String], String?) = ([], nil)
+        repeat {
+            let page = try await store.thumbnails(where: filter, after: cursor, limit: pages)
+            found += page.thumbnails.map { String($0.source.split(separator: "/").last?.prefix { $0 != "." } ?? "") }
+            if let last = found.last { try await act(last) }
+            cursor = page.next
+        } while cursor != nil
+        return found
+    }
+
     /// The thumbnails that a filter matches, from pages of this length.
     fileprivate func thumbnails(_ select: (inout ThumbnailFilter) -> Void, pages: Int = 50) async throws
         -> [ThumbnailID]

@@ -26,6 +26,13 @@ package struct PostgreSQLDialect: Dialect {
         """
     package let requestBytes = "convert_to(request::text, 'UTF8')"
     package func field(_ name: String) -> String { "field(job.request, '\(name)')" }
+    package func hasLabel(_ place: String) -> String {
+        """
+        CASE WHEN strpos(job.request::text, '\\u0000') > 0 THEN false
+          WHEN json_typeof(job.request -> 'labels') = 'array' THEN \(place)::text = ANY (
+            ARRAY(SELECT json_array_elements_text(job.request -> 'labels'))) ELSE false END
+        """
+    }
     package func number(_ name: String) -> String { "number_field(job.request, '\(name)')" }
     package let earlierAttempts = "earlier_attempt"
     package let stagesOfLatest = """

@@ -28,6 +28,12 @@ package struct SQLiteDialect: Dialect {
     package let source = Self.field("source", "'text'")
     package let requestBytes = "CAST(request AS BLOB)"
     package func field(_ name: String) -> String { Self.field(name, "'text'") }
+    package func hasLabel(_ place: String) -> String {
+        """
+        iif(json_valid(job.request) AND json_type(job.request, '$.labels') = 'array',
+              EXISTS (SELECT 1 FROM json_each(job.request, '$.labels') WHERE value = \(place)), 0)
+        """
+    }
     package func number(_ name: String) -> String { "CAST(\(Self.field(name, "'integer', 'real'")) AS INTEGER)" }
     /// A field of a request; NULL unless it is of a type, as in a request that is no JSON, which a damaged page or a program
     /// without checks can leave.

@@ -61,6 +61,10 @@ public struct JobFilter: Hashable, Sendable {
     public var queue: String?
     /// The batch to match; nil: any or none.
     public var batch: String?
+    /// The label of the request to match; nil: any or none.
+    public var label: String?
+    /// The concurrency key of the request to match; nil: any or none.
+    public var concurrencyKey: String?
     /// The prefix of the source to match, e.g. `https://shop.example/`; nil: any.
     public var sourcePrefix: String?
     /// The earliest time of creation to match; nil: any. Ids are taken to ascend with time.

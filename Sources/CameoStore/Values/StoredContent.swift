@@ -66,17 +66,17 @@ extension ReaderStore {
         }
     }
 
-    /// Looks up what a name refers to, and records a read even if the reader already has the bytes.
+    /// Looks up what a name refers to, and records a read even if the reader already has the bytes; of a blob, if it is used.
     ///
     /// - Throws: ``StoreError/notFound(uri:)``
-    package func content(of uri: CameoURI) async throws(StoreError) -> StoredContent {
+    package func content(of uri: CameoURI, isUsed: Bool = true) async throws(StoreError) -> StoredContent {
         switch uri {
         case .thumbnail(let id):
             guard let content = try await made(id) else { throw .notFound(uri: uri.text) }
             return content
         case .blob(let digest):
             let mediaType = try await mediaType(of: digest)
-            noteReading(of: uri)
+            if isUsed { noteReading(of: uri) }
             return StoredContent(digest: digest, mediaType: mediaType, freshness: .forever)
         case .source(let name):
             let source = try await cachedSource(name)

@@ -8,13 +8,20 @@ internal import NIOCore
 // DESIGN. The archive is written as it is read: of a batch of any size, one thumbnail is in memory, and for each a line of
 // the directory, which comes last. Pictures do not get smaller by compressing, so they are stored as they are.
 
-/// The thumbnails of a batch as a ZIP file, the newest job first.
+/// The thumbnails of a batch as a ZIP file, whatever became of its jobs.
 struct BatchArchive: Sendable {
     let store: any ReaderStore
     let batch: String
     let channel: any Channel
 
-    private static let jobsAtOnce = 100
+    private static let thumbnailsAtOnce = 100
+
+    /// A page of the batch's thumbnails.
+    func page(after cursor: String? = nil) async throws(StoreError) -> ThumbnailPage {
+        var filter = ThumbnailFilter()
+        filter.batch = batch
+        return try await store.thumbnails(where: filter, after: cursor, limit: Self.thumbnailsAtOnce)
+    }
 
     var responseBody: ResponseBody {
         ResponseBody { writer in
@@ -32,20 +39,16 @@ struct BatchArchive: Sendable {
     @concurrent
     private func write(to writer: inout any ResponseBodyWriter) async throws {
         var archive = ZIPArchive()
-        var filter = JobFilter(batch: batch)
-        (filter.states, filter.limit) = ([.completed], Self.jobsAtOnce)
-        while true {
-            let jobs = try await store.jobs(filter)
-            for job in jobs {
-                for thumbnail in job.thumbnails {
-                    guard let data = try await data(of: thumbnail) else { continue }
-                    try await write(archive.add(data, named: Self.name(of: thumbnail, job)), to: &writer)
-                    try await write(data, to: &writer)
-                }
+        var cursor: String?
+        repeat {
+            let page = try await page(after: cursor)
+            for facts in page.thumbnails {
+                guard let data = try await data(of: facts.thumbnail) else { continue }
+                try await write(archive.add(data, named: await name(of: facts)), to: &writer)
+                try await write(data, to: &writer)
             }
-            guard jobs.count == filter.limit, let last = jobs.last else { break }
-            filter.before = last.id
-        }
+            cursor = page.next
+        } while cursor != nil
         try await write(archive.end, to: &writer)
     }
 
@@ -59,14 +62,14 @@ struct BatchArchive: Sendable {
         }
     }
 
-    /// The name of the picture as the dashboard shows it, the job's number, as two may have the same name, and the
-    /// rendition's.
-    static func name(of thumbnail: RequestedThumbnail, _ job: Job) -> String {
+    /// The name of the picture as the dashboard shows it, which its job may know while that is kept, the beginning of
+    /// the thumbnail's id, as two may have the same name, and the rendition's.
+    private func name(of facts: ThumbnailFacts) async -> String {
         var name = "picture"
-        if case .string(let given)? = job.metadata["name"] {
+        if let id = facts.job, case .string(let given)? = (try? await store.job(id))?.metadata["name"] {
             name = given
-        } else if let source = job.source, !InlinePicture.isIn(source) {
-            let last = source.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init)
+        } else if !InlinePicture.isIn(facts.source) {
+            let last = facts.source.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init)
             name = last.map { $0.removingPercentEncoding ?? $0 } ?? name
         }
         // What an unpacker or a file system would take for something else.
@@ -74,8 +77,10 @@ struct BatchArchive: Sendable {
             #"/\:*?"<>|"#.unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control
                 ? "_" : String(scalar)
         }
+        let thumbnail = facts.thumbnail
         let ending = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
-        return "\(safe.joined().prefix(100))-\(job.id).\(thumbnail.name).\(ending)"
+        let id = thumbnail.uri.text.suffix(32).prefix(8)
+        return "\(safe.joined().prefix(100))-\(id).\(thumbnail.name).\(ending)"
     }
 
     @concurrent

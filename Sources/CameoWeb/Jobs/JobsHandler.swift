@@ -69,7 +69,7 @@ extension WebExchange {
         let cursor: JSONValue
     }
 
-    private static let filters = ["state", "queue", "batch", "code", "source", "since"]
+    private static let filters = ["state", "queue", "batch", "label", "concurrencyKey", "code", "source", "since"]
 
     private func filter() throws(Problem) -> JobFilter {
         var filter = JobFilter()
@@ -77,6 +77,7 @@ extension WebExchange {
         filter.codes = try target.query.words("code", JobFailure.Code.self)
         filter.queue = target.query["queue"]
         filter.batch = target.query["batch"]
+        (filter.label, filter.concurrencyKey) = (target.query["label"], target.query["concurrencyKey"])
         filter.sourcePrefix = target.query["source"].flatMap { $0.isEmpty ? nil : $0 }
         filter.createdSince = try target.query.time("since")
         return filter
@@ -250,17 +251,19 @@ extension WebExchange {
         guard let rest = target.firstSegment.rest else { return try await listBatches() }
         try admit(.read, ["as"])
         let name = try RequestTarget.decoded(rest)
-        let batch = try await site.store.batch(name)
         switch target.query["as"] {
-        case nil, "json": return try Response(message: batch)
+        case nil, "json": return try Response(message: try await site.store.batch(name))
         case "zip":
+            let archive = BatchArchive(store: site.store, batch: name, channel: context.channel)
+            guard try await !archive.page().thumbnails.isEmpty else {
+                throw Problem(.notFound, "there is no thumbnail of a batch \(name)")
+            }
             // Old clients know the first one alone (RFC 6266, section 4.3).
             let plain = name.replacing(#/[^A-Za-z0-9._ -]/#, with: "_")
             let names = "filename=\"\(plain).zip\"; filename*=UTF-8''\(PercentEncoding.encoded(name)).zip"
             let headers: HTTPFields = [
                 .contentType: "application/zip", .contentDisposition: "attachment; \(names)",
             ]
-            let archive = BatchArchive(store: site.store, batch: name, channel: context.channel)
             return Response(status: .ok, headers: headers, body: archive.responseBody)
         case let form?: throw Problem(.badRequest, "as=\(form): must be json or zip")
         }

@@ -8,29 +8,32 @@ internal import NIOCore
 
 /// Serves the bytes that a `cameo:` name refers to.
 extension WebExchange {
+    /// - Throws: ``Problem`` with status 410 for what was forgotten, perhaps while it was looked up.
     func content(_ route: Route) async throws -> Response {
         guard let rest = target.firstSegment.rest, !rest.isEmpty else { throw Self.nothing }
-        let name = try RequestTarget.decoded(rest)
+        do {
+            return try await content(route, try RequestTarget.decoded(rest))
+        } catch StoreError.notFound(let name) {
+            guard let uri = CameoURI(name), try await site.store.wasForgotten(uri) else {
+                throw StoreError.notFound(uri: name)
+            }
+            throw PendingThumbnail.forgotten
+        }
+    }
+
+    private func content(_ route: Route, _ name: String) async throws -> Response {
         switch route {
         case .thumbnail: return try await thumbnail(name)
         case .placeholder: return try await placeholder(name)
         case .blob:
             guard name.hasPrefix("sha256-"), let digest = BlobDigest(hex: name.dropFirst(7)) else { throw Self.nothing }
-            do {
-                return try await serve(try await site.store.content(of: .blob(digest)))
-            } catch StoreError.notFound {
-                throw try await missing(.blob(digest))
-            }
+            // An operator who looks through everything does not use it.
+            let isUsed = target.query["look"] == nil
+            return try await serve(try await site.store.content(of: .blob(digest), isUsed: isUsed))
         default:
             try admit(.read)
             return try await serve(try await site.store.content(of: .source(name)))
         }
-    }
-
-    /// Why there is nothing at a name.
-    private func missing(_ uri: CameoURI) async throws(StoreError) -> Problem {
-        guard try await site.store.wasForgotten(uri) else { return Problem(StoreError.notFound(uri: uri.text)) }
-        return PendingThumbnail.forgotten
     }
 
     private static let nothing = Problem(
@@ -65,7 +68,7 @@ extension WebExchange {
     private func facts(_ name: Substring) async throws -> Response {
         guard let id = ThumbnailID(name) else { throw Self.nothing }
         guard let facts = try await site.store.facts(of: [id]).first else {
-            throw try await missing(.thumbnail(id))
+            throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
         }
         guard !site.configuration.tokens.allow(.read, to: request) else { return try Response(message: facts) }
         let thumbnail = facts.thumbnail
@@ -90,19 +93,32 @@ extension WebExchange {
     /// Lists thumbnails.
     func thumbnails() async throws -> Response {
         try check(allows: .get, .head)
-        try admit(.read, ["source", "digest", "label", "batch", "since", "limit", "cursor"])
+        let names = ["source", "search", "digest", "label", "batch", "since", "beside", "each", "limit", "cursor"]
+        try admit(.read, names)
         var filter = ThumbnailFilter()
         (filter.sourcePrefix, filter.sourceDigest) = (target.query["source"], target.query["digest"])
         (filter.label, filter.batch) = (target.query["label"], target.query["batch"])
         filter.since = try target.query.time("since")
+        filter.sourcePart = target.query["search"].flatMap { $0.isEmpty ? nil : $0 }
+        if let id = target.query["beside"] {
+            filter.sibling = ThumbnailID(id)
+            guard filter.sibling != nil else { throw Problem(.badRequest, "beside=\(id): is no thumbnail's id") }
+        }
+        if let each = target.query["each"] {
+            filter.isOfPictures = each == "source"
+            guard filter.isOfPictures else { throw Problem(.badRequest, "each=\(each): must be source") }
+        }
         let cursor = target.query["cursor"]
         if let digest = filter.sourceDigest, BlobDigest(hex: digest) == nil {
             throw Problem(.badRequest, "digest=\(digest): must have 64 lower-case hexadecimal digits")
         }
-        if let prefix = filter.sourcePrefix, prefix.count > ThumbnailFilter.maximumPrefix {
-            throw Problem(.badRequest, "source: must have at most \(ThumbnailFilter.maximumPrefix) characters")
+        for (name, text) in [("source", filter.sourcePrefix), ("search", filter.sourcePart)] {
+            guard let text, text.count > ThumbnailFilter.maximumPrefix else { continue }
+            throw Problem(.badRequest, "\(name): must have at most \(ThumbnailFilter.maximumPrefix) characters")
         }
-        if let cursor, ThumbnailID(cursor) == nil { throw Problem(.badRequest, "cursor=\(cursor): no page gave it") }
+        if let cursor, filter.isOfPictures ? PictureCursor(cursor) == nil : ThumbnailID(cursor) == nil {
+            throw Problem(.badRequest, "cursor=\(cursor): no page gave it")
+        }
         let limit = Int(try target.query.integer("limit", in: Self.lengths) ?? 50)
         return try Response(
             message: try await site.store.thumbnails(where: filter, after: cursor, limit: limit)

@@ -1,4 +1,4 @@
-// Addresses: #pictures?batch=album is a page; #job/7 and #picture/7 lie over the page that was open before.
+// Addresses: #pictures?batch=album is a page; #job/7 and #picture/ID lie over the page that was open before.
 import { $, link, quiet, show } from "./elements.js";
 import { number } from "./format.js";
 

@@ -57,12 +57,22 @@ export function enterBatch(name) {
 export async function refreshBatch() {
   const name = open;
   const path = `batches/${encodeURIComponent(name)}`;
-  const batch = await ask(path);
+  const download = link(`${path}?as=zip`, "Download ZIP", { download: "" });
+  const batch = await ask(path).catch((problem) => {
+    if (problem.status === 404) return null;
+    throw problem;
+  });
   if (open !== name) return;
+  await refreshBatchPictures();
+  const hasPictures = $("batch-pictures").children.length > 0;
+  if (!batch) {
+    const words = hasPictures ? "The jobs of this batch were removed." : "There is no such batch.";
+    return show($("batch-facts"), element("div", { className: "line" }, quiet(words), hasPictures ? download : ""));
+  }
   show($("batch-facts"),
     element("div", { className: "line" }, element("span", { textContent: progress(batch) }),
       element("span", { className: "buttons" },
-        batch.jobs.completed ? link(`${path}?as=zip`, "Download ZIP", { download: "" }) : "",
+        hasPictures ? download : "",
         button("Print", () => print(), { ariaLabel: "Print a contact sheet" }),
         access.operate && batch.jobs.discarded ? button(`Retry ${number(batch.jobs.discarded)} failed`, () =>
           changeAll("retry", { state: "discarded", batch: name }, `what failed of ${name}`)) : "",
@@ -74,5 +84,4 @@ export async function refreshBatch() {
         { key: state, className: `name ${state}` }))),
     element("ul", { className: "entries" }, batch.failures.map((failure) =>
       reasonEntry(failure.code, failure.count, { batch: name }))));
-  await refreshBatchPictures();
 }

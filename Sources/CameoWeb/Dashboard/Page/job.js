@@ -3,7 +3,7 @@ import { leaveOverlay } from "./address.js";
 import { $, element, link, quiet, show, title } from "./elements.js";
 import { absolute, between, bytes, count, duration, nameOfJob, now, sourceOf } from "./format.js";
 import { changes } from "./jobs.js";
-import { describe, picture } from "./pictures.js";
+import { describe, idOf, picture } from "./pictures.js";
 import { ask } from "./server.js";
 import { pill, reason } from "./states.js";
 
@@ -42,7 +42,7 @@ function story(job) {
       job.failure ? reason(job.failure, job.state === "discarded") : "", next,
       job.supersededBy ? link(`#job/${job.supersededBy}`, `Superseded by job ${job.supersededBy}`) : ""),
     element("ul", { className: "pictures", key: "pictures" },
-      job.thumbnails.map((one) => thumbnailEntry(one, name, job.id))),
+      job.thumbnails.map((one) => thumbnailEntry(one, name))),
     element("section", { key: "times" }, element("h3", { textContent: "Times" }),
       times(job, attempts), timeline(job, attempts)),
     element("section", { key: "attempts", hidden: !attempts.length }, element("h3", { textContent: "Attempts" }),
@@ -52,9 +52,9 @@ function story(job) {
   ];
 }
 
-const thumbnailEntry = (thumbnail, name, id) => element("li", { key: thumbnail.uri },
+const thumbnailEntry = (thumbnail, name) => element("li", { key: thumbnail.uri },
   thumbnail.blob
-    ? element("a", { href: `#picture/${id}` }, picture(thumbnail, `${name}, ${thumbnail.name}`)) : "",
+    ? element("a", { href: `#picture/${idOf(thumbnail.uri)}` }, picture(thumbnail, `${name}, ${thumbnail.name}`)) : "",
   element("span", { textContent: thumbnail.name }),
   element("small", { textContent: thumbnail.blob ? describe(thumbnail) : "not made" }));
 

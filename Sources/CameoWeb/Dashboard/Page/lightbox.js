@@ -1,29 +1,34 @@
 // One picture, large: all renditions of its source side by side, beside the original, with what to copy.
 import { leaveOverlay, replaceAddress } from "./address.js";
 import { $, button, element, link, quiet, show } from "./elements.js";
-import { absolute, bytes, nameOfJob, sourceOf } from "./format.js";
-import { currentGrid, describe, orWords, picture } from "./pictures.js";
-import { ask, withQuery } from "./server.js";
+import { absolute, bytes } from "./format.js";
+import { askThumbnails, currentGrid, describe, orWords, picture } from "./pictures.js";
+import { withQuery } from "./server.js";
 import { storyboard } from "./storyboard.js";
 
 let open = null;
-let job = null;
+// What is known of the thumbnails of the source, and its name.
+let made = [];
+let name = "";
 let chosen = null;
 // Whether the original is shown beside the thumbnail.
 let isCompared = false;
 
 export async function openPicture(id) {
-  open = Number(id);
+  open = id;
   if (!$("lightbox").open) $("lightbox").showModal();
   showArrows();
   $("lightbox-notice").textContent = "";
   try {
-    const answer = await ask(`jobs/${open}`);
-    if (open !== Number(id)) return;
-    job = answer;
-    choose(job.thumbnails.filter((one) => one.blob).sort((one, other) => other.width - one.width)[0]);
+    const { pictures } = await askThumbnails({ beside: id, limit: 200 });
+    if (!pictures.length) throw new Error("There is no such thumbnail, or not any more.");
+    if (open !== id) return;
+    made = pictures.sort((one, other) => other.thumbnail.width - one.thumbnail.width);
+    ({ name } = made[0]);
+    choose(made[0]);
   } catch (problem) {
-    show($("lightbox-title"), `Job ${open}`);
+    if (open !== id) return;
+    show($("lightbox-title"), "Picture");
     show($("lightbox-view"), element("p", { className: "failure", textContent: problem.message }));
     show($("lightbox-body"));
   }
@@ -46,7 +51,7 @@ async function step(by) {
 
 // The path of the original on this server; nothing if the store does not keep it.
 function original() {
-  const source = sourceOf(job) ?? "";
+  const { source } = made[0];
   const upload = source.match(/^cameo:\/\/(blob\/sha256-[0-9a-f]{64})$/);
   return upload?.[1] ?? (/^https?:/.test(source) ? `source/${encodeURIComponent(source)}` : null);
 }
@@ -54,41 +59,39 @@ function original() {
 function choose(which) {
   chosen = which;
   if (!original()) isCompared = false;
-  const name = nameOfJob(job);
   show($("lightbox-title"), name);
-  $("lightbox-title").title = sourceOf(job) ?? "";
-  const image = which ? picture(which, `${name}, ${which.name}`) : quiet("There is no thumbnail of this job.");
+  $("lightbox-title").title = which.source;
+  const { thumbnail } = which;
+  const image = picture(thumbnail, `${name}, ${thumbnail.name}`);
   image.loading = "eager";
-  $("lightbox-view").replaceChildren(...(isCompared ? [originalOf(name)] : []), image);
-  const rendition = job.request?.renditions?.[job.thumbnails.indexOf(which)];
-  if (rendition?.storyboard) {
-    storyboard(`${new URL(which.url, location.href).pathname}.vtt`).then((player) => {
+  $("lightbox-view").replaceChildren(...(isCompared ? [originalOf()] : []), image);
+  if (which.rendition.storyboard) {
+    storyboard(`${new URL(thumbnail.url, location.href).pathname}.vtt`).then((player) => {
       if (player && chosen === which) image.replaceWith(player);
     }, () => {});
   }
-  show($("lightbox-body"), element("ul", { className: "renditions" }, cards(name)), copying(which), facts());
+  show($("lightbox-body"), element("ul", { className: "renditions" }, cards()), copying(thumbnail), facts());
 }
 
 // What was fetched may have left the cache.
-const originalOf = (name) => orWords(element("img", { src: original(), alt: `Original of ${name}` }),
+const originalOf = () => orWords(element("img", { src: original(), alt: `Original of ${name}` }),
   "The store does not keep the original any more.");
 
-function cards(name) {
-  const source = job.thumbnails.find((one) => one.source)?.source;
-  const read = job.attempts?.findLast((attempt) => attempt.sourceBytes)?.sourceBytes;
+function cards() {
+  const { thumbnail: { source }, sourceBytes: read } = made[0];
   const card = (key, title, words, image, isPressed, act) => element("li", { key },
     act ? button("", act, { ariaPressed: String(isPressed), ariaLabel: `Show ${title}` }) : "",
     image, element("strong", { textContent: title }), element("small", { textContent: words }));
-  const made = job.thumbnails.map((one) => (one.blob
-    ? card(one.uri, one.name, `${describe(one)}${read ? `, ${percent(one.bytes / read)} of the original` : ""}`,
-      picture(one, `${name}, ${one.name}`), chosen === one, () => choose(one))
-    : card(one.uri, one.name, "not made", "")));
-  if (!source) return made;
+  const cardOf = (facts) => {
+    const { thumbnail: one, sourceBytes } = facts;
+    const words = `${describe(one)}${sourceBytes ? `, ${percent(one.bytes / sourceBytes)} of the original` : ""}`;
+    return card(one.uri, one.name, words, picture(one, `${name}, ${one.name}`), chosen === facts, () => choose(facts));
+  };
   const words = `${source.width}\u00a0×\u00a0${source.height} ${source.format}${read ? `, ${bytes(read)}` : ""}`;
   const first = original()
     ? card("original", "Original", words, "", isCompared, () => { isCompared = !isCompared; choose(chosen); })
     : card("original", "Original", `${words}; the store does not keep it`, "");
-  return [first, ...made];
+  return [first, ...made.map(cardOf)];
 }
 
 const percent = (part) => `${part < 0.0995 ? (100 * part).toFixed(1) : Math.round(100 * part)}\u00a0%`;
@@ -96,9 +99,9 @@ const absoluteURL = (thumbnail) => new URL(thumbnail.url, location.href).href;
 
 // All renditions of the same shape and format, for the browser to choose from, as the page "Show it in your page" has it.
 function markup(which) {
-  const isAlike = (one) => one.blob && one.format === which.format
+  const isAlike = (one) => one.format === which.format
     && Math.abs(one.width / one.height - which.width / which.height) < 0.02 * which.width / which.height;
-  const widths = new Map(job.thumbnails.filter(isAlike).map((one) => [one.width, one]));
+  const widths = new Map(made.map(({ thumbnail }) => thumbnail).filter(isAlike).map((one) => [one.width, one]));
   const set = [...widths.values()].sort((one, other) => one.width - other.width)
     .map((one) => `${absoluteURL(one)} ${one.width}w`).join(", ");
   const several = { srcset: set, sizes: `(max-width: ${which.width}px) 100vw, ${which.width}px` };
@@ -114,17 +117,17 @@ function markup(which) {
 }
 
 function copying(which) {
-  if (!which) return "";
   return element("p", { className: "line copying", key: "copy" }, [
     ["Copy URI", which.uri], ["Copy URL", absoluteURL(which)], ["Copy <img>", markup(which)],
   ].map(([label, text]) => button(label, () => copy(text), { title: text })));
 }
 
+// A job is named for as long as it is kept.
 const facts = () => element("p", { className: "quiet", key: "facts" },
-  link(`#job/${job.id}`, `Job ${job.id}`), ` of ${absolute(job.createdAt)}`,
-  job.batch ? [", batch ", link(`#batch/${encodeURIComponent(job.batch)}`, job.batch)] : "",
-  ", queue ", link(withQuery("#pictures", { queue: job.queue }), job.queue),
-  element("br"), sourceOf(job) ?? "");
+  `Made ${absolute(chosen.updatedAt)}`, chosen.job ? [" by ", link(`#job/${chosen.job}`, `job ${chosen.job}`)] : "",
+  [...new Set(made.flatMap(({ labels }) => labels))].map((label, place) =>
+    [place ? ", " : ", labels ", link(withQuery("#pictures", { label }), label)]),
+  element("br"), chosen.source);
 
 async function copy(text) {
   try {

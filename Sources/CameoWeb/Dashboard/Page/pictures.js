@@ -1,7 +1,7 @@
-// Pictures: endless grids of thumbnails, one of each job.
+// Pictures: endless grids of thumbnails, one of each source, whatever became of the jobs that made them.
 import { currentPage } from "./address.js";
 import { $, element, quiet, showList } from "./elements.js";
-import { bytes, count, nameOfJob } from "./format.js";
+import { bytes, count, nameOf, nameOfJob } from "./format.js";
 import { ask, withQuery } from "./server.js";
 
 export function picture(thumbnail, name) {
@@ -26,59 +26,69 @@ export function orWords(image, words) {
 export const describe = ({ width, height, format, bytes: size }) =>
   `${width}\u00a0×\u00a0${height} ${format}, ${bytes(size)}`;
 
-const tile = (job, thumbnail) => element("li", { key: job.id },
-  element("a", { href: `#picture/${job.id}`, title: nameOfJob(job) }, picture(thumbnail, nameOfJob(job)),
-    element("span", { textContent: nameOfJob(job) })),
+export const idOf = (uri) => uri.split("/").pop();
+
+// An upload's name is known by its job, for as long as that is kept.
+const uploads = new Map();
+function nameOfPicture({ source, job }) {
+  if (!job || !source.startsWith("cameo://blob/")) return nameOf(source);
+  if (!uploads.has(job)) uploads.set(job, ask(`jobs/${job}`).then(nameOfJob, () => nameOf(source)));
+  return uploads.get(job);
+}
+
+// Thumbnails with what is known of them, a name, and paths on this server. Looking at them here is no use of them.
+export async function askThumbnails(query) {
+  const { thumbnails, next } = await ask(withQuery("thumbs", query));
+  const served = async ({ thumbnail, ...facts }) => ({ ...facts, name: await nameOfPicture(facts), thumbnail: {
+    ...thumbnail, url: `thumb/${idOf(thumbnail.uri)}`, blobURL: `blob/${idOf(thumbnail.blob)}?look`,
+    placeholderURL: `placeholder/${idOf(thumbnail.uri)}`,
+  } });
+  return { pictures: await Promise.all(thumbnails.map(served)), next };
+}
+
+const tile = ({ source, name, thumbnail }) => element("li", { key: source },
+  element("a", { href: `#picture/${idOf(thumbnail.uri)}`, title: name }, picture(thumbnail, name),
+    element("span", { textContent: name })),
   element("small", { textContent: describe(thumbnail) }));
 
 export async function refreshRecent() {
-  const { jobs } = await ask("jobs?state=completed&limit=12");
-  const made = jobs.map((job) => [job, job.thumbnails.find((one) => one.blob)]).filter(([, thumbnail]) => thumbnail);
-  showList("recent", made, ([job, thumbnail]) => tile(job, thumbnail));
+  const { pictures } = await askThumbnails({ each: "source", limit: 12 });
+  showList("recent", pictures, tile);
 }
 
 const pageSize = 60;
-// Sizes that have been seen, to choose from.
-const sizes = new Set();
 
-// A grid that loads older pictures as its end comes into view.
+// A grid that loads more pictures as its end comes into view.
 function pictureGrid(id, page, onCount) {
   const [list, end] = [$(id), $(`${id}-end`)];
   let filter = null;
-  let size = "";
   let cursor = null;
   let loading = null;
 
-  const query = (more) =>
-    withQuery("jobs", { ...filter(), state: "completed", limit: size ? 200 : pageSize, ...more });
-
-  function add(jobs) {
-    for (const job of jobs) {
-      for (const { name, blob } of job.thumbnails) if (blob) sizes.add(name);
-      const thumbnail = job.thumbnails.find((one) => one.blob && (!size || one.name === size));
-      if (!thumbnail) continue;
-      // The newest first.
-      const isLast = !(Number(list.lastChild?.dataset.key) <= job.id);
-      const next = isLast ? null : [...list.children].find((one) => Number(one.dataset.key) <= job.id);
-      if (Number(next?.dataset.key) !== job.id) list.insertBefore(tile(job, thumbnail), next);
-    }
+  // What is shown stays in its place when it is used.
+  function add(pictures, isMore) {
+    const shown = new Set([...list.children].map((one) => one.dataset.key));
+    const tiles = pictures.filter(({ source }) => !shown.has(source)).map(tile);
+    if (isMore) list.append(...tiles); else list.prepend(...tiles);
     $(`no-${id}`).hidden = list.children.length > 0 || cursor !== null;
-    const shown = count(list.children.length, "picture");
-    end.textContent = cursor ? "Loading…" : list.children.length > pageSize ? `That is all: ${shown}.` : "";
+    const words = count(list.children.length, "picture");
+    end.textContent = cursor ? "Loading…" : list.children.length > pageSize ? `That is all: ${words}.` : "";
     document.dispatchEvent(new Event("pictures"));
-    onCount(cursor ? `the newest ${shown}` : shown);
+    onCount(cursor ? `the last used ${words}` : words);
   }
 
   async function load(more) {
     const asked = filter;
-    const answer = await ask(query(more));
-    if (asked !== filter) return null;
-    if (more || !list.children.length) cursor = answer.cursor;
-    add(answer.jobs);
-    return answer;
+    const { pictures, next = null } = await askThumbnails({ ...filter(), each: "source", limit: pageSize, ...more });
+    if (asked !== filter) return;
+    const isKnown = ({ source }) => [...list.children].some((one) => one.dataset.key === source);
+    // More new ones than a page has: what lies in between would be missing.
+    if (!more && next && !pictures.some(isKnown)) list.replaceChildren();
+    if (more || !list.children.length) cursor = next;
+    add(pictures, Boolean(more));
   }
 
-  function loadOlder() {
+  function loadMore() {
     if (!cursor || loading) return loading;
     loading = load({ cursor }).finally(() => { loading = null; watch(); });
     return loading;
@@ -87,7 +97,7 @@ function pictureGrid(id, page, onCount) {
   // Asks anew whether the end is in view: a page may not have filled it.
   const observer = new IntersectionObserver(([entry]) => {
     if (!entry.isIntersecting || currentPage() !== page) return;
-    loadOlder()?.catch((problem) => { end.textContent = problem.message; });
+    loadMore()?.catch((problem) => { end.textContent = problem.message; });
   }, { rootMargin: "600px" });
   function watch() {
     observer.unobserve(end);
@@ -96,8 +106,8 @@ function pictureGrid(id, page, onCount) {
 
   return {
     // Begins anew. `next` gives the query's fields, which may depend on the time.
-    begin(next, chosenSize = "") {
-      [filter, size, cursor] = [next, chosenSize, null];
+    begin(next) {
+      [filter, cursor] = [next, null];
       list.replaceChildren();
       end.textContent = "Loading…";
       $(`no-${id}`).hidden = true;
@@ -106,43 +116,34 @@ function pictureGrid(id, page, onCount) {
       const isFirst = !list.children.length;
       // Nothing moves under whoever looks further down; new ones come when the page is back at its top.
       if (!filter || (!isFirst && list.getBoundingClientRect().top < -600)) return;
-      const newest = Number(list.firstChild?.dataset.key);
-      const answer = await load();
-      // More new ones than a page has: what lies in between would be missing.
-      if (answer?.cursor && !isFirst && answer.cursor > newest && !size) {
-        list.replaceChildren();
-        cursor = answer.cursor;
-        add(answer.jobs);
-      }
+      await load();
       if (isFirst) watch();
     },
-    has: (job, step) => Boolean(beside(list, job, step)) || (step > 0 && cursor !== null && Boolean(tileOf(list, job))),
-    async neighbour(job, step) {
-      if (step > 0 && !beside(list, job, step)) await loadOlder();
-      return beside(list, job, step);
+    has: (id, step) => Boolean(beside(list, id, step)) || (step > 0 && cursor !== null && Boolean(tileOf(list, id))),
+    async neighbour(id, step) {
+      if (step > 0 && !beside(list, id, step)) await loadMore();
+      return beside(list, id, step);
     },
-    focus: (job) => tileOf(list, job)?.querySelector("a").focus(),
+    focus: (id) => tileOf(list, id)?.querySelector("a").focus(),
   };
 }
 
-const tileOf = (list, job) => [...list.children].find((one) => Number(one.dataset.key) === job);
+const idOfTile = (one) => one.querySelector("a").hash.split("/").pop();
+const tileOf = (list, id) => [...list.children].find((one) => idOfTile(one) === id);
 
-// The job of the tile before or after another's.
-function beside(list, job, step) {
-  const here = tileOf(list, job);
+// The thumbnail of the tile before or after another's.
+function beside(list, id, step) {
+  const here = tileOf(list, id);
   const next = step > 0 ? here?.nextSibling : here?.previousSibling;
-  return next && Number(next.dataset.key);
+  return next && idOfTile(next);
 }
 
-const all = pictureGrid("picture-list", "pictures", (words) => {
-  $("pictures-count").textContent = words;
-  showSizes();
-});
+const all = pictureGrid("picture-list", "pictures", (words) => { $("pictures-count").textContent = words; });
 const ofBatch = pictureGrid("batch-pictures", "batch", () => {});
 const recent = {
-  has: (job, step) => Boolean(beside($("recent"), job, step)),
-  neighbour: async (job, step) => beside($("recent"), job, step),
-  focus: (job) => tileOf($("recent"), job)?.querySelector("a").focus(),
+  has: (id, step) => Boolean(beside($("recent"), id, step)),
+  neighbour: async (id, step) => beside($("recent"), id, step),
+  focus: (id) => tileOf($("recent"), id)?.querySelector("a").focus(),
 };
 
 // The grid on the page that is shown: what lies over it walks along it.
@@ -152,25 +153,16 @@ export const refreshPictures = () => all.refresh();
 export const refreshBatchPictures = () => ofBatch.refresh();
 export const beginBatchPictures = (batch) => ofBatch.begin(() => ({ batch }));
 
-const fields = ["source", "batch", "queue", "size", "age"];
+const fields = ["search", "label", "batch", "age"];
 
-function showSizes() {
-  const chosen = $("picture-size").value;
-  const known = [...$("picture-size").options].map((option) => option.value);
-  $("picture-size").append(...[...sizes].filter((name) => !known.includes(name))
-    .map((name) => element("option", { value: name, textContent: name })));
-  $("picture-size").value = chosen;
-}
-
-// Follows a link such as #pictures?batch=album&size=256x256.
+// Follows a link such as #pictures?label=user:42.
 export function enterPictures(query) {
   const values = Object.fromEntries(fields.map((field) => [field, query.get(field) ?? ""]));
-  if (values.size) sizes.add(values.size);
-  showSizes();
   for (const field of fields) $(`picture-${field}`).value = values[field];
-  const { source, batch, queue, size, age } = values;
+  const { search, label, batch, age } = values;
   const since = () => age && new Date(Date.now() - age * 3600e3).toISOString();
-  all.begin(() => ({ source, batch, queue, since: since() }), size);
+  $("no-picture-list").textContent = search || label || batch || age ? "No picture matches." : "No pictures here yet.";
+  all.begin(() => ({ search, label, batch, since: since() }));
 }
 
 function submit(event) {

@@ -36,8 +36,7 @@ function entry(queue) {
       queue.background ? element("span", { className: "pill", textContent: "background" }) : "",
       queue.paused ? element("span", { className: "pill paused", textContent: `paused${pausedSince(queue)}` }) : "",
       access.operate ? pauseButton(queue) : ""),
-    stateBar(jobs), element("p", { className: "quiet" }, `${facts} · `,
-      link(withQuery("#pictures", { queue: name }), "pictures", { ariaLabel: `Pictures of queue ${name}` })),
+    stateBar(jobs), element("p", { className: "quiet", textContent: facts }),
     access.operate ? limits(queue) : "");
 }
 

@@ -1,7 +1,7 @@
 // Pictures that are dropped, pasted or chosen become jobs, and their thumbnails take the place of their previews.
 import { currentPage } from "./address.js";
 import { $, element, link, show } from "./elements.js";
-import { describe, orWords, picture } from "./pictures.js";
+import { describe, idOf, orWords, picture } from "./pictures.js";
 import { sourceOf } from "./format.js";
 import { access, ask, withQuery } from "./server.js";
 
@@ -68,7 +68,7 @@ export async function refreshUploads() {
 function finish({ file, image, item, job }, { thumbnails }) {
   item.className = "";
   show(item, thumbnails.map((thumbnail) =>
-    element("a", { href: job ? `#picture/${job}` : thumbnail.blobURL ?? thumbnail.url },
+    element("a", { href: `#picture/${idOf(thumbnail.uri)}` },
       picture(thumbnail, file.name))),
     element("span", {}, job ? link(`#job/${job}`, file.name) : file.name),
     element("small", { textContent: thumbnails.map((one) => one.blob ? describe(one) : one.name).join("; ") }));
