@@ -43,6 +43,8 @@ package protocol Dialect: Sendable {
     var source: String { get }
     /// A job's request as bytes: text that is not UTF-8 would come repaired, as a different request.
     var requestBytes: String { get }
+    /// The number of bytes of a row of `upload`.
+    var lengthOfData: String { get }
     /// A field of a request; NULL unless it is text.
     func field(_ name: String) -> String
     /// The condition that a request has a label, which is a parameter.

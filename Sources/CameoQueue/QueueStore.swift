@@ -338,31 +338,44 @@ extension QueueStore {
 
     package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest {
         let claim = job.claim
-        let stored: Data? = try await read { db in
-            try db.value("SELECT data FROM upload WHERE job_id = ?1 AND data IS NOT NULL", [claim.jobID])
+        guard let upload = try await read({ db in try db.unreadUpload(of: claim.jobID) }) else {
+            throw StoreError.notFound(uri: "the upload of job \(claim.jobID)")
         }
-        guard let data = stored else { throw StoreError.notFound(uri: "the upload of job \(claim.jobID)") }
-        let digest = BlobDigest(of: data)
-        var request = try job.parsedRequest()
-        request.source = CameoURI.blob(digest).text
-        let new = try NewJob(request)
-        let blob = try await prepare(data, digest: digest, mediaType: nil)
-        try await commit(.holding(claim)) { db in
-            var task = try db.task(of: claim)
-            try blob.insert(db)
-            try db.need(digest.hex, for: claim.jobID)
-            // The row stays, without its bytes, to tell the producer the job's id.
-            try db.execute("UPDATE upload SET data = NULL, digest = ?1 WHERE job_id = ?2", [digest.hex, claim.jobID])
-            try db.execute(
-                "UPDATE accepted SET unique_key = ?1, thumbnails = ?2 WHERE id = ?3",
-                [new.key?.text, new.thumbnails, claim.jobID]
-            )
-            try db.label([(new.request, new.wanted.map(\.id))])
-            try db.promise(claim.jobID)
-            task.uniqueKey = new.key?.text
-            try db.update(task)
+        let read = try await ReadUpload(upload, try job.parsedRequest(), self)
+        try await commit(.holding(claim)) { db in try db.update(try db.absorb(read, into: db.task(of: claim))) }
+        return read.new.request
+    }
+
+    package func readUploads() async throws(StoreError) {
+        let waiting: [Int64] = try await read { db in try db.jobsOfUnreadUploads() }
+        for job in waiting {
+            let found = try await read { db in
+                try db.unreadUpload(of: job).map { upload in
+                    let look = "SELECT \(db.dialect.requestBytes) AS request FROM job WHERE id = ?1"
+                    return (upload, try db.value(look, [job]) ?? Data())
+                }
+            }
+            // A worker that claims it says what is wrong with it.
+            guard let (upload, request) = found, let request = try? ThumbnailRequest(accepted: request) else {
+                continue
+            }
+            let read: ReadUpload
+            do { read = try await ReadUpload(upload, request, self) } catch {
+                guard let error = error as? StoreError else { continue }
+                throw error
+            }
+            try await commit(.new) { db in
+                guard let task = try db.task(job), task.state != .running, try db.unreadUpload(of: job) != nil else {
+                    return
+                }
+                let known = try db.absorb(read, into: task)
+                if let other = try db.waitingJob(for: known.uniqueKey), other.id != job {
+                    try db.letWait(known, from: task.state)
+                } else {
+                    try db.update(known)
+                }
+            }
         }
-        return request
     }
 
     // MARK: - Requests

@@ -74,10 +74,13 @@ extension QueueTransaction {
     ///
     /// - Throws: `InvalidRequest` for an upload that does not exist.
     package func newTask(_ new: NewJob, as id: Int64, createdAt: Int64) throws -> NewTask {
+        var new = new
         if let upload = new.upload {
-            let isOwn = "SELECT EXISTS (SELECT 1 FROM upload WHERE id = ?1 AND job_id = ?2)"
-            guard try value(isOwn, [upload, id]) == true else {
+            guard let own = try row("SELECT cachekey FROM upload WHERE id = ?1 AND job_id = ?2", [upload, id]) else {
                 throw InvalidRequest(path: "source", reason: "only an upload may have an upload: source")
+            }
+            if let name: String = try own["cachekey"] {
+                new = try NewJob(new.request, of: upload, under: CacheKey(name))
             }
         }
         let request = new.request

@@ -221,6 +221,20 @@ extension SchemaWords {
         """
     }
 
+    /// The name, label and place of uploads.
+    package var namedUploads: String {
+        """
+        -- The name by which its thumbnails are known; what is shown of it; the labels of its request.
+        ALTER TABLE upload ADD COLUMN cachekey \(prose);
+        ALTER TABLE upload ADD COLUMN name \(prose);
+        ALTER TABLE upload ADD COLUMN labels \(json) CHECK (labels IS NULL OR \(isArray("labels")));
+        CREATE INDEX upload_unread ON upload(job_id) WHERE data IS NOT NULL;
+        """
+    }
+    package var refusalOfTwice: String {
+        "an upload has its name or metadata, and labels beside its request or in it, not both"
+    }
+
     /// The contract for who asks about thumbnails. Times and `time` are as in `job_status`.
     package func factViews(time: (String) -> String) -> String {
         """

@@ -42,9 +42,11 @@ struct PostgreSQLEngine: StoreEngine {
         try await server.sql(statements, schema: open(store).url.schema)
     }
 
-    func upload(_ data: Data, _ request: String, in store: any Store) async throws {
+    func upload(_ data: Data, _ request: String, _ columns: [String: String], in store: any Store) async throws {
         let hex = data.map { String(format: "%02x", $0) }.joined()
-        _ = try await sql(#"INSERT INTO upload(data, request) VALUES ('\x\#(hex)', '\#(request)')"#, in: store)
+        let (names, values) = (columns.map { ", \($0.key)" }.joined(), columns.map { ", '\($0.value)'" }.joined())
+        let insertion = #"INSERT INTO upload(data, request\#(names)) VALUES ('\x\#(hex)', '\#(request)'\#(values))"#
+        _ = try await sql(insertion, in: store)
     }
 
     func acceptArrivals(in store: any Store) async throws { try await open(store).acceptAll() }

@@ -15,7 +15,7 @@ extension ClaimedJob {
             crashCount: crashCount,
             previousFailure: nil,
             uploadedBytes: nil,
-            uploadedBlob: nil,
+            uploadedSource: nil,
             createdAt: Date(timeIntervalSince1970: 0),
             availableAt: Date(timeIntervalSince1970: 0),
             begun: FetchTicket(sourceSeen: 1, after: 0, isFirstAttempt: true)

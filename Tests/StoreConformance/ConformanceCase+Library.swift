@@ -102,6 +102,76 @@ extension ConformanceCase {
             _ = try await fixture.store.enqueue([Fixture.request(0)])
             #expect(try await fixture.sql(without) == "2")
         },
+        ConformanceCase("the thumbnails of an upload are known once a worker has read it, before it runs") { fixture in
+            try await fixture.register()
+            let request = #"{"renditions":[{"width":64,"height":64}]}"#
+            let shown =
+                "SELECT count(*) FROM job_status WHERE CAST(thumbnails AS text) LIKE '%cameo://thumb/%' AND id ="
+            for _ in 0..<2 {
+                try await fixture.upload(Data("GIF89a".utf8), request, ["name": "a b", "labels": #"["u"]"#])
+            }
+            try await fixture.engine.acceptArrivals(in: fixture.store)
+            #expect(try await fixture.sql("\(shown) 1") == "0")
+            try await fixture.store.readUploads()
+            let name = CameoURI.blob(BlobDigest(of: Data("GIF89a".utf8)))
+            let id = try Fixture.request(name.text).thumbnailIDs()[0]
+            #expect(try await fixture.sql("\(shown) 1") == "1")
+            #expect(try await fixture.store.promise(of: id) == Promise(job: 1, code: nil))
+            #expect(
+                try await fixture.sql("SELECT count(*) FROM upload WHERE data IS NULL AND digest IS NOT NULL") == "2"
+            )
+            let second = try await fixture.store.job(2)
+            #expect((second.state, second.supersededBy) == (.cancelled, 1))
+            let job = try #require(try await fixture.claim(5).first)
+            #expect(job.uploadedBytes == nil)
+            let parsed = try job.parsedRequest()
+            #expect((parsed.source, parsed.labels) == (name.text, ["u"]))
+            #expect(parsed.metadata == ["name": "a b"])
+            try await fixture.complete(job)
+            #expect(try await fixture.store.facts(of: [id]).first?.labels == ["u"])
+            #expect(try await fixture.faults() == [])
+        },
+        ConformanceCase("the thumbnails of an upload with a name are known beforehand") { fixture in
+            try await fixture.register()
+            let request = #"{"renditions":[{"width":64,"height":64}]}"#
+            let id = try Fixture.request(CameoURI.source("user:42/avatar").text).thumbnailIDs()[0]
+            try await fixture.upload(Data("GIF89a".utf8), request, ["cacheKey": "user:42/avatar"])
+            try await fixture.engine.acceptArrivals(in: fixture.store)
+            #expect(try await fixture.store.promise(of: id) == Promise(job: 1, code: nil))
+            try await fixture.store.readUploads()
+            let job = try #require(try await fixture.claim(5).first)
+            #expect(try job.parsedRequest().source == "cameo://source/user%3A42%2Favatar")
+            try await fixture.complete(job)
+            #expect(try await fixture.store.made(id) != nil)
+            #expect(try await fixture.store.data(of: .source("user:42/avatar")) == Data("GIF89a".utf8))
+
+            // Other bytes under the same name.
+            try await fixture.upload(Data("GIF87a".utf8), request, ["cacheKey": "user:42/avatar"])
+            try await fixture.engine.acceptArrivals(in: fixture.store)
+            let again = try #require(try await fixture.claim(5).first)
+            #expect(again.uploadedBytes == 6)
+            #expect(try await fixture.store.absorbUpload(again).source == "cameo://source/user%3A42%2Favatar")
+            #expect(try await fixture.store.data(of: .source("user:42/avatar")) == Data("GIF87a".utf8))
+            for columns in [["cacheKey": "file:///etc"], ["cacheKey": ""]] {
+                try await fixture.upload(Data("GIF89a".utf8), request, columns)
+            }
+            try await fixture.engine.acceptArrivals(in: fixture.store)
+            for id in [3, 4] as [Int64] {
+                #expect(try await fixture.store.job(id).failure?.message.contains("cacheKey") == true)
+            }
+            for columns in [["labels": #""u""#], ["labels": "7"]] {
+                await #expect(throws: (any Error).self) {
+                    try await fixture.upload(Data("GIF89a".utf8), request, columns)
+                }
+            }
+            let named = #"{"renditions":[{"width":64}],"metadata":{"a":1},"labels":["v"]}"#
+            for columns in [["name": "a"], ["labels": "[]"]] {
+                await #expect(throws: (any Error).self) {
+                    try await fixture.upload(Data("GIF89a".utf8), named, columns)
+                }
+            }
+            #expect(try await fixture.faults() == [])
+        },
         ConformanceCase("pages of thumbnails have each once") { fixture in
             try await fixture.register()
             let sources = (0..<23).map { "https://user:secret@shop.example/\($0).jpg" }

@@ -33,8 +33,8 @@ package struct Fixture: StoreSteps {
     package func sql(_ statements: String) async throws -> String { try await engine.sql(statements, in: store) }
 
     /// Hands over a picture with a request for its thumbnails, as a producer does by SQL.
-    func upload(_ data: Data, _ request: String) async throws {
-        try await engine.upload(data, request, in: store)
+    func upload(_ data: Data, _ request: String, _ columns: [String: String] = [:]) async throws {
+        try await engine.upload(data, request, columns, in: store)
     }
 
     /// What the engine finds wrong in its rows.

@@ -106,6 +106,7 @@ package final class RefusingStore: WorkerStore {
         try await store.beginFetch(claim, of: request)
     }
     package func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest { try await store.absorbUpload(job) }
+    package func readUploads() async throws(StoreError) { try await store.readUploads() }
     package func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool {
         try await store.have(thumbnails, as: seen)
     }

@@ -23,7 +23,7 @@ package protocol StoreEngine: Sendable {
     /// - Returns: the rows, one a line, their columns separated by `|`.
     func sql(_ statements: String, in store: any Store) async throws -> String
     /// Hands over a picture with a request for its thumbnails, as a producer does by SQL.
-    func upload(_ data: Data, _ request: String, in store: any Store) async throws
+    func upload(_ data: Data, _ request: String, _ columns: [String: String], in store: any Store) async throws
     /// Accepts all rows that other programs have inserted, as each claim does first.
     func acceptArrivals(in store: any Store) async throws
     /// Deletes a job's row although that is refused, as a program does that turns triggers off.

@@ -74,7 +74,7 @@ extension StoreSteps {
         bytes: Data = Data("thumbnail".utf8),
         overlay: String? = nil
     ) throws -> [RenderedThumbnail] {
-        let request = try ThumbnailRequest(parsing: job.request.utf8)
+        let request = try job.parsedRequest()
         return zip(try request.thumbnailIDs(), request.renditions).map { id, rendition in
             RenderedThumbnail(
                 id: id,

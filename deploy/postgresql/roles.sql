@@ -54,7 +54,7 @@ GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_
 
 -- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.
 GRANT INSERT (request), SELECT (id, created_at) ON job TO :"producer";
-GRANT INSERT (data, request), SELECT (id, job_id) ON upload TO :"producer";
+GRANT INSERT (data, request, cachekey, name, labels), SELECT (id, job_id) ON upload TO :"producer";
 GRANT EXECUTE ON FUNCTION known_receipt(text, text), keep_receipt(text, text, text, json) TO :"producer";
 \if :producers_read
 GRANT :"reader" TO :"producer";

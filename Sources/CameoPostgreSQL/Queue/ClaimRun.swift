@@ -223,8 +223,8 @@ struct ClaimRun {
                     maxAttempts: try row["max_attempts"],
                     crashCount: try row["crash_count"],
                     previousFailure: failures[task.id],
-                    uploadedBytes: uploadID == nil || upload?.blob != nil ? nil : upload?.bytes ?? 0,
-                    uploadedBlob: upload?.blob,
+                    uploadedBytes: uploadID == nil || upload?.source != nil ? nil : upload?.bytes ?? 0,
+                    uploadedSource: upload?.source,
                     createdAt: Date(milliseconds: createdAt),
                     availableAt: Date(milliseconds: try row["due"]),
                     begun: FetchTicket(

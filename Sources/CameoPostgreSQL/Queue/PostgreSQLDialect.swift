@@ -25,6 +25,7 @@ package struct PostgreSQLDialect: Dialect {
           ELSE field(job.request, 'source') END
         """
     package let requestBytes = "convert_to(request::text, 'UTF8')"
+    package let lengthOfData = "octet_length(data)"
     package func field(_ name: String) -> String { "field(job.request, '\(name)')" }
     package func hasLabel(_ place: String) -> String {
         """

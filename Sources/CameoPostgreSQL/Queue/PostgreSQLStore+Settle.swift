@@ -131,17 +131,16 @@ extension PostgreSQLTransaction {
         return try rows.reduce(into: [:]) { try $0[$1["job_id"]] = JobFailure.from(stored: $1["failure"]) }
     }
 
-    /// The sizes of uploads, and the blobs that were made from them, by upload.
-    func uploads(of jobs: [QueueRow]) throws -> [Int64: (bytes: Int?, blob: BlobDigest?)] {
+    /// The sizes of uploads, and the sources that they became, by upload.
+    func uploads(of jobs: [QueueRow]) throws -> [Int64: (bytes: Int?, source: String?)] {
         let uploads = try jobs.compactMap { try $0["upload"] as Int64? }
         guard !uploads.isEmpty else { return [:] }
         let rows = try query(
-            "SELECT id, octet_length(data) AS bytes, digest FROM upload WHERE id = ANY($1::bigint[])",
+            "SELECT id, octet_length(data) AS bytes, digest, cachekey FROM upload WHERE id = ANY($1::bigint[])",
             [SQLArray(uploads)]
         )
         return try rows.reduce(into: [:]) { found, row in
-            let hex: String? = try row["digest"]
-            found[try row["id"]] = (bytes: try row["bytes"], blob: hex.flatMap(BlobDigest.init(hex:)))
+            found[try row["id"]] = (bytes: try row["bytes"], source: try row.sourceOfUpload)
         }
     }
 }

@@ -178,6 +178,34 @@ extension Schema {
         \(PostgreSQLWords().libraryTables)
         \(PostgreSQLWords().libraryContent)
         \(PostgreSQLWords().factViews { "time_text(\($0))" })
+        \(PostgreSQLWords().namedUploads)
+        CREATE OR REPLACE FUNCTION enqueue_upload() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT
+        AS $$
+          DECLARE
+            rest text := substr(ltrim(NEW.request::text, E' \\t\\r\\n'), 2);
+            more text := CASE WHEN NEW.labels IS NULL THEN '' ELSE ',"labels":' || NEW.labels::text END
+              || CASE WHEN NEW.name IS NULL THEN '' ELSE ',"metadata":' || json_build_object('name', NEW.name)::text END;
+          BEGIN
+            IF NEW.job_id IS NOT NULL OR NEW.digest IS NOT NULL THEN
+              RAISE EXCEPTION 'insert only upload(data, request, cacheKey, name, labels): Cameo sets the other columns'
+                USING ERRCODE = 'integrity_constraint_violation';
+            END IF;
+            IF NEW.data IS NULL OR octet_length(NEW.data) NOT BETWEEN 1 AND 104857600 THEN
+              RAISE EXCEPTION 'data must have 1 byte to 100 MiB' USING ERRCODE = 'check_violation';
+            END IF;
+            -- The text of the request stays as it is, even if the strict parser will refuse it.
+            IF json_typeof(NEW.request) = 'object' AND NEW.request -> 'source' IS NULL THEN
+              IF NEW.name IS NOT NULL AND NEW.request -> 'metadata' IS NOT NULL
+                OR NEW.labels IS NOT NULL AND NEW.request -> 'labels' IS NOT NULL
+              THEN
+                RAISE EXCEPTION '\(PostgreSQLWords().refusalOfTwice)' USING ERRCODE = 'integrity_constraint_violation';
+              END IF;
+              INSERT INTO job(request) VALUES (('{"source":"upload:' || NEW.id || '"' || more
+                || CASE WHEN ltrim(rest, E' \\t\\r\\n') LIKE '}%' THEN '' ELSE ',' END || rest)::json)
+                RETURNING id INTO NEW.job_id;
+            END IF;
+            RETURN NEW;
+          END $$;
         \(PostgreSQLWords().forgetTables)
         CREATE FUNCTION forget_selected() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
           BEGIN

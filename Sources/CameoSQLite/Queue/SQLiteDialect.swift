@@ -27,6 +27,7 @@ package struct SQLiteDialect: Dialect {
         """
     package let source = Self.field("source", "'text'")
     package let requestBytes = "CAST(request AS BLOB)"
+    package let lengthOfData = "length(data)"
     package func field(_ name: String) -> String { Self.field(name, "'text'") }
     package func hasLabel(_ place: String) -> String {
         """

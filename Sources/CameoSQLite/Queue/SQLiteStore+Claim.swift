@@ -198,7 +198,7 @@ extension SQLiteStore {
             crashCount: task.crashCount,
             previousFailure: try db.previousFailure(of: task),
             uploadedBytes: uploaded?.bytes,
-            uploadedBlob: uploaded?.blob,
+            uploadedSource: uploaded?.source,
             createdAt: Date(milliseconds: try row["created_at"]),
             availableAt: Date(milliseconds: task.due),
             begun: FetchTicket(sourceSeen: sourceSeen, after: task.fetchAfter, isFirstAttempt: task.tries == 0)
@@ -207,11 +207,11 @@ extension SQLiteStore {
 
     /// The size of an upload's bytes, or the blob that they have become.
     private static func pendingUpload(_ upload: Int64, _ db: SQLiteTransaction) throws -> (
-        bytes: Int?, blob: BlobDigest?
+        bytes: Int?, source: String?
     ) {
-        let row = try db.row("SELECT digest, length(data) AS bytes FROM upload WHERE id = ?1", [upload])
+        let row = try db.row("SELECT digest, cachekey, length(data) AS bytes FROM upload WHERE id = ?1", [upload])
         guard let row else { return (0, nil) }
-        let blob = try (row["digest"] as String?).flatMap(BlobDigest.init(hex:))
-        return (blob == nil ? try row["bytes"] ?? 0 : nil, blob)
+        let source = try row.sourceOfUpload
+        return (source == nil ? try row["bytes"] ?? 0 : nil, source)
     }
 }

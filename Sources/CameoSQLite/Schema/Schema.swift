@@ -158,6 +158,21 @@ extension Schema {
         \(SQLiteWords().factViews(time: time))
         \(SQLiteWords().libraryTables)
         \(SQLiteWords().libraryContent)
+        \(SQLiteWords().namedUploads)
+        DROP TRIGGER upload_enqueues;
+        CREATE TRIGGER upload_enqueues AFTER INSERT ON upload BEGIN
+          SELECT RAISE(ABORT, 'CHECK constraint failed: data must have 1 byte to 100 MiB') WHERE NEW.data IS NULL;
+          SELECT RAISE(ABORT, '\(SQLiteWords().refusalOfTwice)')
+            WHERE NEW.name IS NOT NULL AND json_type(NEW.request, '$.metadata') IS NOT NULL
+              OR NEW.labels IS NOT NULL AND json_type(NEW.request, '$.labels') IS NOT NULL;
+          INSERT INTO job(request)
+            SELECT CASE WHEN NEW.name IS NULL THEN labelled
+              ELSE json_set(labelled, '$.metadata', json_object('name', NEW.name)) END
+            FROM (SELECT CASE WHEN NEW.labels IS NULL THEN sourced ELSE json_set(sourced, '$.labels', json(NEW.labels)) END
+                AS labelled
+              FROM (SELECT json_set(NEW.request, '$.source', 'upload:' || NEW.id) AS sourced));
+          UPDATE upload SET job_id = last_insert_rowid() WHERE id = NEW.id;
+        END;
         \(SQLiteWords().forgetTables)
         CREATE TRIGGER forget_is_checked BEFORE INSERT ON forget WHEN NOT (
           CASE WHEN json_valid(NEW.selector) THEN json_type(NEW.selector) IS 'object' ELSE 0 END

@@ -93,7 +93,7 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
         case .lane: "id, queue, key"
         case .batch: "id, name text"
         case .job: "id, request json, created_at"
-        case .upload: "id, data bytes, request json, job_id, digest text"
+        case .upload: "id, data bytes, request json, job_id, digest text, cachekey text, name text, labels json"
         case .accepted: "id, queue, key, unique_key text, thumbnails json"
         case .firstReceipt: "key text, request text, receipt json, at"
         case .task:

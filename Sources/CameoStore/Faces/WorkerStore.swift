@@ -39,6 +39,8 @@ package protocol WorkerStore: AnyStore {
     func beginFetch(_ claim: Claim, of request: ThumbnailRequest) async throws(StoreError) -> FetchTicket
     /// Moves an upload's bytes into a blob, which becomes the job's source. Returns the request with that source.
     func absorbUpload(_ job: ClaimedJob) async throws -> ThumbnailRequest
+    /// Reads some of the uploads that wait for a worker, the oldest first, so that their thumbnails are known.
+    func readUploads() async throws(StoreError)
     /// Whether all these thumbnails exist with undamaged bytes: made from what `seen` describes or, with nil, from any
     /// bytes.
     func have(_ thumbnails: [ThumbnailID], as seen: Revalidation?) async throws(StoreError) -> Bool

@@ -6,7 +6,7 @@ internal import Foundation
 package struct NewJob: Sendable {
     package let request: ThumbnailRequest
     package let wanted: [WantedThumbnail]
-    /// The unique key; nil for an upload, whose thumbnail ids are unknown until its bytes are read.
+    /// The unique key; nil for an upload without a name, whose thumbnail ids are unknown until its bytes are read.
     package let key: UniqueKey?
     /// The number of the `upload` row that contains the picture.
     package let upload: Int64?
@@ -18,6 +18,16 @@ package struct NewJob: Sendable {
         upload = Self.upload(request.source)
         wanted = upload == nil ? try WantedThumbnail.all(of: request) : []
         key = upload == nil ? UniqueKey(request, wanted) : nil
+        thumbnails = WantedThumbnail.json(of: wanted)
+    }
+
+    /// A job of an upload under a name, by which its thumbnails are known before its bytes are read.
+    package init(_ request: ThumbnailRequest, of upload: Int64, under key: CacheKey) throws(InvalidRequest) {
+        var named = request
+        named.source = key.uri
+        (self.request, self.upload) = (named, upload)
+        wanted = try WantedThumbnail.all(of: named)
+        self.key = UniqueKey(named, wanted)
         thumbnails = WantedThumbnail.json(of: wanted)
     }
 

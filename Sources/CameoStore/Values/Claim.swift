@@ -32,8 +32,8 @@ package struct ClaimedJob: Hashable, Sendable {
     package let previousFailure: JobFailure?
     /// The size of the picture in `upload`; nil if there is none.
     package let uploadedBytes: Int?
-    /// The blob made from an upload, which is the job's source.
-    package let uploadedBlob: BlobDigest?
+    /// The URI of the blob made from an upload, or of its name, which is the job's source.
+    package let uploadedSource: String?
     package let createdAt: Date
     package let availableAt: Date
     /// The start of a fetch that begins now; one that begins later uses ``WorkerStore/beginFetch(_:of:)``.
@@ -50,7 +50,7 @@ package struct ClaimedJob: Hashable, Sendable {
         crashCount: Int,
         previousFailure: JobFailure?,
         uploadedBytes: Int?,
-        uploadedBlob: BlobDigest?,
+        uploadedSource: String?,
         createdAt: Date,
         availableAt: Date,
         begun: FetchTicket
@@ -58,17 +58,17 @@ package struct ClaimedJob: Hashable, Sendable {
         (self.claim, self.request, self.refresh, self.queue) = (claim, request, refresh, queue)
         (self.isBackground, self.attempt, self.maxAttempts) = (isBackground, attempt, maxAttempts)
         (self.crashCount, self.previousFailure, self.uploadedBytes) = (crashCount, previousFailure, uploadedBytes)
-        (self.uploadedBlob, self.createdAt, self.availableAt) = (uploadedBlob, createdAt, availableAt)
+        (self.uploadedSource, self.createdAt, self.availableAt) = (uploadedSource, createdAt, availableAt)
         self.begun = begun
     }
 
-    /// The request with the refresh of joined requests and the blob of its upload.
+    /// The request with the refresh of joined requests and the source that its upload became.
     ///
     /// - Throws: `InvalidRequest` for a field unknown to this version.
     package func parsedRequest() throws(InvalidRequest) -> ThumbnailRequest {
         var parsed = try ThumbnailRequest(accepted: request.utf8)
         parsed.refresh = refresh
-        if let uploadedBlob { parsed.source = CameoURI.blob(uploadedBlob).text }
+        if let uploadedSource { parsed.source = uploadedSource }
         return parsed
     }
 }
