@@ -330,6 +330,18 @@ def shows_pictures(page):
     page.wait("!$('no-picture-list').hidden && $('no-picture-list').textContent === 'No picture matches.'")
 
 
+def forgets_a_picture(page):
+    go(page, "pictures?label=user:42")
+    page.wait("$('picture-list').children.length === 1")
+    page.script("document.querySelector('#picture-list a').click()")
+    page.wait(f"{shown('lightbox-view')} === 1")
+    path = page.script("document.querySelector('#lightbox-view img').getAttribute('src')")
+    page.script("[...document.querySelectorAll('.copying button')].find((one) => /^Forget/.test(one.textContent)).click()")
+    page.wait("!$('lightbox').open && /^[0-9]+ thumbnails forgotten/.test($('notice').textContent)")
+    page.wait("$('picture-list').children.length === 0")
+    expect(page.script(f"fetch('{path}', {{ cache: 'no-store' }}).then((answer) => answer.status)"), 410, path)
+
+
 def shows_pictures_without_jobs(page, scene):
     sizes = ("--size", "50x50", "--size", "90x90")
     scene.enqueue("--label", "user:42", "--batch", "kept", *sizes, scene.pictures / "cloud 1.jpg")
@@ -816,6 +828,7 @@ def check(scene, browser, axe, screenshots):
     page.script("$('lightbox').close()")
     checks.run("no console error, no request to another origin", was_quiet, page, scene)
     checks.run("pictures whose jobs were removed", shows_pictures_without_jobs, page, scene)
+    checks.run("a picture that is forgotten is gone", forgets_a_picture, page)
     checks.run("polls where events do not pass", polls_without_events, browser, scene)
     checks.run("shows the last hour, and goes on live", shows_the_last_hour, browser, scene, screenshots)
     name = "the tile of a storyboard under the pointer is of the right moment"

@@ -1,6 +1,6 @@
 // Batches: how far they are and when they will be done; and the page of one, with its pictures and what failed.
 import { $, button, element, link, quiet, show, showList } from "./elements.js";
-import { changeAll } from "./changes.js";
+import { changeAll, forget } from "./changes.js";
 import { reasonEntry } from "./failures.js";
 import { duration, number } from "./format.js";
 import { beginBatchPictures, refreshBatchPictures } from "./pictures.js";
@@ -77,7 +77,9 @@ export async function refreshBatch() {
         access.operate && batch.jobs.discarded ? button(`Retry ${number(batch.jobs.discarded)} failed`, () =>
           changeAll("retry", { state: "discarded", batch: name }, `what failed of ${name}`)) : "",
         access.operate && batch.finished < batch.total ? button("Cancel the rest", () =>
-          changeAll("cancel", { batch: name }, `what has not ended of ${name}`)) : "")),
+          changeAll("cancel", { batch: name }, `what has not ended of ${name}`)) : "",
+        access.operate && hasPictures ? button("Forget", () =>
+          forget([{ batch: name }], `the thumbnails of ${name} that are of no other batch`)) : "")),
     stateBar(batch.jobs),
     element("p", { className: "legend" }, stateNames.filter((state) => batch.jobs[state]).map((state) =>
       link(withQuery("#jobs", { batch: name, state }), `${number(batch.jobs[state])} ${state}`,

@@ -31,3 +31,14 @@ export async function changeAll(verb, filter, described) {
   await act(({ changed }) => `${count(changed, "job")} ${verb === "retry" ? "will run again" : "cancelled"}.`,
     () => post(withQuery(`jobs/${verb}`, filter)));
 }
+
+// Thumbnails go, one selector after the other; returns whether the user wanted it.
+export async function forget(selectors, described) {
+  if (!confirm(`Forget ${described}? Nobody finds them from now on.`)) return false;
+  await act((gone) => `${count(gone, "thumbnail")} forgotten.`, async () => {
+    let gone = 0;
+    for (const selector of selectors) gone += (await post("forget", selector)).thumbnails;
+    return gone;
+  });
+  return true;
+}

@@ -1,9 +1,10 @@
 // One picture, large: all renditions of its source side by side, beside the original, with what to copy.
 import { leaveOverlay, replaceAddress } from "./address.js";
+import { forget } from "./changes.js";
 import { $, button, element, link, quiet, show } from "./elements.js";
-import { absolute, bytes } from "./format.js";
+import { absolute, bytes, count } from "./format.js";
 import { askThumbnails, currentGrid, describe, orWords, picture } from "./pictures.js";
-import { withQuery } from "./server.js";
+import { access, withQuery } from "./server.js";
 import { storyboard } from "./storyboard.js";
 
 let open = null;
@@ -119,7 +120,13 @@ function markup(which) {
 function copying(which) {
   return element("p", { className: "line copying", key: "copy" }, [
     ["Copy URI", which.uri], ["Copy URL", absoluteURL(which)], ["Copy <img>", markup(which)],
-  ].map(([label, text]) => button(label, () => copy(text), { title: text })));
+  ].map(([label, text]) => button(label, () => copy(text), { title: text })),
+  access.operate ? button(made.length > 1 ? "Forget all" : "Forget", forgetAll) : "");
+}
+
+async function forgetAll() {
+  const uris = made.map(({ thumbnail }) => ({ uri: thumbnail.uri }));
+  if (await forget(uris, `${count(uris.length, "thumbnail")} of ${name}`)) closePicture();
 }
 
 // A job is named for as long as it is kept.
