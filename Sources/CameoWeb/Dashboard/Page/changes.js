@@ -38,6 +38,7 @@ export async function forget(selectors, described) {
   await act((gone) => `${count(gone, "thumbnail")} forgotten.`, async () => {
     let gone = 0;
     for (const selector of selectors) gone += (await post("forget", selector)).thumbnails;
+    document.dispatchEvent(new Event("forgotten"));
     return gone;
   });
   return true;

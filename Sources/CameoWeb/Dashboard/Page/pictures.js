@@ -104,14 +104,18 @@ function pictureGrid(id, page, onCount) {
     observer.observe(end);
   }
 
+  function begin(next) {
+    [filter, cursor] = [next, null];
+    list.replaceChildren();
+    end.textContent = "Loading…";
+    $(`no-${id}`).hidden = true;
+  }
+  // Some of what is shown may be gone.
+  document.addEventListener("forgotten", () => { if (filter) begin(filter); });
+
   return {
     // Begins anew. `next` gives the query's fields, which may depend on the time.
-    begin(next) {
-      [filter, cursor] = [next, null];
-      list.replaceChildren();
-      end.textContent = "Loading…";
-      $(`no-${id}`).hidden = true;
-    },
+    begin,
     async refresh() {
       const isFirst = !list.children.length;
       // Nothing moves under whoever looks further down; new ones come when the page is back at its top.
