@@ -164,6 +164,8 @@ extension Dialect {
         """
     }
 
+    /// Whether a picture lies in `upload`.
+    package var hasUnreadUploads: String { "EXISTS (SELECT 1 FROM upload WHERE data IS NOT NULL)" }
     /// The stop that the worker `?1` was asked for.
     package var stopOfWorker: String { "SELECT stop_mode FROM worker WHERE id = ?1" }
     /// The claims that the worker `?1` holds.

@@ -152,7 +152,8 @@ extension SchemaWords {
     }
     /// What a selector must be, for people.
     package var neededSelector: String {
-        "a selector has one of uri, source, prefix, label and batch, a text, or job, a number, and may have evenShared, true or false"
+        "a selector has uri (cameo://thumb/ and 32 digits), source, prefix, label, batch (texts) or job (a number), one of these, "
+            + "and may have evenShared, true or false"
     }
 }
 
@@ -229,8 +230,10 @@ extension QueueTransaction {
     /// The jobs whose pictures no worker has read yet, so that nobody knows their thumbnails.
     private func unreadUploads(selectedBy forget: Int64, before seen: Int64) throws -> [Int64] {
         let look = "SELECT \(dialect.text("selector")) AS selector FROM forget WHERE id = ?1"
-        guard let text: String = try value(look, [forget]) else { return [] }
-        let selector = try ForgetSelector(json: JSONValue(parsing: text.utf8))
+        // One that the tables took and this version does not know selects nothing.
+        guard let text: String = try value(look, [forget]), let json = try? JSONValue(parsing: text.utf8),
+            let selector = try? ForgetSelector(json: json)
+        else { return [] }
         return try query(
             """
             SELECT task.id AS id, \(dialect.requestBytes) AS request FROM task JOIN job ON job.id = task.id

@@ -347,6 +347,7 @@ extension QueueStore {
     }
 
     package func readUploads() async throws(StoreError) {
+        if try await read({ db in try db.hasArrivals() }) { try await acceptBesideWork() }
         let waiting: [Int64] = try await read { db in try db.jobsOfUnreadUploads() }
         for job in waiting {
             let found = try await read { db in

@@ -18,6 +18,8 @@ package struct CollectedBlobs: Hashable, Sendable {
     package let candidates: Int
     /// How many could not be removed, and why the first could not.
     package var failures = 0
+    /// How many of those that were removed had been forgotten.
+    package var forgotten = 0
     package var failure: StoreError?
 
     package init(count: Int, bytes: Int, candidates: Int) {

@@ -247,9 +247,17 @@ extension SchemaWords {
             source_digest, source_size, source_format, source_width, source_height, taken_at, camera,
             (SELECT job.id FROM job WHERE job.id = thumbnail.job_id) AS job_id
           FROM shown_thumbnail AS thumbnail JOIN blob ON blob.digest = thumbnail.blob;
-        CREATE VIEW thumbnail_labels AS
-          SELECT thumbnail AS id, name AS label FROM thumbnail_label JOIN label ON label.id = thumbnail_label.label
-          WHERE kind = 0;
+        CREATE VIEW thumbnail_labels AS \(named("label", 0));
+        CREATE VIEW thumbnail_batches AS \(named("batch", 1));
+        """
+    }
+
+    /// The thumbnails that exist with the names of a kind.
+    private func named(_ column: String, _ kind: Int) -> String {
+        """
+        SELECT thumbnail.id AS id, label.name AS \(column) FROM thumbnail_label
+            JOIN label ON label.id = thumbnail_label.label JOIN thumbnail ON thumbnail.id = thumbnail_label.thumbnail
+          WHERE label.kind = \(kind)
         """
     }
 

@@ -116,7 +116,7 @@ extension Worker {
             try await rescue()
         }
         running.stop(held, notIn: sweep.tokens)
-        if sweep.refusal == nil { try await store.readUploads() }
+        if sweep.hasUploads, sweep.refusal == nil { try await store.readUploads() }
         // A drain leaves to the next worker what could not be recorded: it would do it again and again.
         guard !configuration.drains || phase.unrecorded == nil else { return sweep.due }
         for claim in strays.note(sweep.claims, known: held.union(running.tokens), at: configuration.time.now()) {

@@ -50,7 +50,7 @@ package struct JobSelection: ParsableArguments {
         var filter = JobFilter()
         filter.states = try words(state, "--state")
         filter.codes = try words(code, "--code")
-        (filter.queue, filter.batch, filter.sourcePrefix) = (queue, batch, source)
+        (filter.queue, filter.batch, filter.sourcePrefix) = (queue, batch, source.map(SourceArgument.prefix))
         (filter.label, filter.concurrencyKey) = (label, concurrencyKey)
         return filter
     }

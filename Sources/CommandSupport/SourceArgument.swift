@@ -30,6 +30,11 @@ package struct SourceArgument: Sendable {
         }
     }
 
+    /// What a source begins with, as it is typed: a path stands for the URI of a file.
+    package static func prefix(_ text: String) -> String {
+        text.hasPrefix("/") ? "file://" + PercentEncoding.encoded(text.utf8, keeping: [UInt8(ascii: "/")]) : text
+    }
+
     /// The sources of a command line. `-` is replaced by the list on standard input, whose entries end with the
     /// separator, and a pattern by the files that match it. Throws if an argument yields no source.
     package static func all(

@@ -36,7 +36,9 @@ package struct ThumbnailSelection: ParsableArguments {
 
     package func filter() throws -> ThumbnailFilter {
         var filter = ThumbnailFilter()
-        (filter.sourcePrefix, filter.label, filter.batch, filter.sourceDigest) = (source, label, batch, digest)
+        (filter.sourcePrefix, filter.label, filter.batch, filter.sourceDigest) = (
+            source.map(SourceArgument.prefix), label, batch, digest
+        )
         filter.since = try PastTime.date(since, of: "--since")
         return filter
     }
@@ -44,5 +46,23 @@ package struct ThumbnailSelection: ParsableArguments {
     /// What to say when it selects nothing.
     package static func nothing(_ filter: ThumbnailFilter) -> CommandFailure {
         CommandFailure(filter.isEmpty ? "there are no thumbnails yet" : "no thumbnails match", .failed)
+    }
+}
+
+/// A thumbnail on the command line, by any of its names.
+package struct ThumbnailArgument: ExpressibleByArgument {
+    package let id: ThumbnailID
+
+    package init?(argument: String) {
+        if case .thumbnail(let id)? = CameoURI(argument) {
+            self.id = id
+        } else {
+            // The id itself, or the end of a path.
+            let path = argument.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").suffix(2)
+            guard path.count == 1 || path.first == "thumb", let name = path.last,
+                let id = ThumbnailID(name.prefix { $0 != "." })
+            else { return nil }
+            self.id = id
+        }
     }
 }

@@ -32,8 +32,8 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
     @Flag(help: "Remove the thumbnails made from it too. Their URIs resolve to nothing until they are made again.")
     var thumbnails = false
 
-    @Option(help: ArgumentHelp("Remove this thumbnail.", valueName: "uri"))
-    var uri: [String] = []
+    @Option(help: ArgumentHelp("Remove this thumbnail: its URI, id or URL.", valueName: "uri"))
+    var uri: [ThumbnailArgument] = []
 
     @Option(help: ArgumentHelp("Remove the thumbnails of all sources that begin so.", valueName: "text"))
     var prefix: [String] = []
@@ -66,7 +66,10 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
 
     private var selectors: [ForgetSelector] {
         get throws {
-            let texts = [("uri", uri), ("prefix", prefix), ("label", label), ("batch", batch)]
+            let texts = [
+                ("uri", uri.map(\.id.text)), ("prefix", prefix.map(SourceArgument.prefix)), ("label", label),
+                ("batch", batch),
+            ]
             let selectors = texts.flatMap { name, texts in texts.map { [name: JSONValue.string($0)] } }
             return try (selectors + job.map { ["job": .integer($0)] })
                 .map { try ForgetSelector(json: .object($0.merging(["evenShared": .bool(evenShared)]) { $1 })) }

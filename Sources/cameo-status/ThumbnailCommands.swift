@@ -119,21 +119,3 @@ struct ThumbsCommand: AsyncParsableCommand {
         }
     }
 }
-
-/// A thumbnail on the command line, by any of its names.
-struct ThumbnailArgument: ExpressibleByArgument {
-    let id: ThumbnailID
-
-    init?(argument: String) {
-        if case .thumbnail(let id)? = CameoURI(argument) {
-            self.id = id
-        } else {
-            // The id itself, or the end of a path.
-            let path = argument.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").suffix(2)
-            guard path.count == 1 || path.first == "thumb", let name = path.last,
-                let id = ThumbnailID(name.prefix { $0 != "." })
-            else { return nil }
-            self.id = id
-        }
-    }
-}

@@ -48,6 +48,23 @@ struct BlobCollectionTests {
         #expect(try await collect().candidates == 0)
     }
 
+    /// Not in a free page, and not in the log.
+    @Test(arguments: [60_000, large])
+    func whatWasForgottenIsInNoFileOfTheStore(count: Int) async throws {
+        let bytes = Data((0..<count).map { _ in UInt8.random(in: 0...255) })
+        try await keep(bytes, seen: 0)
+        let pieces = stride(from: 0, to: count - 32, by: 7_001).map { bytes[$0..<($0 + 32)] }
+        func found() throws -> Int {
+            let files = FileManager.default.enumerator(atPath: store.directory.path)?.compactMap { $0 as? String } ?? []
+            let contents = files.compactMap { FileManager.default.contents(atPath: "\(store.directory.path)/\($0)") }
+            return pieces.count { piece in contents.contains { $0.range(of: piece) != nil } }
+        }
+        #expect(try found() == pieces.count)
+        _ = try await store.forget(ForgetSelector(.source(StoreFixture.uri)), atOnce: false)
+        #expect(try await collect().forgotten == 1)
+        #expect(try found() == 0)
+    }
+
     @Test func blobOfTwoSourcesIsRemovedWithTheSecond() async throws {
         let bytes = StoreFixture.bytes("a")
         for uri in ["https://example.com/1", "https://example.com/2"] {

@@ -35,7 +35,8 @@ struct ClaimTests {
         let lists = try await fixture.store.read { db in
             let tables = try db.column("SELECT name FROM sqlite_schema WHERE type = 'table'") as [String]
             #expect(tables.contains("task"))
-            return try tables.filter { !$0.hasPrefix("sqlite_") }.filter { table in
+            // A row of `forget` is rare, and its trigger does much more.
+            return try tables.filter { !$0.hasPrefix("sqlite_") && $0 != "forget" }.filter { table in
                 let program = "EXPLAIN INSERT INTO \(table) DEFAULT VALUES"
                 return try db.query(program).contains { try $0["opcode"] == "OpenEphemeral" }
             }

@@ -301,7 +301,7 @@ struct ReadingTests {
         #expect(told.thumbnails == 1 && told.bytes == picture.count)
         let end = try #require(told.cachedUntil)
         #expect(end > Date(timeIntervalSinceNow: 86_000) && end < Date(timeIntervalSinceNow: 87_000))
-        for path in paths {
+        for path in paths + [paths[0] + "?job=1"] {
             let answer = try await bench.get(path)
             #expect(answer.status == 410 && answer["Cache-Control"] == "no-store", "\(path)")
         }

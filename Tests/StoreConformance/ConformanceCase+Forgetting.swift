@@ -60,6 +60,9 @@ extension ConformanceCase {
                 "{}", "[]", "7", #"{"label":""}"#, #"{"label":7}"#, #"{"uri":null}"#, #"{"labels":"v"}"#,
                 #"{"label":"v","batch":"b"}"#, #"{"job":"1"}"#, #"{"label":"v","evenShared":1}"#,
                 #"{"evenShared":true}"#,
+                #"{"uri":"x"}"#, #"{"uri":"cameo://thumb/0123456789ABCDEF0123456789ABCDEF"}"#, #"{"job":-1}"#,
+                #"{"job":0}"#,
+                #"{"uri":"http://a/thumb/0123456789abcdef0123456789abcdef"}"#, #"{"prefix":"h\u0000"}"#,
             ] {
                 await #expect(throws: (any Error).self, "\(selector)") {
                     try await fixture.sql("\(insertion) ('\(selector)')")

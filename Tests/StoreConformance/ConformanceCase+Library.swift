@@ -85,6 +85,7 @@ extension ConformanceCase {
             let shown =
                 "SELECT thumbnail_facts.id FROM thumbnail_facts JOIN thumbnail_labels USING (id) WHERE label = 'late'"
             #expect(try await fixture.sql(shown) == id.text)
+            #expect(try await fixture.sql("SELECT id, batch FROM thumbnail_batches") == "\(id.text)|holiday")
 
             #expect(try await fixture.store.removeThumbnails([id]) == 1)
             #expect(try await fixture.sql("SELECT count(*) FROM thumbnail_label") == "0")

@@ -66,7 +66,7 @@ GRANT SELECT ON
   job_request, task, accepted, arrival, outcome, earlier_attempt, attempt, queue, queue_count, queue_delta, queue_total, key,
   lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
-  total_delta, total_now, shown_thumbnail, thumbnail_facts, thumbnail_labels, promise, label,
+  total_delta, total_now, shown_thumbnail, thumbnail_facts, thumbnail_labels, thumbnail_batches, promise, label,
   thumbnail_label, forget, forgotten, blob, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";

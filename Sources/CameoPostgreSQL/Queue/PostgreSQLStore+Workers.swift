@@ -60,7 +60,8 @@ extension PostgreSQLStore {
                 refusal: Schema.refusal(of: opening.version, url),
                 claims: Set(claims.split(separator: ",").compactMap(Self.claim)),
                 due: due.map(Date.init(milliseconds:)),
-                hasLostWorkers: try row["has_lost"]
+                hasLostWorkers: try row["has_lost"],
+                hasUploads: try row["has_uploads"]
             )
         }
     }
@@ -70,7 +71,7 @@ extension PostgreSQLStore {
         """
         SELECT (\(PostgreSQLTransaction.dialect.stopOfWorker)) AS stop,
           array_to_string(ARRAY(SELECT id || ' ' || token FROM (\(PostgreSQLTransaction.dialect.claimsOfWorker)) AS held), ',') AS claims,
-          next_due() AS due,
+          next_due() AS due, \(PostgreSQLTransaction.dialect.hasUnreadUploads) AS has_uploads,
           EXISTS (\(PostgreSQLTransaction.silentWorkers)) OR EXISTS (\(PostgreSQLTransaction.strays)) AS has_lost,
           \(ChangeNumbers.areThere(enteredBy: "$2::bigint - \(ChangeNumbers.rest)")) AS has_changes
         """

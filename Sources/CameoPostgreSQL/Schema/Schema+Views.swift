@@ -213,9 +213,10 @@ extension Schema {
               IF json_typeof(NEW.selector) <> 'object'
                 OR (SELECT count(*) FROM json_each(NEW.selector) WHERE key <> 'evenShared') <> 1
                 OR EXISTS (SELECT 1 FROM json_each(NEW.selector) WHERE NOT CASE
-                  WHEN key IN ('uri', 'source', 'prefix', 'label', 'batch')
+                  WHEN key = 'uri' THEN json_typeof(value) = 'string' AND value #>> '{}' ~ '^(cameo://thumb/)?[0-9a-f]{32}$'
+                  WHEN key IN ('source', 'prefix', 'label', 'batch')
                     THEN json_typeof(value) = 'string' AND value #>> '{}' <> ''
-                  WHEN key = 'job' THEN json_typeof(value) = 'number' AND value #>> '{}' ~ '^[0-9]{1,18}$'
+                  WHEN key = 'job' THEN json_typeof(value) = 'number' AND value #>> '{}' ~ '^[1-9][0-9]{0,17}$'
                   WHEN key = 'evenShared' THEN json_typeof(value) = 'boolean' ELSE false END)
               THEN
                 RAISE EXCEPTION '\(PostgreSQLWords().neededSelector)' USING ERRCODE = 'check_violation';

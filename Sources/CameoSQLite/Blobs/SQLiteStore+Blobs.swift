@@ -46,7 +46,7 @@ extension SQLiteStore {
         -> CollectedBlobs
     {
         let (files, time) = (files, time.milliseconds)
-        return try await commitRemoval { db, moved -> CollectedBlobs in
+        let collected = try await commitRemoval { db, moved -> CollectedBlobs in
             // The blobs that an unaccepted row needs are not known yet.
             guard try !db.hasArrivals() else { return CollectedBlobs(count: 0, bytes: 0, candidates: 0) }
             let candidates: [String] = try db.column(
@@ -58,6 +58,8 @@ extension SQLiteStore {
                 WHERE digest = ?1 AND \(isRemovable)
                 """
             var (count, bytes, failures, failure) = (0, 0, 0, StoreError?.none)
+            var forgotten = 0
+            defer { if forgotten > 0 { _ = try? db.query("PRAGMA secure_delete = OFF") } }
             for hex in candidates {
                 // One that is referenced, pinned or gone stays.
                 guard let digest = BlobDigest(hex: hex), let row = try db.row(look, [hex]) else {
@@ -82,15 +84,23 @@ extension SQLiteStore {
                     try db.execute("UPDATE orphan SET since = ?1 WHERE digest = ?2", [later, hex])
                     continue
                 }
+                // Not even in a free page of the file.
+                if ahead > 0 {
+                    if forgotten == 0 { _ = try db.query("PRAGMA secure_delete = ON") }
+                    forgotten += 1
+                }
                 try db.execute("DELETE FROM blob WHERE digest = ?1", [hex])
                 try db.execute("DELETE FROM orphan WHERE digest = ?1", [hex])
                 count += 1
                 bytes += try row["size"]
             }
             var collected = CollectedBlobs(count: count, bytes: bytes, candidates: candidates.count)
-            (collected.failures, collected.failure) = (failures, failure)
+            (collected.failures, collected.failure, collected.forgotten) = (failures, failure, forgotten)
             return collected
         }
+        // The log has them still.
+        if collected.forgotten > 0 { try await checkpointNow() }
+        return collected
     }
 
     /// Commits a removal of blobs, whose files the body moves aside: they are deleted after the commit, or moved back.

@@ -94,7 +94,8 @@ extension SQLiteStore {
                 refusal: try Schema.refusal(by: db.connection, at: directory.path),
                 claims: try db.claims(of: worker),
                 due: try Self.nextDueTime(db).map(Date.init(milliseconds:)),
-                hasLostWorkers: try !Self.lostWorkers(except: worker, db).isEmpty
+                hasLostWorkers: try !Self.lostWorkers(except: worker, db).isEmpty,
+                hasUploads: try db.value("SELECT \(db.dialect.hasUnreadUploads)") ?? false
             )
         }
         // The claims run into the same trouble with the store, and report it.

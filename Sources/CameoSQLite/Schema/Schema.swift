@@ -165,20 +165,25 @@ extension Schema {
           SELECT RAISE(ABORT, '\(SQLiteWords().refusalOfTwice)')
             WHERE NEW.name IS NOT NULL AND json_type(NEW.request, '$.metadata') IS NOT NULL
               OR NEW.labels IS NOT NULL AND json_type(NEW.request, '$.labels') IS NOT NULL;
-          INSERT INTO job(request)
-            SELECT CASE WHEN NEW.name IS NULL THEN labelled
-              ELSE json_set(labelled, '$.metadata', json_object('name', NEW.name)) END
-            FROM (SELECT CASE WHEN NEW.labels IS NULL THEN sourced ELSE json_set(sourced, '$.labels', json(NEW.labels)) END
-                AS labelled
-              FROM (SELECT json_set(NEW.request, '$.source', 'upload:' || NEW.id) AS sourced));
+          INSERT INTO job(request) VALUES (CASE
+            WHEN NEW.name IS NULL AND NEW.labels IS NULL THEN json_set(NEW.request, '$.source', 'upload:' || NEW.id)
+            WHEN NEW.name IS NULL
+              THEN json_set(NEW.request, '$.source', 'upload:' || NEW.id, '$.labels', json(NEW.labels))
+            WHEN NEW.labels IS NULL
+              THEN json_set(NEW.request, '$.source', 'upload:' || NEW.id, '$.metadata', json_object('name', NEW.name))
+            ELSE json_set(NEW.request, '$.source', 'upload:' || NEW.id, '$.labels', json(NEW.labels),
+              '$.metadata', json_object('name', NEW.name)) END);
           UPDATE upload SET job_id = last_insert_rowid() WHERE id = NEW.id;
         END;
         \(SQLiteWords().forgetTables)
         CREATE TRIGGER forget_is_checked BEFORE INSERT ON forget WHEN NOT (
           CASE WHEN json_valid(NEW.selector) THEN json_type(NEW.selector) IS 'object' ELSE 0 END
           AND (SELECT count(*) FILTER (WHERE key <> 'evenShared') = 1 AND count(*) FILTER (WHERE NOT CASE
-              WHEN key IN ('uri', 'source', 'prefix', 'label', 'batch') THEN type = 'text' AND value <> ''
-              WHEN key = 'job' THEN type = 'integer' WHEN key = 'evenShared' THEN type IN ('true', 'false') ELSE 0 END) = 0
+              WHEN key = 'uri' THEN type = 'text' AND replace(value, 'cameo://thumb/', '') NOT GLOB '*[^0-9a-f]*'
+                AND length(replace(value, 'cameo://thumb/', '')) = 32
+              WHEN key IN ('source', 'prefix', 'label', 'batch')
+                THEN type = 'text' AND value <> '' AND instr(NEW.selector, '\\u0000') = 0
+              WHEN key = 'job' THEN type = 'integer' AND value > 0 WHEN key = 'evenShared' THEN type IN ('true', 'false') ELSE 0 END) = 0
             FROM json_each(CASE WHEN json_valid(NEW.selector) THEN NEW.selector ELSE '{}' END)))
         BEGIN
           SELECT RAISE(ABORT, '\(SQLiteWords().neededSelector)');

@@ -65,16 +65,19 @@ package struct WorkerSweep: Sendable {
     /// Whether a worker may have died or fallen silent, so that ``WorkerStore/rescueExpired(except:)`` is worth
     /// calling.
     package let hasLostWorkers: Bool
+    /// Whether a picture in `upload` was not read yet (``WorkerStore/readUploads()``).
+    package let hasUploads: Bool
 
     package init(
         stop: WorkerStop?,
         refusal: StoreError?,
         claims: Set<Claim>,
         due: Date?,
-        hasLostWorkers: Bool
+        hasLostWorkers: Bool,
+        hasUploads: Bool
     ) {
         (self.stop, self.refusal, self.claims, self.due) = (stop, refusal, claims, due)
-        self.hasLostWorkers = hasLostWorkers
+        (self.hasLostWorkers, self.hasUploads) = (hasLostWorkers, hasUploads)
     }
 
     package var tokens: Set<String> { Set(claims.map(\.token)) }

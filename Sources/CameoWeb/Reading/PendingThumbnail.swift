@@ -90,16 +90,15 @@ struct PendingThumbnail: Sendable {
 
     static let forgotten = Problem(
         .gone,
-        "this was forgotten, and comes back only if somebody asks for it again",
-        headers: [.cacheControl: "no-store"]
+        "this was forgotten, and comes back only if somebody asks for it again"
     )
 
     /// Responds 202 with a placeholder or the job's state, unless the job `hasEnded` without the thumbnail.
     ///
     /// - Throws: ``Problem`` with the reason if the thumbnail will not be made; ``StoreError``.
     func answer(to request: Request, on site: Site, _ promise: Promise?, hasEnded: Bool) async throws -> Response {
+        if promise == nil || hasEnded, try await site.store.wasForgotten(.thumbnail(id)) { throw Self.forgotten }
         guard let promise else {
-            if try await site.store.wasForgotten(.thumbnail(id)) { throw Self.forgotten }
             // A producer may show it before its request is accepted.
             throw Problem(
                 .notFound,
