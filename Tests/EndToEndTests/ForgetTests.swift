@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     /// Pictures that are forgotten beside workers that are killed and many clients: none of them is seen again, and no other is
     /// missing.
-    @Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: Deployment.hasWeb))
+    @Suite(.timeLimit(.minutes(20)), .serialized, .enabled(if: Deployment.hasWeb))
     struct ForgetTests {
         private static let token = "0123456789abcdef"
 
