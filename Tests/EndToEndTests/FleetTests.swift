@@ -159,6 +159,17 @@ extension EndToEnd {
                     try await curl("--max-time", "60", url + "health/ready").contains(reason)
                 }
             }
+            // The worker's own commits, such as those of its maintenance, hold locks: the request's is to be the first that waits.
+            let busy = """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND state <> 'idle'
+                """
+            try await eventually("the worker rests") {
+                worker.send(SIGSTOP)
+                if try await fleet.number(busy) == 0 { return true }
+                worker.send(SIGCONT)
+                return false
+            }
             try await setStandby("SET synchronous_standby_names = 'absent'")
             let waits = "a commit waits for a synchronous standby (SyncRep):"
             let request = #"{"source":"initials:EF","renditions":[{"width":9}]}"#
@@ -167,6 +178,7 @@ extension EndToEnd {
             try await eventually("the request's commit waits") {
                 try await fleet.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") > 0
             }
+            worker.send(SIGCONT)
             try await waitUntilReadySays("\(waits) it stands on")
             // Its commit holds locks for which others wait.
             async let late = fleet.command("cameo-enqueue initials:CD")
