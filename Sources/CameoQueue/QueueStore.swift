@@ -349,7 +349,7 @@ extension QueueStore {
     package func readUploads() async throws(StoreError) {
         if try await read({ db in try db.hasArrivals() }) { try await acceptBesideWork() }
         let waiting: [Int64] = try await read { db in try db.jobsOfUnreadUploads() }
-        for job in waiting {
+        for job in waiting where !Task.isCancelled {
             let found = try await read { db in
                 try db.unreadUpload(of: job).map { upload in
                     let look = "SELECT \(db.dialect.requestBytes) AS request FROM job WHERE id = ?1"

@@ -25,6 +25,22 @@ extension Worker {
         } while (try? await configuration.time.sleep(configuration.sweepInterval)) != nil
     }
 
+    /// Reads pictures that came by SQL, so that their thumbnails are known before they are made. Not a part of ``watch()``, which
+    /// extends the lease: large ones take long.
+    func readAhead() async {
+        var pause = configuration.sweepInterval
+        while (try? await configuration.time.sleep(pause)) != nil {
+            pause = configuration.sweepInterval
+            guard phase.hasUploads else { continue }
+            do {
+                try await store.readUploads()
+            } catch {
+                // The claim of such a job has the same trouble, and reports it.
+                pause = configuration.sweepInterval * 40
+            }
+        }
+    }
+
     func watch() async {
         let time = configuration.time
         let leaseInterval = configuration.leaseInterval ?? store.lease / 3
@@ -116,7 +132,7 @@ extension Worker {
             try await rescue()
         }
         running.stop(held, notIn: sweep.tokens)
-        if sweep.hasUploads, sweep.refusal == nil { try await store.readUploads() }
+        phase.hasUploads = sweep.hasUploads && sweep.refusal == nil
         // A drain leaves to the next worker what could not be recorded: it would do it again and again.
         guard !configuration.drains || phase.unrecorded == nil else { return sweep.due }
         for claim in strays.note(sweep.claims, known: held.union(running.tokens), at: configuration.time.now()) {

@@ -99,6 +99,7 @@ package final class Worker: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await self.listen() }
                 group.addTask { await self.watch() }
+                group.addTask { await self.readAhead() }
                 group.addTask { await self.enforceTimeLimits() }
                 group.addTask { try await self.workAndDeliver() }
                 group.addTask { await self.maintain() }

@@ -32,6 +32,8 @@ final class WorkerPhase: Sendable {
         /// Whether a poison job has waited so long that it goes before all others. Looked up now and then, because the
         /// claim of every job would pay for it.
         var hasOverduePoisonJob = false
+        /// Whether pictures that came by SQL wait to be read.
+        var hasUploads = false
         fileprivate var look: (at: ContinuousClock.Instant, used: Duration)?
         fileprivate var thawedAt: ContinuousClock.Instant?
     }

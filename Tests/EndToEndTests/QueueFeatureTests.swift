@@ -28,6 +28,29 @@ extension EndToEnd {
             #expect(batches == "16|32")
         }
 
+        /// A worker reads it although it may not run its job.
+        @Test func theThumbnailsOfAnUploadBySQLAreKnownBeforeItsJobRuns() async throws {
+            let deployment = try Deployment()
+            try deployment.add(try await Pictures.photo("jpg"), as: "photo.jpg")
+            _ = try SQLiteStore(at: deployment.store)
+            try await deployment.command("cameo-admin pause default --create").succeeded()
+            let worker = try deployment.startWorker("--log-level error")
+            defer { worker.killGroup() }
+            let photo = "readfile('\(deployment.pictures)/photo.jpg')"
+            let request = #"{"renditions":[{"width":64,"height":64}]}"#
+            _ = try await deployment.sql("INSERT INTO upload(data, request) VALUES (\(photo), '\(request)');")
+            let look = "SELECT thumbnails ->> '$[0].uri' FROM job_status;"
+            try await deployment.waitUntil { _ in try await deployment.sql(look).hasPrefix("cameo://thumb/") }
+            let uri = try await deployment.sql(look)
+            #expect(try await deployment.sql("SELECT state FROM job_status;") == "available")
+            let resumed = try await deployment.command("cameo-admin resume default")
+            #expect(resumed.exitStatus == 0, "\(resumed.errorText)")
+            try await deployment.waitUntil { try await $0.status().count(.completed) == 1 }
+            #expect(try await deployment.sql(look) == uri)
+            let read = try await deployment.command("cameo-status", ["cat", uri]).succeeded()
+            #expect(PictureFormat(sniffing: read.standardOutput.prefix(64)) == .webp)
+        }
+
         @Test func aBatchOfWhatIsMadeAlreadyHasItAll() async throws {
             let deployment = try Deployment()
             _ = try await deployment.enqueue("initials:AL --size 32x32:png --batch first")
