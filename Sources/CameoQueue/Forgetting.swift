@@ -35,13 +35,13 @@ extension SchemaWords {
         """
     }
 
-    /// What a row of `forget` does, a statement each, where `row` is the row in a trigger.
-    package func forgetting(_ row: String = "NEW") -> [String] {
-        let seen = "(SELECT seen FROM forget WHERE id = \(row).id)"
+    /// What a row of `forget` does, a statement each, in a trigger.
+    package var forgetting: [String] {
+        let seen = "(SELECT seen FROM forget WHERE id = NEW.id)"
         let names = "(SELECT name FROM forgotten WHERE seen = \(seen))"
         // Those that exist when a job is accepted later were made since.
-        let isMade = "\(row).looked = -1 AND thumbnail.id IN \(names)"
-        func field(_ name: String) -> String { "\(row).selector ->> '\(name)'" }
+        let isMade = "NEW.looked = -1 AND thumbnail.id IN \(names)"
+        func field(_ name: String) -> String { "NEW.selector ->> '\(name)'" }
         func note(_ selected: String) -> String {
             """
             INSERT INTO forgotten(name, seen) SELECT DISTINCT selected.name, \(seen) FROM (\(selected)) AS selected WHERE true
@@ -61,7 +61,7 @@ extension SchemaWords {
         let (hasSource, hasPrefix) = ("\(field("source")) IS NOT NULL", "\(field("prefix")) IS NOT NULL")
         let asked = """
             SELECT promise.thumbnail FROM task JOIN job ON job.id = task.id JOIN promise ON promise.job_id = task.id
-              WHERE (\(hasSource) OR \(hasPrefix)) AND task.id > \(row).looked
+              WHERE (\(hasSource) OR \(hasPrefix)) AND task.id > NEW.looked
                 AND (\(sourceOfJob) = \(field("source"))
                   OR substr(\(sourceOfJob), 1, length(\(field("prefix")))) = \(field("prefix")))
             """
@@ -79,7 +79,7 @@ extension SchemaWords {
             ] + labelled
         let exist = """
             SELECT name FROM (\(selected.joined(separator: "\nUNION ALL "))) AS selected
-              WHERE (\(row).looked = -1 AND EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = selected.name))
+              WHERE (NEW.looked = -1 AND EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = selected.name))
                 OR EXISTS (SELECT 1 FROM set_aside WHERE set_aside.thumbnail = selected.name)
                 OR EXISTS (SELECT 1 FROM promise LEFT JOIN task ON task.id = promise.job_id
                   WHERE promise.thumbnail = selected.name AND (task.id IS NULL OR fetch_after < \(seen)))
@@ -122,11 +122,11 @@ extension SchemaWords {
                 "DELETE FROM set_aside WHERE thumbnail IN \(names) OR (thumbnail IS NULL AND blob IN \(names))",
                 """
                 UPDATE forget SET thumbnails = thumbnails + (SELECT count(*) FROM thumbnail WHERE \(isMade))
-                  WHERE id = \(row).id
+                  WHERE id = NEW.id
                 """,
                 "DELETE FROM promise WHERE code IS NOT NULL AND thumbnail IN \(names)",
                 "DELETE FROM thumbnail WHERE \(isMade)",
-            ] + isLabel.map { "DELETE FROM thumbnail_label WHERE \(row).looked = -1 AND \($0)" } + [
+            ] + isLabel.map { "DELETE FROM thumbnail_label WHERE NEW.looked = -1 AND \($0)" } + [
                 """
                 DELETE FROM thumbnail_label WHERE thumbnail IN \(names) AND NOT EXISTS (
                     SELECT 1 FROM promise JOIN task ON task.id = promise.job_id
@@ -137,7 +137,7 @@ extension SchemaWords {
                 """
                 UPDATE forget SET bytes = (
                     SELECT coalesce(sum(size), 0) FROM blob WHERE digest IN \(names) AND NOT \(isShown))
-                  WHERE id = \(row).id
+                  WHERE id = NEW.id
                 """,
             ]
     }

@@ -53,7 +53,12 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
     @Flag(help: "Remove the bytes at once, if they are older than a minute, and not when a worker next cleans up.")
     var now = false
 
-    @Flag(help: "Print JSON, one {\"source\":…,\"originals\":…,\"failures\":…,\"bytes\":…,\"thumbnails\":…} per line.")
+    @Flag(
+        help: """
+            Print JSON, one {\"source\":…,\"originals\":…,\"failures\":…,\"bytes\":…,\"thumbnails\":…} per line; of what \
+            options select {\"thumbnails\":…,\"bytes\":…,\"bytesLeft\":…}.
+            """
+    )
     var json = false
 
     @OptionGroup var list: ListOptions

@@ -224,7 +224,7 @@ extension Schema {
               UPDATE forget SET seen = nextval('source_seen'),
                 last_job = (SELECT last_value - (NOT is_called)::int FROM job_id_seq) WHERE id = NEW.id;
             END IF;
-            \(PostgreSQLWords().forgetting().map { "\($0);" }.joined(separator: "\n"))
+            \(PostgreSQLWords().forgetting.map { "\($0);" }.joined(separator: "\n"))
             PERFORM pg_notify(TG_TABLE_SCHEMA || '.work', '');
             RETURN NULL;
           END $$;
