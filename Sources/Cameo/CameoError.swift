@@ -32,8 +32,7 @@ public enum CameoError: Error, Hashable, Sendable {
         case .full: self = .storeFull(reason: error.description)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .busy,
             .cancelled, .unreachable, .uncertain, .denied, .leaseLost, .notFound, .damagedBlob, .unreadableBlob,
-            .refused,
-            .damagedDatabase, .unremoved, .failed, .unknownEngine, .needsFolder:
+            .refused, .noSuch(.attachment, _), .damagedDatabase, .unremoved, .failed, .unknownEngine, .needsFolder:
             self = .storeUnavailable(reason: error.description)
         }
     }

@@ -36,6 +36,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
 
     /// The deliveries that were given up, by hook; nil if there are none.
     public package(set) var undelivered: [Undelivered]?
+    /// The attached tables whose rows are not followed at present; nil if there are none.
+    public package(set) var unfollowed: [Unfollowed]?
 
     package init(
         generatedAt: Date,
@@ -57,6 +59,16 @@ public struct StatusReport: Hashable, Codable, Sendable {
 
     /// The number of jobs in a state.
     public func count(_ state: JobState) -> Int { jobs[state] ?? 0 }
+
+    /// A column whose rows are not followed (`cameo-admin attach`).
+    public struct Unfollowed: Hashable, Codable, Sendable {
+        /// The attachment's name: `users.picture`.
+        public let name: String
+        /// Why, for people.
+        public let reason: String
+
+        package init(name: String, reason: String) { (self.name, self.reason) = (name, reason) }
+    }
 
     /// A queue that a job or an operator has named.
     public struct Queue: Hashable, Codable, Sendable {
@@ -332,6 +344,8 @@ public struct HealthReport: Hashable, Codable, Sendable {
             case commits
             /// Whether deliveries to hooks were given up; only if some were.
             case hooks
+            /// Whether all attached tables are followed.
+            case tables
         }
 
         /// What it is about.

@@ -124,6 +124,9 @@ package protocol Dialect: Sendable {
     func isIn(_ place: String, _ list: SQLList) -> String
     /// The values of a column of text as one, a line each, in the order of a column if the database can.
     func lines(_ column: String, by order: String) -> String
+    /// The ids of the thumbnails that a job asked for, one after another; the message of a row of `outcome`.
+    func idsOfAccepted(_ job: String) -> String
+    var messageOfOutcome: String { get }
     /// Locks the rows that are selected, and passes over those that another transaction has locked, where that is possible.
     var locking: String { get }
     var skippingLocked: String { get }

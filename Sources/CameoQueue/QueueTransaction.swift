@@ -6,7 +6,7 @@ package import CameoStore
 // sets where a database behind a network would need a round trip for each of many rows. Lists are one parameter.
 
 /// A transaction of an engine, for the body of a read or a commit. It blocks, and must not leave the body.
-package protocol QueueTransaction: AnyObject {
+package protocol QueueTransaction: TableFollowing {
     static var dialect: any Dialect { get }
     /// The time of the transaction in milliseconds since 1970.
     var now: Int64 { get }

@@ -253,6 +253,7 @@ extension QueueTransaction {
             """,
             [ids]
         )
+        if state != .completed { try mirrorEnds(of: ids) }
         try execute("DELETE FROM job WHERE id \(dialect.isIn("?1", .integers))", [ids])
         // An outcome without a job, which only another program can have left, would come back in each step.
         try execute("DELETE FROM outcome WHERE id \(dialect.isIn("?1", .integers))", [ids])

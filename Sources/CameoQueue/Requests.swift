@@ -33,7 +33,7 @@ package struct Arrival: Sendable {
 /// However many there are, those who accept some of them beside other work take a tenth of the time together: after a page
 /// of many they rest 29 times as long as it took, because its commit and the log's checkpoint take twice as much again.
 package final class Acceptances: Sendable {
-    private let state = Mutex((refused: [LostJob](), restsUntil: ContinuousClock.now))
+    private let state = Mutex((refused: [LostJob](), restsUntil: ContinuousClock.now, looksAt: ContinuousClock.now))
 
     package init() {}
 
@@ -53,6 +53,15 @@ package final class Acceptances: Sendable {
         let started = ContinuousClock.now - read
         defer { if count >= Arrival.rowsBesideWork { rest(for: started.duration(to: .now) * 29) } }
         return try accepting()
+    }
+
+    /// Whether it is a minute since somebody asked.
+    package func isLookDue() -> Bool {
+        state.withLock { state in
+            guard state.looksAt <= .now else { return false }
+            state.looksAt = .now + .seconds(60)
+            return true
+        }
     }
 
     package func note(_ refused: [LostJob]) {

@@ -41,6 +41,17 @@ package protocol SchemaWords: Sendable {
     func begins(_ column: String, _ value: String) -> String
     func sourceBegins(_ value: String) -> String
     var sourceOfJob: String { get }
+    /// What an index has of `attached.source`; the number of bytes of text; its bytes in hexadecimal digits; whether it has a control
+    /// character; a path, percent-encoded.
+    var indexedSource: String { get }
+    func length(_ text: String) -> String
+    func hex(_ text: String) -> String
+    func hasControl(_ text: String) -> String
+    func encodedPath(_ text: String) -> String
+    /// What tells the rows of `source` apart.
+    var rowOfSource: String { get }
+    /// Whether views join the tables that they show.
+    var joinsInViews: Bool { get }
     /// The elements of `accepted.thumbnails`, and the thumbnail of one.
     var item: (list: String, id: String) { get }
     /// What keeps the jobs that make thumbnails, of the names that are selected, from ending before the transaction does, and

@@ -124,6 +124,7 @@ extension QueueTransaction {
         report.etaSeconds = backlog > 0 && ended > 0 ? backlog * periods[1].seconds / ended : nil
         report.commitWaitSeconds = try commitWaitSeconds()
         report.undelivered = try undelivered()
+        report.unfollowed = try troubles()
         return report
     }
 

@@ -241,6 +241,8 @@ package struct MetricsText: Sendable {
         let failed = "Deliveries to a hook that were given up."
         let undelivered = (report.undelivered ?? []).map { Sample($0.count, ["hook": $0.hook]) }
         add("cameo_hook_deliveries_failed", .gauge, failed, undelivered)
+        let unfollowed = (report.unfollowed ?? []).map { Sample(1, ["attachment": $0.name]) }
+        add("cameo_attachments_not_followed", .gauge, "Attached columns whose rows are not followed.", unfollowed)
         let (running, limit) = (workers.reduce(0) { $0 + $1.running }, alive.reduce(0) { $0 + $1.concurrency })
         add("cameo_worker_jobs_running", .gauge, "Jobs that the workers run.", running)
         add("cameo_worker_jobs_limit", .gauge, "Jobs that the live workers may run at once.", limit)

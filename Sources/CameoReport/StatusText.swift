@@ -21,6 +21,7 @@ package struct StatusText {
 
     package func lines(_ report: StatusReport) -> [String] {
         jobs(report) + times(report) + queues(report) + workers(report) + failures(report) + hooks(report)
+            + unfollowed(report)
             + sizes(report)
     }
 
@@ -159,6 +160,11 @@ package struct StatusText {
             ?? []
     }
 
+    private func unfollowed(_ report: StatusReport) -> [String] {
+        AttachmentText.unfollowed(report.unfollowed)
+            .map { [style.alarm(cut("tables".padded(to: Self.indent) + escape($0)))] } ?? []
+    }
+
     private func sizes(_ report: StatusReport) -> [String] {
         let blobs = "\(AmountText.count(report.blobs.count, "blob")), \(AmountText.bytes(report.blobs.bytes))"
         let sources = report.sources
@@ -208,6 +214,9 @@ extension HealthReport {
         }
         if let detail = HookText.givenUp(status.undelivered) {
             checks.append(Check(name: .hooks, isHealthy: false, detail: detail))
+        }
+        if let detail = AttachmentText.unfollowed(status.unfollowed) {
+            checks.append(Check(name: .tables, isHealthy: false, detail: detail))
         }
         self.init(checks: checks)
     }
@@ -293,6 +302,15 @@ package enum WorkerText {
     /// What the worker's host cannot do: `cannot write AVIF`. What a newer version reported is shown as it stands.
     static func lacks(_ worker: StatusReport.Worker) -> String? {
         worker.lacks.map { lacks in "cannot " + lacks.map { HostLack($0)?.activity ?? $0 }.joined(separator: ", ") }
+    }
+}
+
+private enum AttachmentText {
+    /// Why attached tables are not followed, with the command that helps; nil if all are.
+    static func unfollowed(_ unfollowed: [StatusReport.Unfollowed]?) -> String? {
+        guard let unfollowed, let first = unfollowed.first else { return nil }
+        let more = unfollowed.count > 1 ? "; and \(unfollowed.count - 1) more" : ""
+        return "\(first.name) is not followed: \(first.reason)\(more): cameo-admin attach --repair \(first.name)"
     }
 }
 

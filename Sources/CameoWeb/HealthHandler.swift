@@ -147,8 +147,8 @@ final class Readiness: Sendable {
         }
         // The rules of `cameo-status health`.
         let checks = HealthReport(report, workers: 1, maxLag: site.configuration.maximumLag).checks
-        // What was not delivered keeps nobody from being served.
-        return checks.filter { $0.name != .hooks }.map { check in
+        // What was not delivered or followed keeps nobody from being served.
+        return checks.filter { ![.hooks, .tables].contains($0.name) }.map { check in
             Check(name: check.name.rawValue, reason: check.isHealthy ? nil : check.detail)
         }
     }

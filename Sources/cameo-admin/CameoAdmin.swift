@@ -13,6 +13,7 @@ struct CameoAdmin: AsyncParsableCommand {
               cameo-admin retry --state discarded --code source.timeout
               cameo-admin cancel 19
               cameo-admin forget https://example.com/picture.png
+              cameo-admin attach app_users.picture --key id --as url --preset avatar
               cameo-admin snooze 20 --for 10m
               cameo-admin limit --key example.com --max-running 8
               cameo-admin pause imports
@@ -31,7 +32,8 @@ struct CameoAdmin: AsyncParsableCommand {
             RetryCommand.self, CancelCommand.self, SnoozeCommand.self, LimitCommand.self, PauseCommand.self,
             ResumeCommand.self, QueueCommand.self, WorkerCommand.self, PruneCommand.self, VacuumCommand.self,
             BackfillCommand.self, BackupCommand.self, RestoreCommand.self, ExportCommand.self, ImportCommand.self,
-            ForgetCommand.self, HooksCommand.self, BlobsCommand.self, CheckCommand.self,
+            ForgetCommand.self, AttachCommand.self, DetachCommand.self, HooksCommand.self, BlobsCommand.self,
+            CheckCommand.self,
         ]
     )
 

@@ -62,6 +62,9 @@ struct PostgreSQLConformanceTests {
     @Test(.serialized, arguments: ConformanceGroup.counting.cases)
     func counting(_ promise: ConformanceCase) async throws { try await keeps(promise) }
 
+    @Test(.serialized, arguments: ConformanceGroup.attaching.cases)
+    func attaching(_ promise: ConformanceCase) async throws { try await keeps(promise) }
+
     @Test(arguments: ConformanceGroup.allCases)
     func noGroupIsForgotten(_ group: ConformanceGroup) throws {
         let text = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)

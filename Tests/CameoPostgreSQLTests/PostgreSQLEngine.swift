@@ -75,6 +75,12 @@ struct PostgreSQLEngine: StoreEngine {
     }
 
     /// The counts that disagree with the rows that they count, and attempts without jobs.
+    func guestTable(in store: any Store) async throws -> String {
+        let schema = "\(try open(store).url.schema)_guest"
+        _ = try await sql("CREATE SCHEMA IF NOT EXISTS \(schema)", in: store)
+        return "\(schema).users"
+    }
+
     func faults(in store: any Store) async throws -> [String] {
         let states = JobState.allCases.map { state in
             """

@@ -125,6 +125,12 @@ struct StoreMetricsTests {
     func monitoringAsksForWhatThereIs(file: String) async throws {
         let text = try String(contentsOf: Repository.file("deploy/monitoring/\(file)"), encoding: .utf8)
         try await bench.giveUpADelivery(to: "site")
+        try await bench.sql(
+            """
+            INSERT INTO attachment(name, target, target_name, picture, key_column, kind, base, root, queue, renditions, trouble)
+            VALUES ('users.picture', 'users', 'users', 'picture', 'id', 'url', '', '', 'default', '[]', 'gone')
+            """
+        )
         let metrics = try await MetricsText(of: bench.store, by: "test").text(in: .prometheus)
         // The last is of cameo-web alone.
         let known = Set(

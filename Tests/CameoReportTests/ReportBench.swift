@@ -9,7 +9,7 @@ import Testing
 @testable import CameoReport
 
 /// A store of one test's own, whose jobs are completed without a renderer.
-struct ReportBench {
+struct ReportBench: StoreBench {
     let folder: TemporaryFolder
     let clock = ConformanceClock()
     let store: any Store

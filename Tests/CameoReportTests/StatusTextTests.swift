@@ -220,6 +220,21 @@ struct StatusTextTests {
         #expect(!lines(report).joined().contains("\u{1B}"))
     }
 
+    /// Also for monitors.
+    @Test func tablesThatAreNotFollowedAreNamed() {
+        var report = report(workers: [worker()])
+        #expect(HealthReport(report, workers: 1, maxLag: nil).isHealthy)
+        report.unfollowed = [.init(name: "users.picture", reason: "it is gone"), .init(name: "z.y", reason: hostile)]
+        #expect(
+            lines(report).contains(
+                "tables    users.picture is not followed: it is gone; and 1 more: cameo-admin attach --repair users.picture"
+            )
+        )
+        report.unfollowed?.removeFirst()
+        #expect(!lines(report).joined().contains("\u{1B}"))
+        #expect(HealthReport(report, workers: 1, maxLag: nil).checks.first { $0.name == .tables }?.isHealthy == false)
+    }
+
     @Test func aWorkerThatIsToEndAtOnceSaysSo() {
         #expect(WorkerText.line(worker(stopping: .now), escape: masked).hasSuffix(", was asked to end now"))
     }

@@ -72,6 +72,8 @@ struct SQLiteEngine: StoreEngine {
 
     func remove(_ job: Int64, in store: any Store) async throws { try await open(store).removeJobs([job]) }
 
+    func guestTable(in store: any Store) -> String { "app_users" }
+
     func faults(in store: any Store) async throws -> [String] {
         try await open(store).check().filter { $0.severity != .ok }.map { "\($0.subject): \($0.message)" }
     }

@@ -98,6 +98,17 @@ extension EndToEnd {
                 evidence: "cameo_hook_deliveries_failed{hook='site'} == 1"
             ),
             Case(
+                alert: "CameoTableNotFollowed",
+                before: #"""
+                    "$BIN/cameo-enqueue" initials:A
+                    sqlite3 -bail cameo-store/cameo.sqlite 'PRAGMA wal_autocheckpoint=0; CREATE TABLE app_users(id INTEGER PRIMARY KEY, picture)'
+                    "$BIN/cameo-admin" attach app_users.picture --key id --as url --preset avatar
+                    sqlite3 -bail cameo-store/cameo.sqlite 'PRAGMA wal_autocheckpoint=0; DROP TRIGGER app_cameo_users_picture_updated'
+                    """#,
+                cause: "\(worker) &",
+                evidence: "cameo_attachments_not_followed{attachment='users.picture'} == 1"
+            ),
+            Case(
                 alert: "CameoRenderersCrash",
                 before: #"for n in 1 2 3 4 5 6; do echo CAMEO-TEST-CRASH > $n.jpg; "$BIN/cameo-enqueue" $n.jpg; done"#,
                 cause: "\(worker) --drain || true",

@@ -1,7 +1,7 @@
 /// The promises about one subject. Each engine has a test for each group, so that they can be run by themselves.
 package enum ConformanceGroup: String, CaseIterable {
     case claiming, settling, enqueueing, accepting, joining, limiting, losing, operating, retaining
-    case keeping, repairing, backfilling, caching, following, reporting, telling, counting
+    case keeping, repairing, backfilling, caching, following, reporting, telling, counting, attaching
 
     package var cases: [ConformanceCase] { lists.flatMap { $0 } }
 
@@ -29,6 +29,7 @@ package enum ConformanceGroup: String, CaseIterable {
         case .reporting: [Case.reporting]
         case .telling: [Case.telling]
         case .counting: [Case.counting]
+        case .attaching: [Case.attaching]
         }
     }
 }

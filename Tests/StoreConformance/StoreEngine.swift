@@ -34,6 +34,8 @@ package protocol StoreEngine: Sendable {
     func takeOver(_ store: any Store) async throws
     /// Removes an ended job as retention does.
     func remove(_ job: Int64, in store: any Store) async throws
+    /// The name of a table of another program beside the store's, which the caller may create.
+    func guestTable(in store: any Store) async throws -> String
     /// What the engine finds wrong in its rows, such as counts that differ from what they count; empty for a sound
     /// store.
     func faults(in store: any Store) async throws -> [String]

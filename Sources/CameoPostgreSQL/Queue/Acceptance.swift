@@ -12,6 +12,7 @@ extension PostgreSQLStore {
         let page = try await read { db in try Arrival.page(db) }
         guard !page.isEmpty else {
             try await endForgottenJobs()
+            try await tendAttachments()
             return false
         }
         let acceptances = acceptances
@@ -45,6 +46,8 @@ extension PostgreSQLTransaction {
         } catch  where error is InvalidRequest || objection(error) != nil {
             refused = try rows.compactMap { row in try accept(row) { _ in try accept(together: [row]) } }
         }
+        try flush()
+        try mirrorAccepted()
         if let first = mine.min(), try isForgetting() { try endForgottenJobs(acceptedFrom: first) }
         return (taken.count, refused)
     }

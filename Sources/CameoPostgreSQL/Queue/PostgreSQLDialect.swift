@@ -115,6 +115,13 @@ package struct PostgreSQLDialect: Dialect {
     package func lines(_ column: String, by order: String) -> String {
         "string_agg(\(column), chr(10) ORDER BY \(order))"
     }
+    package func idsOfAccepted(_ job: String) -> String {
+        """
+        (SELECT string_agg(item ->> 'id', '') FROM accepted CROSS JOIN json_array_elements(accepted.thumbnails) AS item
+          WHERE accepted.id = \(job))
+        """
+    }
+    package let messageOfOutcome = "failure ->> 'message'"
     package let locking = "FOR UPDATE"
     package let skippingLocked = "FOR UPDATE SKIP LOCKED"
 }
@@ -184,4 +191,12 @@ struct PostgreSQLWords: SchemaWords {
             "PERFORM 1 FROM thumbnail WHERE id IN \(names) ORDER BY id FOR UPDATE",
         ]
     }
+
+    let rowOfSource = "entry"
+    let joinsInViews = true
+    let indexedSource = "text_digest(source)"
+    func length(_ text: String) -> String { "octet_length(\(text))" }
+    func hex(_ text: String) -> String { "encode(convert_to(\(text), 'UTF8'), 'hex')" }
+    func hasControl(_ text: String) -> String { "(\(text) ~ '[\\u0001-\\u001f\\u007f]')" }
+    func encodedPath(_ text: String) -> String { "encoded_path(\(text))" }
 }

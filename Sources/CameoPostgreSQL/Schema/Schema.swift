@@ -15,7 +15,7 @@ enum Schema {
         ]
         .joined(separator: "\n"),
         lacks, protection, arrivals, PostgreSQLWords().removedJobs, shownRequests, omissions, boundCalls, removals,
-        unbrokenFeed, library,
+        unbrokenFeed, library, attachments,
     ]
 
     static var currentVersion: Int { scripts.count }

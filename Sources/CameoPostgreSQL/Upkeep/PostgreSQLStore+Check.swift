@@ -130,7 +130,7 @@ extension PostgreSQLStore {
             """
             SELECT relname FROM pg_class
             WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
-              AND relname <> ALL ($1::text[]) ORDER BY relname
+              AND relname <> ALL ($1::text[]) AND NOT starts_with(relname, 'app_cameo_') ORDER BY relname
             """,
             [SQLArray(Schema.ownNames.sorted())]
         )

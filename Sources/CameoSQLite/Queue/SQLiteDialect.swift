@@ -112,6 +112,13 @@ package struct SQLiteDialect: Dialect {
     package func isIn(_ place: String, _ list: SQLList) -> String { "IN (SELECT value FROM json_each(\(place)))" }
     /// In the order of the rows.
     package func lines(_ column: String, by order: String) -> String { "group_concat(\(column), char(10))" }
+    package func idsOfAccepted(_ job: String) -> String {
+        """
+        (SELECT group_concat(item.value ->> 'id', '') FROM accepted CROSS JOIN json_each(accepted.thumbnails) AS item
+          WHERE accepted.id = \(job))
+        """
+    }
+    package let messageOfOutcome = "failure ->> 'message'"
     package let locking = ""
     package let skippingLocked = ""
 }
@@ -161,4 +168,25 @@ struct SQLiteWords: SchemaWords {
     let sourceOfJob = SQLiteDialect().source
     let item = (list: "json_each(accepted.thumbnails) AS item", id: "item.value ->> 'id'")
     func lockingForgotten(_ names: String) -> [String] { [] }
+
+    let rowOfSource = "(uri, scope, variant)"
+    let joinsInViews = false
+    let indexedSource = "source"
+    func length(_ text: String) -> String { "length(CAST(\(text) AS BLOB))" }
+    func hex(_ text: String) -> String { "lower(hex(\(text)))" }
+    func hasControl(_ text: String) -> String {
+        "(\(text) GLOB '*[' || char(1) || '-' || char(31) || char(127) || ']*' OR instr(\(text), char(0)) > 0)"
+    }
+    func encodedPath(_ text: String) -> String {
+        let (digits, unreserved) = ("'0123456789ABCDEF'", "A-Za-z0-9._~/-")
+        let byte = ["n", "n + 1"].map { "(instr(\(digits), substr(hex, \($0), 1)) - 1)" }
+        let character = "char(\(byte[0]) * 16 + \(byte[1]))"
+        return """
+            CASE WHEN \(text) NOT GLOB '*[^\(unreserved)]*' THEN \(text) ELSE (
+              WITH RECURSIVE byte(n, hex) AS (
+                SELECT 1, hex(\(text)) UNION ALL SELECT n + 2, hex FROM byte WHERE n + 2 < length(hex))
+              SELECT group_concat(CASE WHEN \(character) GLOB '[\(unreserved)]' THEN \(character) ELSE '%' || substr(hex, n, 2) END, '')
+              FROM byte) END
+            """
+    }
 }

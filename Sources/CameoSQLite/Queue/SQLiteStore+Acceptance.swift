@@ -17,6 +17,7 @@ extension SQLiteStore {
         let page = try await arrivals()
         guard page.last > 0 else {
             try await endForgottenJobs()
+            try await tendAttachments()
             return false
         }
         let acceptances = acceptances
@@ -60,6 +61,7 @@ extension SQLiteStore {
         }
         try db.flush()
         try noteAccepted(through: page.last, db)
+        try db.mirrorAccepted()
         if let first = page.rows.first, try db.isForgetting() { try db.endForgottenJobs(acceptedFrom: first.id) }
         return refusals
     }

@@ -18,7 +18,7 @@ enum Schema {
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteWords().hookTables)",
         laterFetches, lacks, refusals, SQLiteWords().removedJobs, shownSources, omissions, removals,
-        unbrokenFeed, library,
+        unbrokenFeed, library, attachments,
     ]
 
     static var currentVersion: Int { scripts.count }

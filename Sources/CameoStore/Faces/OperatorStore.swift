@@ -91,6 +91,29 @@ package protocol OperatorStore: AnyStore {
     /// are kept. Returns the number of those removed.
     func removeThumbnails(_ ids: [ThumbnailID]) async throws(StoreError) -> Int
 
+    // MARK: - Tables of programs
+
+    /// Follows a column of a table: from now on its rows enqueue and forget. Those that exist are read by
+    /// ``fillAttachment(_:)``. Attached again, it may have other renditions, another queue or label.
+    ///
+    /// - Throws: ``StoreError/refused(reason:)``
+    func attach(_ wanted: WantedAttachment) async throws(StoreError) -> Attachment
+    /// The statements that do that, for a migration. They may be repeated.
+    func script(attaching wanted: WantedAttachment) async throws(StoreError) -> String
+    func attachments() async throws(StoreError) -> [Attachment]
+    /// Reads some of the rows that existed, and enqueues jobs for those that Cameo does not have as they are, in a background
+    /// queue. Goes on after the last that was read.
+    ///
+    /// - Throws: ``StoreError/noSuch(_:_:)``, as those below
+    func fillAttachment(_ name: String) async throws(StoreError) -> AttachmentStep
+    /// Makes triggers and view anew, drops what Cameo has of rows that are gone, and asks again for thumbnails that are. All
+    /// rows are to be read again.
+    func mendAttachment(_ name: String) async throws(StoreError)
+    /// Compares all rows with what Cameo has; `report` is called with how many were read.
+    func compareAttachment(_ name: String, report: @Sendable (Int) -> Void) async throws(StoreError) -> AttachmentCounts
+    /// Follows the column no more, and keeps its thumbnails or forgets those that it alone has.
+    func detach(_ name: String, forgetting: Bool) async throws(StoreError)
+
     // MARK: - Checks: the store's rows compared with one another and with its bytes
 
     /// Checks the store's consistency, and reads every blob. Returns all findings, including those without problems.

@@ -50,7 +50,7 @@ package enum StoreError: Error, Hashable, Sendable {
 
     /// The kinds of thing that people refer to by name.
     package enum Named: String, Sendable {
-        case queue, batch, worker
+        case queue, batch, worker, attachment
     }
 }
 

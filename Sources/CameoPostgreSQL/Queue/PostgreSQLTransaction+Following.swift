@@ -1,0 +1,223 @@
+package import CameoQueue
+package import CameoStore
+
+// DESIGN. A followed table has plain row triggers, without a list of columns or a condition, which would forbid to alter the
+// columns. Their function reads the row without trust in its columns: one that was renamed or dropped ends the following, and
+// no statement of the program.
+extension PostgreSQLTransaction {
+    package var schemaWords: any SchemaWords { PostgreSQLWords() }
+    package var home: String { "\(opening.schema.quotedName)." }
+
+    package func table(_ name: String) throws -> FollowedTable {
+        let row = try row(
+            """
+            SELECT nspname, relname, relkind::text AS kind, pg_get_userbyid(relowner) AS owner,
+              pg_has_role(relowner, 'USAGE') AS is_owner
+            FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+            WHERE pg_class.oid = coalesce(to_regclass($1), to_regclass('public.' || quote_ident($1)))
+            """,
+            [name]
+        )
+        guard let row else { throw StoreError.refused(reason: "there is no table \(name) in the database") }
+        let (schema, relation): (String, String) = try (row["nspname"], row["relname"])
+        guard ["r", "p"].contains(try row["kind"] as String), schema != opening.schema else {
+            throw StoreError.refused(reason: "\(name) is no table of another program")
+        }
+        guard try row["is_owner"] else {
+            throw StoreError.refused(
+                reason: "only its owner, \(try row["owner"] as String), can attach the table \(name)"
+            )
+        }
+        let target = "\(schema.quotedName).\(relation.quotedName)"
+        let columns = try query(
+            """
+            SELECT attname, format_type(atttypid, NULL) AS type FROM pg_attribute
+            WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped
+            """,
+            [target]
+        )
+        let types = try columns.map { (try $0["attname"] as String, try $0["type"] as String) }
+        return FollowedTable(
+            target: target,
+            schema: schema == "public" ? nil : schema,
+            name: relation,
+            types: Dictionary(types) { first, _ in first }
+        )
+    }
+
+    package func words(of attachment: Attachment) throws -> FollowingWords {
+        let type = try table("\(attachment.table)").types[attachment.key] ?? "text"
+        let isNumber = ["smallint", "integer", "bigint"].contains(type)
+        let (key, value) = ("theirs.\(attachment.key.quotedName)", "theirs.\(attachment.column.quotedName)")
+        return FollowingWords(
+            key: "\(key)::text",
+            number: isNumber ? "\(key)::bigint" : "NULL::bigint",
+            keyType: type,
+            value: attachment.kind == .bytes ? "'-'::text" : "\(value)::text",
+            size: "octet_length(\(value)::\(attachment.kind == .bytes ? "bytea" : "text"))",
+            picture: attachment.kind == .bytes ? "\(value)::bytea" : "NULL::bytea",
+            isRow: "\(key) = \(isNumber ? "attached.number" : "attached.key::\(type)")"
+        )
+    }
+
+    package func following(_ attachment: Attachment) throws -> [String] {
+        let words = try words(of: attachment)
+        let (name, function) = (attachment.name.quotedText, "\(home)\(attachment.view.quotedName)()")
+        let isBytes = attachment.kind == .bytes
+        let type = isBytes ? "bytea" : "text"
+        func reading(_ row: String, into prefix: String) -> String {
+            let label = attachment.label.map { "\(prefix)_label := \(row).\($0.quotedName)::text;" } ?? ""
+            return """
+                \(prefix)_key := \(row).\(attachment.key.quotedName)::text; \(prefix)_value := \(row).\(attachment.column.quotedName)::\(type); \(label)
+                """
+        }
+        func dynamic(_ row: String, into prefix: String) -> String {
+            let columns =
+                [(attachment.key, "text"), (attachment.column, type)] + (attachment.label.map { [($0, "text")] } ?? [])
+            let list = columns.map { "($1).\($0.0.quotedName)::\($0.1)" }.joined(separator: ", ")
+            let variables = ["key", "value"] + (attachment.label == nil ? [] : ["label"])
+            return """
+                EXECUTE \("SELECT \(list)".quotedText) INTO \(variables.map { "\(prefix)_\($0)" }.joined(separator: ", ")) USING \(row);
+                """
+        }
+        func handing(_ prefix: String, _ value: String) -> String {
+            let number = words.number == "NULL::bigint" ? "NULL" : "\(prefix)_key::bigint"
+            let given = isBytes ? "CASE WHEN octet_length(\(value)) > 0 THEN '-' END, \(value)" : "\(value), NULL"
+            return "PERFORM \(home)attach_row(of, \(prefix)_key, \(number), \(given), \(prefix)_label, NULL, true);"
+        }
+        let body = """
+            CREATE OR REPLACE FUNCTION \(function) RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+              SET search_path TO \(opening.schema.quotedName), pg_temp AS $cameo$
+              DECLARE
+                of bigint := (SELECT id FROM \(home)attachment WHERE name = \(name));
+                old_key text; old_value \(type); old_label text;
+                new_key text; new_value \(type); new_label text;
+              BEGIN
+                IF of IS NULL THEN RETURN NULL; END IF;
+                IF TG_OP = 'TRUNCATE' THEN PERFORM \(home)attach_emptied(of); RETURN NULL; END IF;
+                BEGIN
+                  IF TG_OP <> 'INSERT' THEN \(reading("OLD", into: "old")) END IF;
+                  IF TG_OP <> 'DELETE' THEN \(reading("NEW", into: "new")) END IF;
+                -- A column has another type than when this session planned its first row; or it is gone.
+                EXCEPTION WHEN datatype_mismatch OR undefined_column OR wrong_object_type OR cannot_coerce THEN
+                  BEGIN
+                    IF TG_OP <> 'INSERT' THEN \(dynamic("OLD", into: "old")) END IF;
+                    IF TG_OP <> 'DELETE' THEN \(dynamic("NEW", into: "new")) END IF;
+                  EXCEPTION WHEN undefined_column OR cannot_coerce OR data_exception THEN
+                    PERFORM \(home)attach_lost(of, SQLERRM);
+                    RETURN NULL;
+                  END;
+                END;
+                IF TG_OP = 'UPDATE' AND old_key IS NOT DISTINCT FROM new_key AND old_value IS NOT DISTINCT FROM new_value
+                  AND old_label IS NOT DISTINCT FROM new_label THEN RETURN NULL; END IF;
+                IF TG_OP <> 'DELETE' THEN \(handing("new", "new_value")) END IF;
+                IF TG_OP = 'DELETE' OR TG_OP = 'UPDATE' AND old_key IS DISTINCT FROM new_key THEN
+                  \(handing("old", "NULL"))
+                END IF;
+                RETURN NULL;
+              END $cameo$
+            """
+        let shownKey =
+            switch words.keyType {
+            case "uuid": "\(home)as_uuid(attached.key)"
+            case let type: words.number == "NULL::bigint" ? "attached.key::\(type)" : "attached.number"
+            }
+        let view = schemaWords.attachedView(
+            of: attachment,
+            in: home,
+            options: " WITH (security_invoker = on)",
+            key: shownKey,
+            message: dialect.messageOfOutcome
+        )
+        return try unfollowing(attachment) + [body, "REVOKE ALL ON FUNCTION \(function) FROM PUBLIC"] + [
+            "CREATE TRIGGER \(attachment.view.quotedName) AFTER INSERT OR UPDATE OR DELETE ON \(attachment.table)\n"
+                + "  FOR EACH ROW EXECUTE FUNCTION \(function)",
+            "CREATE TRIGGER \("\(attachment.view)_emptied".quotedName) AFTER TRUNCATE ON \(attachment.table)\n"
+                + "  FOR EACH STATEMENT EXECUTE FUNCTION \(function)",
+            view,
+        ]
+    }
+
+    package func unfollowing(_ attachment: Attachment) throws -> [String] {
+        let isThere = "to_regclass(\(attachment.table.quotedText)) IS NOT NULL"
+        let triggers = [attachment.view, "\(attachment.view)_emptied"].map { name in
+            """
+            DO $cameo$ BEGIN IF \(isThere) THEN DROP TRIGGER IF EXISTS \(name.quotedName) ON \(attachment.table); END IF; END $cameo$
+            """
+        }
+        return triggers + [
+            "DROP VIEW IF EXISTS \(home)\(attachment.view.quotedName)",
+            "DROP FUNCTION IF EXISTS \(home)\(attachment.view.quotedName)()",
+        ]
+    }
+
+    package func trouble(of attachment: Attachment) throws -> String? {
+        let columns: [String] = try column(
+            "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped",
+            [attachment.table]
+        )
+        guard !columns.isEmpty else { return "the table \(attachment.table) is gone" }
+        for name in [attachment.column, attachment.key, attachment.label].compactMap({ $0 })
+        where !columns.contains(name) {
+            return "the column \(name) of \(attachment.table) is gone"
+        }
+        let there: Int? = try value(
+            """
+            SELECT count(*) FROM pg_trigger WHERE tgrelid = to_regclass($1) AND tgname = ANY($2::text[]) AND tgenabled IN ('O', 'A')
+            """,
+            [attachment.table, [attachment.view, "\(attachment.view)_emptied"]]
+        )
+        return there == 2 ? nil : "the triggers of \(attachment.table) are gone or disabled"
+    }
+
+    package func handOver(
+        _ attachment: Attachment,
+        queue: String,
+        rows: String,
+        _ values: [(any SQLBindable)?]
+    ) throws {
+        _ = try query(
+            """
+            SELECT count(attach_row(attachment.id, page.key, page.number, page.value, page.picture, page.label, ?4::text, false))
+            FROM (\(rows)) AS page JOIN attachment ON attachment.name = ?3
+            """,
+            values + [attachment.name, queue]
+        )
+    }
+
+    package func askAgain(where condition: String, _ values: [(any SQLBindable)?]) throws {
+        _ = try query("SELECT count(attach_again(attachment, key)) FROM attached WHERE \(condition)", values)
+    }
+
+    package func empty(_ id: Int64) throws { _ = try query("SELECT attach_emptied($1)::text", [id]) }
+
+    package func hasGoneSources() throws -> Bool { try value("SELECT EXISTS (SELECT 1 FROM attached_gone)") ?? false }
+
+    package func settleGoneSources() throws {
+        try execute(
+            "UPDATE attached_gone SET horizon = pg_snapshot_xmax(pg_current_snapshot()) WHERE horizon IS NULL",
+            []
+        )
+        let due = "horizon IS NOT NULL AND horizon <= pg_snapshot_xmin(pg_current_snapshot())"
+        // Others forgot it at the same moment, each because of the other's row.
+        try execute(
+            """
+            INSERT INTO forget(selector)
+            SELECT json_build_object('source', gone.source) FROM (SELECT DISTINCT source FROM attached_gone WHERE \(due) AND shared) AS gone
+            WHERE NOT EXISTS (SELECT 1 FROM attached WHERE attached.source IS NOT NULL
+              AND text_digest(attached.source) = text_digest(gone.source))
+            """,
+            []
+        )
+        // Or it was forgotten before the row of another could be seen.
+        _ = try query(
+            """
+            SELECT count(attach_again(attachment, key)) FROM attached WHERE source IS NOT NULL AND text_digest(source) IN (
+                SELECT text_digest(source) FROM attached_gone WHERE \(due) AND NOT shared)
+              AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = attached.job_id AND outcome.state = 6)
+            """,
+            []
+        )
+        try execute("DELETE FROM attached_gone WHERE \(due)", [])
+    }
+}
