@@ -367,8 +367,9 @@ struct JobTests {
         var retention = Retention.forever
         (retention.completed, retention.cancelled) = (.zero, .zero)
         let turn = try #require(try await bench.store.maintenanceTurn())
-        #expect(try await bench.store.prune(retention, in: turn).jobs == 4)
-        #expect(try await bench.get("/batches/%C3%A4%20b", bearer("viewer")).status == 404)
+        #expect(try await bench.store.prune(retention, in: turn).jobs == 5)
+        let gone = try await bench.get("/batches/%C3%A4%20b", bearer("viewer"))
+        #expect(gone.status == 404 && gone.text.contains("/thumbs?batch=%C3%A4%20b and \(target)"), "\(gone.text)")
         let later = try await bench.exchange(Data("GET \(target) HTTP/1.0\r\n\(line)\r\n\r\n".utf8))
         let remaining = named(["a b.png", ".._c.png", "c.png"])
         #expect(try await Self.files(in: later.body) == remaining.map { "\($0) \(picture.count)" })
