@@ -85,12 +85,14 @@ struct ThumbsCommand: AsyncParsableCommand {
         abstract: "List thumbnails, whatever became of their jobs.",
         discussion: """
             Without options they are listed by their last use, the latest first; those of sources by these, and those of \
-            a label, batch or digest by their ids. The age is the time since a thumbnail was made last.
+            a label, batch or digest, or of the same bytes, by their ids. The age is the time since a thumbnail was made last.
 
             EXAMPLES
               cameo-status thumbs
               cameo-status thumbs --source https://shop.example/shoes/
               cameo-status thumbs --label user:42 --json
+              cameo-status thumbs --search beach
+              cameo-status thumbs --same-as photo.jpg
               cameo-status thumbs --batch holiday --since 90d --limit 20 --after 0123456789abcdef0123456789abcdef
 
             EXIT CODES

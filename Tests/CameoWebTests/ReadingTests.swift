@@ -407,11 +407,15 @@ struct ReadingTests {
         #expect(facts["source"] == .null && facts["thumbnail"]["source"] == .null)
         #expect(try await bench.get("/thumbs").status == 401)
         let reader = WebBench.bearer("viewer")
-        #expect(try await bench.get("/thumb/\(id).json", reader).json["sourceDigest"] != .null)
+        guard case .string(let digest) = try await bench.get("/thumb/\(id).json", reader).json["sourceDigest"] else {
+            throw CancellationError()
+        }
         #expect(try await bench.get("/thumbs", reader).json["thumbnails"] != .array([]))
         for (query, isFound) in [
             ("label=none", false), ("each=source", true), ("each=source&search=no%20such", false),
-            ("beside=\(id)", true), ("each=source&search=example&cursor=9999999999999-0-\(id)", true),
+            ("beside=\(id)", true), ("sameAs=\(id)", true), ("sameAs=cameo://thumb/\(id)", true),
+            ("sameAs=cameo://blob/sha256-\(digest)", true), ("sameAs=\(String(repeating: "0", count: 32))", false),
+            ("each=source&search=example&cursor=9999999999999-0-\(id)", true),
             ("each=source&cursor=0-0-\(id)", false),
         ] {
             let page = try await bench.get("/thumbs?\(query)", reader)
@@ -419,7 +423,8 @@ struct ReadingTests {
         }
         for query in [
             "limit=0", "cursor=x", "digest=0", "since=then", "source=\(String(repeating: "x", count: 501))", "no=1",
-            "search=\(String(repeating: "x", count: 501))", "each=job", "beside=7", "each=source&cursor=\(id)",
+            "search=\(String(repeating: "x", count: 501))", "each=job", "beside=7", "sameAs=7",
+            "each=source&cursor=\(id)",
         ] {
             #expect(try await bench.get("/thumbs?\(query)", reader).status == 400, "\(query)")
         }

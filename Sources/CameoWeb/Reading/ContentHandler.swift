@@ -93,7 +93,9 @@ extension WebExchange {
     /// Lists thumbnails.
     func thumbnails() async throws -> Response {
         try check(allows: .get, .head)
-        let names = ["source", "search", "digest", "label", "batch", "since", "beside", "each", "limit", "cursor"]
+        let names = [
+            "source", "search", "digest", "sameAs", "label", "batch", "since", "beside", "each", "limit", "cursor",
+        ]
         try admit(.read, names)
         var filter = ThumbnailFilter()
         (filter.sourcePrefix, filter.sourceDigest) = (target.query["source"], target.query["digest"])
@@ -110,6 +112,12 @@ extension WebExchange {
         }
         let cursor = target.query["cursor"]
         if let digest = filter.sourceDigest, BlobDigest(hex: digest) == nil {
+        if let name = target.query["sameAs"] {
+            filter.sameAs = ThumbnailID(name).map { .thumbnail($0) } ?? CameoURI(name)
+            guard filter.sameAs != nil else {
+                throw Problem(.badRequest, "sameAs=\(name): is neither a thumbnail's id nor a cameo: URI")
+            }
+        }
             throw Problem(.badRequest, "digest=\(digest): must have 64 lower-case hexadecimal digits")
         }
         for (name, text) in [("source", filter.sourcePrefix), ("search", filter.sourcePart)] {
