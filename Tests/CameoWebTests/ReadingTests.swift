@@ -305,7 +305,11 @@ struct ReadingTests {
             let answer = try await bench.get(path)
             #expect(answer.status == 410 && answer["Cache-Control"] == "no-store", "\(path)")
         }
-        #expect(try await bench.send("DELETE", paths[0], operates).json["thumbnails"] == 0)
+        let again = try await bench.send("DELETE", paths[0], operates)
+        #expect(again.status == 200)
+        #expect(try again.json["thumbnails"] == 0)
+        let never = "/thumb/\(String(repeating: "0", count: 32))"
+        #expect(try await bench.send("DELETE", never, operates).status == 404)
         #expect(try await bench.get("/thumb/\(String(repeating: "0", count: 32))").status == 404)
     }
 
@@ -326,7 +330,12 @@ struct ReadingTests {
             let answer = try await forget(selector)
             #expect([400, 422].contains(answer.status) && answer.text.contains(reason), "\(answer.text)")
         }
-        #expect(try await forget(#"{"label":"v"}"#).json["thumbnails"] == 0)
+        #expect(try await forget(#"{"label":"v"}"#).status == 404)
+        for (items, status) in [("dryRun=true", 200), ("dryRun=yes", 400), ("dryRun=true&now=true", 400)] {
+            let body = Data(#"{"label":"u"}"#.utf8)
+            let answer = try await bench.send("POST", "/forget?\(items)", headers, body: body)
+            #expect(answer.status == status && (status == 400 || answer.text.contains(#""thumbnails":1"#)), "\(items)")
+        }
         #expect(try await bench.get("/thumb/\(id)").body == picture)
         #expect(try await forget(#"{"label":"u"}"#).json["thumbnails"] == 1)
         #expect(try await bench.get("/thumb/\(id)").status == 410)
