@@ -26,7 +26,7 @@ public enum CameoError: Error, Hashable, Sendable {
         switch error {
         case .noSuchJob(let id): self = .noSuchJob(id)
         case .noSuch(.queue, let name): self = .noSuchQueue(name)
-        case .noSuch(.batch, let name): self = .noSuchBatch(name)
+        case .noSuch(.batch, let name), .batchWithoutJobs(let name): self = .noSuchBatch(name)
         case .noSuch(.worker, let id): self = .noSuchWorker(id)
         case .invalidBackupTarget(_, let reason): self = .invalidRequest(field: "path", reason: reason)
         case .full: self = .storeFull(reason: error.description)
@@ -92,7 +92,8 @@ public enum CameoURLError: Error, Hashable, Sendable {
         case .notFound: self = .noDataAvailable(url)
         case .damagedBlob: self = .damagedData(url)
         case .missing, .cannotOpen, .notAStore, .newerSchema, .olderSchema, .networkFileSystem, .readOnly, .full, .busy,
-            .cancelled, .unreachable, .uncertain, .denied, .leaseLost, .noSuchJob, .noSuch, .unreadableBlob,
+            .cancelled, .unreachable, .uncertain, .denied, .leaseLost, .noSuchJob, .noSuch, .batchWithoutJobs,
+            .unreadableBlob,
             .invalidBackupTarget, .refused,
             .damagedDatabase, .unremoved, .failed, .unknownEngine, .needsFolder:
             self = .storeUnavailable(reason: error.description)

@@ -121,6 +121,10 @@ public struct ForgetReceipt: Hashable, Codable, Sendable {
     /// Until when a cache may show a thumbnail that it has, and a signed URL of a bucket is valid that somebody has: cameo-web
     /// cannot reach these. Nil elsewhere.
     public var cachedUntil, urlsValidUntil: Date?
+    /// Whether something was selected: thumbnails, jobs that were to make some, or what was forgotten before.
+    package var isKnown = true
+
+    private enum CodingKeys: String, CodingKey { case thumbnails, bytes, bytesLeft, cachedUntil, urlsValidUntil }
 
     package init(thumbnails: Int, bytes: Int, bytesLeft: Int) {
         (self.thumbnails, self.bytes, self.bytesLeft) = (thumbnails, bytes, bytesLeft)

@@ -59,6 +59,8 @@ public struct ThumbnailFilter: Hashable, Sendable {
     public var sourcePart: String?
     /// The SHA-256 of the source's bytes, 64 lower-case hexadecimal digits.
     public var sourceDigest: String?
+    /// Of whose bytes they were made: those of a blob, or of which a thumbnail or those of a source were made.
+    public var sameAs: CameoURI?
     /// A label of a request that named it.
     public var label: String?
     /// The batch of a request that named it.

@@ -207,6 +207,33 @@ extension QueueTransaction {
             + execute("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))") + execute(delivered, [now])
     }
 
+    /// What jobs promise that have ended, or are gone.
+    private var emptyPromises: String {
+        """
+        FROM promise WHERE code IS NULL AND NOT EXISTS (SELECT 1 FROM task WHERE task.id = promise.job_id)
+          AND (EXISTS (SELECT 1 FROM outcome WHERE outcome.id = promise.job_id)
+            OR NOT EXISTS (SELECT 1 FROM job WHERE job.id = promise.job_id))
+        """
+    }
+
+    package func checkPromises() throws -> CheckFinding {
+        let rows = try query("SELECT job_id, thumbnail \(emptyPromises) ORDER BY job_id, thumbnail")
+        return CheckFinding(
+            "promises",
+            try rows.map { try "job \($0["job_id"] as Int64) promises \($0["thumbnail"] as String), and has ended" },
+            ok: "every promise is of a job that has not ended",
+            advice: "Another program changed the tables; \(repairCommand) removes such promises"
+        )
+    }
+
+    /// - Returns: the number of promises removed.
+    package func removeEmptyPromises() throws -> Int {
+        let thumbnails: [String] = try column("SELECT thumbnail \(emptyPromises)")
+        let count = try execute("DELETE \(emptyPromises)")
+        try removeLabels(of: thumbnails)
+        return count
+    }
+
     /// The actual numbers of each queue's jobs, as SQL: `queue`, `name`, and a column for each state.
     package var actualJobs: String {
         let columns = JobState.allCases.map { state in

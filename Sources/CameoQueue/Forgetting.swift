@@ -184,6 +184,52 @@ extension QueueTransaction {
         return id
     }
 
+    /// What a forget has removed, and what of that is still on the disk or in the bucket.
+    func receipt(of forget: Int64, _ selector: ForgetSelector) throws -> ForgetReceipt {
+        let row = try row("SELECT thumbnails, bytes, seen FROM forget WHERE id = ?1", [forget])
+        guard let row else { throw StoreError.failed("the forget has no row") }
+        let left: Int64? = try value(
+            """
+            SELECT coalesce(sum(size), 0) FROM blob JOIN forgotten ON forgotten.name = blob.digest
+            WHERE forgotten.seen = ?1 AND NOT \(isShown)
+            """,
+            [try row["seen"] as Int64]
+        )
+        var receipt = try ForgetReceipt(thumbnails: row["thumbnails"], bytes: row["bytes"], bytesLeft: Int(left ?? 0))
+        receipt.isKnown = try receipt.thumbnails > 0 || isKnown(selector, of: forget)
+        return receipt
+    }
+
+    /// Whether a selector names something that is there, or was until an earlier forget.
+    private func isKnown(_ selector: ForgetSelector, of forget: Int64) throws -> Bool {
+        func wasForgotten(_ name: String) -> String {
+            """
+            SELECT 1 FROM forget AS earlier WHERE id < ?1 AND selector ->> '\(name)' = ?2
+              AND (thumbnails > 0 OR EXISTS (SELECT 1 FROM forgotten WHERE forgotten.seen = earlier.seen))
+            """
+        }
+        let (rows, name): (String, any SQLBindable) =
+            switch selector.selection {
+            case .uri(let id): ("SELECT 1 FROM forgotten WHERE name = ?2", id.text)
+            case .source(let name): (wasForgotten("source"), name)
+            case .prefix(let prefix): (wasForgotten("prefix"), prefix)
+            case .label(let name): ("SELECT 1 FROM label WHERE kind = 0 AND name = ?2", name)
+            case .batch(let name): ("SELECT 1 FROM label WHERE kind = 1 AND name = ?2", name)
+            case .job(let id): ("SELECT 1 FROM job WHERE id = ?2", id)
+            }
+        let own = "SELECT 1 FROM forget JOIN forgotten ON forgotten.seen = forget.seen WHERE forget.id = ?1"
+        return try value("SELECT EXISTS (\(own)) OR EXISTS (\(rows))", [forget, name]) ?? false
+    }
+
+    /// What `body` returns, and the transaction without what it did.
+    func undone<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try inSavepoint { throw Undo(value: try body()) }
+        } catch let undo as Undo<Value> {
+            return undo.value
+        }
+    }
+
     package func isForgetting() throws -> Bool {
         try value("SELECT EXISTS (SELECT 1 FROM forget WHERE done_at IS NULL)") ?? false
     }
@@ -263,23 +309,23 @@ extension QueueTransaction {
     }
 }
 
+/// What undoes a savepoint, with what was learned in it.
+private struct Undo<Value: Sendable>: Error { let value: Value }
+
 extension QueueStore {
     package func forget(_ selector: ForgetSelector, atOnce: Bool) async throws(StoreError) -> ForgetReceipt {
         let id = try await commit(.new) { db in try db.forget(selector) }
         while try await commit(.new, { db in try db.endForgottenJobs() }) {}
         if atOnce { try await removeForgottenBytes() }
-        return try await read { db in
-            let row = try db.row("SELECT thumbnails, bytes, seen FROM forget WHERE id = ?1", [id])
-            guard let row else { throw StoreError.failed("the forget has no row") }
-            let left: Int64? = try db.value(
-                """
-                SELECT coalesce(sum(size), 0) FROM blob JOIN forgotten ON forgotten.name = blob.digest
-                WHERE forgotten.seen = ?1 AND NOT \(isShown)
-                """,
-                [try row["seen"] as Int64]
-            )
-            return ForgetReceipt(thumbnails: try row["thumbnails"], bytes: try row["bytes"], bytesLeft: Int(left ?? 0))
-        }
+        return try await read { db in try db.receipt(of: id, selector) }
+    }
+
+    package func forgettable(_ selector: ForgetSelector) async throws(StoreError) -> ForgetReceipt {
+        try await commit(.new) { db in try db.undone { try db.receipt(of: db.forget(selector), selector) } }
+    }
+
+    package func forgettable(_ source: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource {
+        try await commit(.new) { db in try db.undone { try db.forgetSource(source, extent) } }
     }
 
     package func removeForgottenBytes() async throws(StoreError) {

@@ -57,6 +57,8 @@ extension QueueTransaction {
             ON CONFLICT DO NOTHING
             """
         )
+        // A job that was there may have ended since the export was made.
+        _ = try removeEmptyPromises()
         // What was forgotten since an export was made stays so.
         try execute(
             """

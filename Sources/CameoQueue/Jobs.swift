@@ -178,7 +178,10 @@ extension QueueTransaction {
             ) : []
         for row in arrived { jobs[try JobState(stored: row["state"]), default: 0] += try row["jobs"] }
         guard let oldest = try (rows + arrived).map({ try $0["oldest"] as Int64 }).min() else {
-            throw StoreError.noSuch(.batch, name)
+            var filter = ThumbnailFilter()
+            filter.batch = name
+            let isEmpty = try thumbnails(where: filter, after: nil, limit: 1).isEmpty
+            throw isEmpty ? StoreError.noSuch(.batch, name) : .batchWithoutJobs(name)
         }
         let begun: Int64? = try value("SELECT created_at FROM job WHERE id = ?1", [oldest])
         // A batch younger than the window has had less time.

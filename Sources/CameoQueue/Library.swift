@@ -169,7 +169,8 @@ extension QueueTransaction {
         wanted.terms += wanted.labels.enumerated().map { "label_\($0).label = \($1)" }
         // Those of one label, picture or source are listed by id, those of some sources by these, and others by their last use.
         let areOfOne =
-            !joined.isEmpty || filter.sourceDigest != nil || filter.source != nil || filter.sibling != nil
+            !joined.isEmpty || filter.sourceDigest != nil || filter.sameAs != nil || filter.source != nil
+            || filter.sibling != nil
         let source = dialect.searchedSource
         let order = areOfOne ? nil : filter.sourcePrefix == nil ? "used_at" : source
         let key = joined.isEmpty ? "thumbnail.id" : "label_0.thumbnail"
@@ -264,12 +265,18 @@ private struct ThumbnailConditions {
             labels.append(place(try db.value(find, [kind.rawValue, name]) ?? Int64(-1)))
         }
         if let digest = filter.sourceDigest { terms.append("source_digest = \(place(digest))") }
-        if let name = filter.source {
-            let searched = dialect.searched((try? SourceIdentity(of: name))?.text ?? name)
-            let whole = place(searched)
-            let isWhole = "thumbnail.\(dialect.wholeSource) = \(whole)"
-            terms.append("\(source) = \(dialect.beginning(of: whole)) AND \(isWhole)")
+        func isOf(_ name: String) -> String {
+            let whole = place(dialect.searched((try? SourceIdentity(of: name))?.text ?? name))
+            return "\(source) = \(dialect.beginning(of: whole)) AND thumbnail.\(dialect.wholeSource) = \(whole)"
         }
+        let digests = "SELECT source_digest FROM shown_thumbnail AS thumbnail"
+        switch filter.sameAs {
+        case .blob(let digest)?: terms.append("source_digest = \(place(digest.hex))")
+        case .thumbnail(let id)?: terms.append("source_digest = (\(digests) WHERE thumbnail.id = \(place(id.text)))")
+        case .source(let name)?: terms.append("source_digest IN (\(digests) WHERE \(isOf(name)))")
+        case nil: break
+        }
+        if let name = filter.source { terms.append(isOf(name)) }
         if let sibling = filter.sibling?.text {
             let id = place(sibling)
             terms += [source, "thumbnail.\(dialect.wholeSource)"].map { column in

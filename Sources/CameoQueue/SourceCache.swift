@@ -116,20 +116,24 @@ extension QueueTransaction {
         let sizes: [Int] = try column("DELETE FROM source WHERE \(dialect.sourceOfURI) RETURNING size", [uri])
         let failures = try execute("DELETE FROM source_failure WHERE \(dialect.sourceOfURI)", [uri])
         try execute("DELETE FROM set_aside WHERE source = ?1 AND thumbnail IS NULL", [uri])
-        var thumbnails = 0
+        var (thumbnails, hadThumbnails) = (0, false)
         if case .originalsAndThumbnails = extent {
             // Thumbnails may also have been made from the cached original.
             for name in Set([uri, CameoURI.source(uri).text]) {
-                let id = try forget(ForgetSelector(.source(name)))
-                thumbnails += try value("SELECT thumbnails FROM forget WHERE id = ?1", [id]) ?? 0
+                let selector = ForgetSelector(.source(name))
+                let receipt = try receipt(of: forget(selector), selector)
+                thumbnails += receipt.thumbnails
+                hadThumbnails = hadThumbnails || receipt.isKnown
             }
         }
-        return ForgottenSource(
+        var forgotten = ForgottenSource(
             originals: sizes.count,
             failures: failures,
             thumbnails: thumbnails,
             bytes: sizes.reduce(0, +)
         )
+        forgotten.hadThumbnails = hadThumbnails
+        return forgotten
     }
 
     /// Selects the answers of a key by what follows FROM, the newest first.

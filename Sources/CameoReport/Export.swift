@@ -42,24 +42,20 @@ package struct Export {
     /// Writes a thumbnail of a job into the folder itself. Of two equal names, the second one gets the job's number.
     package mutating func write(_ thumbnail: RequestedThumbnail, of job: Job) async throws {
         guard thumbnail.blob != nil else { return }
-        try await write(thumbnail, of: "job \(job.id)", job.source, into: [], distinct: String(job.id))
+        let place = ExportPlace(thumbnail, of: job.source, in: [], distinct: String(job.id))
+        try await write(thumbnail, of: "job \(job.id)", job.source, at: place)
     }
 
-    /// Writes a thumbnail where its source lies in the tree of all sources: `shop.example/shoes/red.64x.webp`. Of two equal
-    /// names, the second one gets the first eight digits of the thumbnail's id.
+    /// Writes a thumbnail where its source lies in the tree of all sources.
     package mutating func write(_ facts: ThumbnailFacts) async throws {
-        let id = facts.thumbnail.uri.text.suffix(32).prefix(8)
-        let folders = Self.folders(of: facts.source)
-        let name = SourceName.of(facts.source)
-        try await write(facts.thumbnail, of: name, facts.source, into: folders, distinct: String(id))
+        try await write(facts.thumbnail, of: SourceName.of(facts.source), facts.source, at: ExportPlace(facts))
     }
 
     private mutating func write(
         _ thumbnail: RequestedThumbnail,
         of origin: String,
         _ source: String?,
-        into folders: [String],
-        distinct mark: String
+        at place: ExportPlace
     ) async throws {
         let data: Data
         do throws(UnreadableThumbnail) {
@@ -68,15 +64,11 @@ package struct Export {
             unreadable.append(error)
             return
         }
-        let stem = Self.stem(of: source)
-        let ending = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
-        let names = [stem, "\(stem)-\(mark)"].map { "\($0).\(thumbnail.name).\(ending)" }
-        let path = (folders + [""]).joined(separator: "/")
         // Files of earlier exports stay.
-        if let folder = try folder(folders) {
-            for name in names {
+        if let folder = try folder(place.folders) {
+            for name in place.names {
                 // The bytes alone do not tell: thumbnails of different sources may be identical.
-                guard manifest.mayBe(path + name, of: thumbnail.uri.text) else { continue }
+                guard manifest.mayBe(place.path(name), of: thumbnail.uri.text) else { continue }
                 if try write(data, as: name, in: folder) {
                     written += 1
                 } else if (try? FileHandle.reading(name, in: folder)?.readToEnd()) == data {
@@ -84,11 +76,11 @@ package struct Export {
                 } else {
                     continue
                 }
-                manifest.note(path + name, source: source, uri: thumbnail.uri.text)
+                manifest.note(place.path(name), source: source, uri: thumbnail.uri.text)
                 return
             }
         }
-        skipped.append(path + names[1])
+        skipped.append(place.paths[1])
     }
 
     /// Writes the manifest. To be called after the last thumbnail.
@@ -125,6 +117,33 @@ package struct Export {
         }
         return true
     }
+}
+
+/// Where a thumbnail lies among others, in a folder or an archive.
+package struct ExportPlace {
+    /// From the outermost to the innermost.
+    let folders: [String]
+    /// The name of its file, and another for the case that the first is taken.
+    let names: [String]
+
+    /// Where its source lies in the tree of all sources: `shop.example/shoes/red.64x.webp`. Of two equal names, the second one
+    /// gets the first eight digits of the thumbnail's id.
+    package init(_ facts: ThumbnailFacts) {
+        let mark = String(facts.thumbnail.uri.text.suffix(32).prefix(8))
+        self.init(facts.thumbnail, of: facts.source, in: Self.folders(of: facts.source), distinct: mark)
+    }
+
+    init(_ thumbnail: RequestedThumbnail, of source: String?, in folders: [String], distinct mark: String) {
+        let stem = Self.stem(of: source)
+        let ending = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
+        names = [stem, "\(stem)-\(mark)"].map { "\($0).\(thumbnail.name).\(ending)" }
+        self.folders = folders
+    }
+
+    func path(_ name: String) -> String { (folders + [name]).joined(separator: "/") }
+
+    /// The names with their folders.
+    package var paths: [String] { names.map(path) }
 
     /// The last component of the source's path without its extension. All characters other than letters, digits, `-` and `_`
     /// are replaced by `_`.

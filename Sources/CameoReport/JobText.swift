@@ -99,6 +99,11 @@ enum PictureText {
 
     /// `64x48 webp, alpha, 1.2 KiB, #a1b2c3`; nil for a thumbnail that does not exist yet.
     static func thumbnail(_ thumbnail: RequestedThumbnail) -> String? {
+        shape(of: thumbnail).map { [$0, thumbnail.dominantColor].compactMap(\.self).joined(separator: ", ") }
+    }
+
+    /// The same without the colour.
+    static func shape(of thumbnail: RequestedThumbnail) -> String? {
         guard let width = thumbnail.width, let height = thumbnail.height, let format = thumbnail.format else {
             return nil
         }
@@ -106,7 +111,6 @@ enum PictureText {
         if thumbnail.hasAlpha == true { words.append("alpha") }
         if let frames = thumbnail.frames, frames > 1 { words.append("\(frames) frames") }
         words.append(AmountText.bytes(thumbnail.bytes ?? 0))
-        if let color = thumbnail.dominantColor { words.append(color) }
         return words.joined(separator: ", ")
     }
 }

@@ -31,13 +31,14 @@ package enum ThumbnailList {
         let thumbnail = facts.thumbnail
         let options = (try? Rendition(json: facts.rendition, at: "")).map(RenditionText.options) ?? ""
         let source = [PictureText.source(of: thumbnail), facts.sourceBytes.map(AmountText.bytes)].compactMap(\.self)
-        let taken = [facts.takenAt, facts.camera.map { "with \($0)" }].compactMap(\.self)
         let again = facts.updatedAt == facts.createdAt ? "" : ", first \(WireFormat.text(of: facts.createdAt))"
         let rows = [
             ("source", SourceName.of(facts.source)), ("picture", source.joined(separator: ", ")),
-            ("digest", facts.sourceDigest), ("taken", taken.joined(separator: " ")),
+            ("digest", facts.sourceDigest), ("taken", facts.takenAt ?? "unknown"),
+            ("camera", facts.camera ?? "unknown"),
             ("rendition", [thumbnail.name, options].filter { !$0.isEmpty }.joined(separator: ": ")),
-            ("thumbnail", PictureText.thumbnail(thumbnail) ?? ""), ("blob", thumbnail.blob?.text ?? ""),
+            ("thumbnail", PictureText.shape(of: thumbnail) ?? ""), ("colour", thumbnail.dominantColor ?? ""),
+            ("blob", thumbnail.blob?.text ?? ""),
             ("made", WireFormat.text(of: facts.updatedAt) + again + (facts.job.map { ", by job \($0)" } ?? "")),
             ("labels", facts.labels.joined(separator: ", ")),
         ]

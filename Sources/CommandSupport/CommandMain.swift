@@ -126,7 +126,7 @@ extension StoreError {
             .store
         case .uncertain: .perhaps
         case .invalidBackupTarget, .unknownEngine, .needsFolder: .usage
-        case .leaseLost, .noSuchJob, .noSuch, .notFound, .damagedBlob: .failed
+        case .leaseLost, .noSuchJob, .noSuch, .batchWithoutJobs, .notFound, .damagedBlob: .failed
         }
     }
 

@@ -19,6 +19,7 @@ struct CheckCommand: AsyncParsableCommand {
               limits      the counts of concurrency keys
               jobs        jobs in the queue and in the history
               attempts    running jobs and their workers
+              promises    what jobs are to make, that have not ended
               schema      Cameo's tables, indexes, triggers and views
               guests      tables and triggers of other programs
               blobs       the bytes of every blob
@@ -30,8 +31,8 @@ struct CheckCommand: AsyncParsableCommand {
               sandbox     the kernel's support for the renderers' sandbox
 
             Of a store in PostgreSQL it checks database (its version and what checks its own files), references, \
-            counters, limits, jobs, attempts, hooks, blobs, owner (whether the bytes in the bucket or shared folder are \
-            this store's), files (bytes there that no row names), unexpected (other names there) and workers.
+            counters, limits, jobs, attempts, hooks, promises, blobs, owner (whether the bytes in the bucket or shared \
+            folder are this store's), files (bytes there that no row names), unexpected (other names there) and workers.
 
             A finding that is not ok says how to repair it. --repair also reports uniqueness: duplicate jobs that it cancelled.
 

@@ -19,11 +19,12 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
             EXAMPLES
               cameo-admin forget https://example.com/picture.png
               cameo-admin forget --thumbnails photo.jpg 'holiday/*.jpg'
+              cameo-admin forget --label user:42 --dry-run
               cameo-admin forget --label user:42
               cameo-admin forget --now --prefix https://shop.example/shoes/
 
             EXIT CODES
-              0 done, 1 nothing was stored for a source or selected, 2 bad usage, 4 the store cannot be opened
+              0 done, also if it was forgotten before, 1 nothing was ever stored for a source or selected, 2 bad usage, 4 the store cannot be opened
             """
     )
 
@@ -52,6 +53,9 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
 
     @Flag(help: "Remove the bytes at once, if they are older than a minute, and not when a worker next cleans up.")
     var now = false
+
+    @Flag(help: "Say what would be removed, and remove nothing.")
+    var dryRun = false
 
     @Flag(
         help: """
@@ -91,6 +95,7 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
         guard !hasSources || selectors.isEmpty else {
             throw ValidationError("give SOURCEs or what selects thumbnails, not both")
         }
+        guard !dryRun || !now else { throw ValidationError("--now: not with --dry-run") }
         guard !evenShared || !label.isEmpty || !batch.isEmpty else {
             throw ValidationError("--even-shared needs --label or --batch")
         }
@@ -103,7 +108,9 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
         let store = try storeOptions.open(creating: false)
         var missing = 0
         for source in sources {
-            let forgotten = try await store.forgetSource(source, thumbnails ? .originalsAndThumbnails : .originals)
+            let extent = thumbnails ? ForgottenExtent.originalsAndThumbnails : .originals
+            let forgotten =
+                try await dryRun ? store.forgettable(source, extent) : store.forgetSource(source, extent)
             if forgotten.isNothing { missing += 1 }
             let name = TerminalText.escaped(SourceName.of(source))
             if json {
@@ -126,7 +133,7 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
                 Output.line(
                     "\(name): \(originals) (\(AmountText.count(forgotten.bytes, "byte"))), "
                         + "\(AmountText.count(forgotten.failures, "failure")), "
-                        + AmountText.count(forgotten.thumbnails, "thumbnail")
+                        + AmountText.count(forgotten.thumbnails, "thumbnail") + manner
                 )
             }
         }
@@ -134,24 +141,29 @@ struct ForgetCommand: AsyncParsableCommand, SourceTaking {
         if missing > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
+    /// What follows what is removed.
+    private var manner: String { dryRun ? " would be removed" : "" }
+
     private func forget(_ selectors: [ForgetSelector]) async throws {
         let store = try storeOptions.open(creating: false)
         var missing = 0
         for selector in selectors {
-            let receipt = try await store.forget(selector, atOnce: now)
-            if receipt.thumbnails == 0 { missing += 1 }
+            let receipt = try await dryRun ? store.forgettable(selector) : store.forget(selector, atOnce: now)
+            if !receipt.isKnown { missing += 1 }
             let name = TerminalText.escaped(selector.shown)
             if json {
                 try Output.message(receipt)
+            } else if !receipt.isKnown {
+                Output.error("cameo-admin: no thumbnail is selected by \(name), nor was one that was forgotten")
             } else if receipt.thumbnails == 0 {
-                Output.error("cameo-admin: no thumbnail is selected by \(name)")
+                Output.line("\(name): nothing is left to remove")
             } else {
                 let left =
-                    receipt.bytesLeft > 0
+                    receipt.bytesLeft > 0 && !dryRun
                     ? ", of which \(receipt.bytesLeft) are left for the next cleaning" : ""
                 Output.line(
                     "\(name): \(AmountText.count(receipt.thumbnails, "thumbnail")) "
-                        + "(\(AmountText.count(receipt.bytes, "byte"))\(left))"
+                        + "(\(AmountText.count(receipt.bytes, "byte"))\(left))\(manner)"
                 )
             }
         }

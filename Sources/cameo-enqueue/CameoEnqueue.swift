@@ -146,6 +146,13 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         let bytes = data ? try readData() : nil
         let store = try storeOptions.open()
         try await store.finishing {
+            let gone = DeletedSources(
+                store: store,
+                roots: folders.roots(of: sources),
+                options: folders,
+                notices: notices
+            )
+            try await gone.checkRights()
             let jobs: [Int64]
             if let bytes {
                 let receipt = try await naming(key?.uri ?? CameoURI.blob(BlobDigest(of: bytes)).text) {
@@ -156,12 +163,6 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
             } else {
                 jobs = try await enqueue(requests, in: store)
             }
-            let gone = DeletedSources(
-                store: store,
-                roots: folders.roots(of: sources),
-                options: folders,
-                notices: notices
-            )
             try await gone.compare()
             // Several requests may have joined the same job.
             if waiting.wait { try await finish(Set(jobs).sorted(), in: store) }

@@ -28,7 +28,12 @@ struct ThumbCommand: AsyncParsableCommand {
     @Argument(help: "Thumbnails: cameo://thumb/…, an id of 32 hexadecimal digits, or the URL of a page's picture.")
     var thumbnail: [ThumbnailArgument]
 
-    @Flag(help: "Print a thumbnail-facts of each as JSON, one per line.")
+    @Flag(
+        help: """
+            Print a thumbnail-facts of each as JSON, one per line; of one that does not exist \
+            {\"uri\":…,\"state\":…,\"job\":…,\"code\":…}, the state being promised, failed, forgotten or notAskedFor.
+            """
+    )
     var json = false
 
     func run() async throws {
@@ -41,17 +46,36 @@ struct ThumbCommand: AsyncParsableCommand {
             } else {
                 let promise = try await store.promise(of: id)
                 let isForgotten = try await store.wasForgotten(.thumbnail(id))
-                let words = promise == nil && isForgotten ? ": it was forgotten" : Self.words(promise)
-                Output.error("cameo-status: \(CameoURI.thumbnail(id)) does not exist\(words)")
+                let missing = MissingThumbnail(uri: .thumbnail(id), promise, isForgotten: isForgotten)
+                if json { try Output.message(missing) } else { Output.error("cameo-status: \(missing.text)") }
             }
         }
         if ids.contains(where: { found[.thumbnail($0)] == nil }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }
+}
 
-    private static func words(_ promise: Promise?) -> String {
-        guard let promise else { return ", and no job promises it" }
-        guard let code = promise.code else { return " yet: job \(promise.job) promises it" }
-        return ": job \(promise.job) ended without it (\(code.rawValue))"
+/// Why a thumbnail does not exist.
+private struct MissingThumbnail: Encodable {
+    enum State: String, Encodable { case promised, failed, forgotten, notAskedFor }
+    let uri: CameoURI
+    let state: State
+    /// The job that promises it, or that ended without it, and why.
+    let job: Int64?
+    let code: JobFailure.Code?
+
+    init(uri: CameoURI, _ promise: Promise?, isForgotten: Bool) {
+        (self.uri, job, code) = (uri, promise?.job, promise?.code)
+        state = promise.map { $0.code == nil ? .promised : .failed } ?? (isForgotten ? .forgotten : .notAskedFor)
+    }
+
+    var text: String {
+        let (name, job) = ("\(uri) does not exist", job ?? 0)
+        return switch state {
+        case .promised: "\(name) yet: job \(job) promises it"
+        case .failed: "\(name): job \(job) ended without it (\(code?.rawValue ?? ""))"
+        case .forgotten: "\(name): it was forgotten"
+        case .notAskedFor: "\(name), and no job promises it"
+        }
     }
 }
 
@@ -61,12 +85,14 @@ struct ThumbsCommand: AsyncParsableCommand {
         abstract: "List thumbnails, whatever became of their jobs.",
         discussion: """
             Without options they are listed by their last use, the latest first; those of sources by these, and those of \
-            a label, batch or digest by their ids. The age is the time since a thumbnail was made last.
+            a label, batch or digest, or of the same bytes, by their ids. The age is the time since a thumbnail was made last.
 
             EXAMPLES
               cameo-status thumbs
               cameo-status thumbs --source https://shop.example/shoes/
               cameo-status thumbs --label user:42 --json
+              cameo-status thumbs --search beach
+              cameo-status thumbs --same-as photo.jpg
               cameo-status thumbs --batch holiday --since 90d --limit 20 --after 0123456789abcdef0123456789abcdef
 
             EXIT CODES

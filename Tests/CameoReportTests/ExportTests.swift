@@ -55,12 +55,12 @@ struct ExportTests {
         ] as [(String?, String)]
     )
     func namesOfFilesAreSafeWhateverTheSourceIs(source: String?, stem: String) {
-        #expect(Export.stem(of: source) == stem)
+        #expect(ExportPlace.stem(of: source) == stem)
     }
 
     @Test func longNamesAreTruncatedBetweenCharacters() {
-        #expect(Export.stem(of: "file:///" + String(repeating: "é", count: 300)).utf8.count == 120)
-        #expect(Export.stem(of: "file:///a" + String(repeating: "é", count: 300)).utf8.count == 119)
+        #expect(ExportPlace.stem(of: "file:///" + String(repeating: "é", count: 300)).utf8.count == 120)
+        #expect(ExportPlace.stem(of: "file:///a" + String(repeating: "é", count: 300)).utf8.count == 119)
     }
 
     @Test func anExportOfNothingHasAnEmptyManifest() async throws {
@@ -142,12 +142,12 @@ struct ExportTests {
         ] as [(String, [String])]
     )
     func foldersAreThoseOfTheSourceAndSafe(source: String, folders: [String]) {
-        #expect(Export.folders(of: source) == folders)
+        #expect(ExportPlace.folders(of: source) == folders)
     }
 
     @Test func foldersAreNoDeeperAndNamesNoLongerThanAFileSystemHasThem() {
         let path = String(repeating: "/a", count: 3_000) + "/" + String(repeating: "é", count: 300)
-        let deep = Export.folders(of: "file://\(path)/b.jpg")
+        let deep = ExportPlace.folders(of: "file://\(path)/b.jpg")
         #expect(deep.count == 32 && deep.last?.utf8.count == 120)
     }
 

@@ -28,7 +28,8 @@ struct ThumbnailListTests {
         #expect(lines[0] == job.thumbnails[0].uri.text)
         for line in [
             "  source      https://shop.example/a.jpg", "  digest      \(facts.sourceDigest)",
-            "  rendition   64x: width 64", "  thumbnail   64x48 webp, alpha, 9 B, #a1b2c3",
+            "  rendition   64x: width 64", "  thumbnail   64x48 webp, alpha, 9 B",
+            "  colour      #a1b2c3", "  taken       unknown", "  camera      unknown",
             "  labels      album:7, user:42",
         ] { #expect(lines.contains(line), "\(lines)") }
         #expect(lines.contains { $0.hasPrefix("  made ") && $0.hasSuffix("by job \(job.id)") }, "\(lines)")

@@ -57,7 +57,7 @@ struct RepairTests {
         #expect(
             findings.map(\.subject) == [
                 "sqlite", "journal", "database", "references", "counters", "limits", "jobs", "requests", "attempts",
-                "hooks",
+                "hooks", "promises",
                 "schema",
                 "guests",
                 "blobs", "files", "unexpected", "workers", "disk", "sandbox",

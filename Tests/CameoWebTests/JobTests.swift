@@ -1,4 +1,5 @@
 import CameoModel
+import CameoReport
 import CameoSQLite
 import CameoStore
 import CameoWeb
@@ -323,7 +324,14 @@ struct JobTests {
         var requests = ["a%20b.png?v=1", "b/..%2Fc.png", "c.png"].map { name in
             ThumbnailRequest(source: "https://example.com/\(name)", renditions: [Rendition(width: 64)], batch: "ä b")
         }
-        requests[2].metadata["name"] = "C:\\käse.jpg"
+        // The same picture in another size, whose rendition has the name of the first.
+        requests.append(
+            ThumbnailRequest(
+                source: "https://example.com/c.png",
+                renditions: [Rendition(name: "64x", width: 65)],
+                batch: "ä b"
+            )
+        )
         let ids = try await bench.store.enqueue(requests).map { $0.thumbnails[0].uri.text.suffix(32) }
         #expect(try await bench.get("/batches/%C3%A4%20b?as=zip", bearer("viewer")).status == 404)
         let worker = try await bench.register()
@@ -339,11 +347,10 @@ struct JobTests {
             answer["Content-Disposition"]
                 == "attachment; filename=\"_ b.zip\"; filename*=UTF-8''%C3%A4%20b.zip"
         )
-        func named(_ names: [String]) -> [String] {
-            zip(names, ids).sorted { $0.1 < $1.1 }.map { "\($0)-\($1.prefix(8)).64x.webp" }
-        }
-        let expected = named(["a b.png", ".._c.png", "C__käse.jpg"])
-        #expect(try await Self.files(in: answer.body) == expected.map { "\($0) \(picture.count)" })
+        let second = max(ids[2], ids[3]).prefix(8)
+        let expected = ["a_b", "b/___c", "c", "c-\(second)"].map { "example.com/\($0).64x.webp" }
+        let listed = expected.map { "\($0) \(picture.count)" }
+        #expect(try await Self.files(in: answer.body).sorted() == listed.sorted())
         // And unpacked, whose owner can read them.
         let folder = try TemporaryFolder()
         let path = try folder.write(answer.body, to: "batch.zip")
@@ -363,15 +370,22 @@ struct JobTests {
         #expect(try await bench.get("/batches/%C3%A4%20b?as=tar", bearer("viewer")).status == 400)
         #expect(try await bench.get(target).status == 401)
 
-        for id in 1...4 { _ = try? await bench.store.cancel(Int64(id)) }
+        // As an export does.
+        var export = try Export(to: folder.path("export"), from: bench.store)
+        try await bench.store.forEachThumbnail(ThumbnailFilter()) { try await export.write($0) }
+        for name in expected {
+            #expect(FileManager.default.contents(atPath: folder.path("export/\(name)")) == picture, "\(name)")
+        }
+
+        for id in 1...5 { _ = try? await bench.store.cancel(Int64(id)) }
         var retention = Retention.forever
         (retention.completed, retention.cancelled) = (.zero, .zero)
         let turn = try #require(try await bench.store.maintenanceTurn())
-        #expect(try await bench.store.prune(retention, in: turn).jobs == 4)
-        #expect(try await bench.get("/batches/%C3%A4%20b", bearer("viewer")).status == 404)
+        #expect(try await bench.store.prune(retention, in: turn).jobs == 5)
+        let gone = try await bench.get("/batches/%C3%A4%20b", bearer("viewer"))
+        #expect(gone.status == 404 && gone.text.contains("/thumbs?batch=%C3%A4%20b and \(target)"), "\(gone.text)")
         let later = try await bench.exchange(Data("GET \(target) HTTP/1.0\r\n\(line)\r\n\r\n".utf8))
-        let remaining = named(["a b.png", ".._c.png", "c.png"])
-        #expect(try await Self.files(in: later.body) == remaining.map { "\($0) \(picture.count)" })
+        #expect(try await Self.files(in: later.body).sorted() == listed.sorted())
     }
 
     /// More files than 16 bits can count, and one that begins with a hole of 5 GiB.

@@ -305,7 +305,11 @@ struct ReadingTests {
             let answer = try await bench.get(path)
             #expect(answer.status == 410 && answer["Cache-Control"] == "no-store", "\(path)")
         }
-        #expect(try await bench.send("DELETE", paths[0], operates).json["thumbnails"] == 0)
+        let again = try await bench.send("DELETE", paths[0], operates)
+        #expect(again.status == 200)
+        #expect(try again.json["thumbnails"] == 0)
+        let never = "/thumb/\(String(repeating: "0", count: 32))"
+        #expect(try await bench.send("DELETE", never, operates).status == 404)
         #expect(try await bench.get("/thumb/\(String(repeating: "0", count: 32))").status == 404)
     }
 
@@ -326,7 +330,12 @@ struct ReadingTests {
             let answer = try await forget(selector)
             #expect([400, 422].contains(answer.status) && answer.text.contains(reason), "\(answer.text)")
         }
-        #expect(try await forget(#"{"label":"v"}"#).json["thumbnails"] == 0)
+        #expect(try await forget(#"{"label":"v"}"#).status == 404)
+        for (items, status) in [("dryRun=true", 200), ("dryRun=yes", 400), ("dryRun=true&now=true", 400)] {
+            let body = Data(#"{"label":"u"}"#.utf8)
+            let answer = try await bench.send("POST", "/forget?\(items)", headers, body: body)
+            #expect(answer.status == status && (status == 400 || answer.text.contains(#""thumbnails":1"#)), "\(items)")
+        }
         #expect(try await bench.get("/thumb/\(id)").body == picture)
         #expect(try await forget(#"{"label":"u"}"#).json["thumbnails"] == 1)
         #expect(try await bench.get("/thumb/\(id)").status == 410)
@@ -384,16 +393,22 @@ struct ReadingTests {
         // The source is known to have 640 × 480 pixels.
         let wide = ThumbnailRequest(source: source, renditions: [Rendition(width: 320)])
         let path = try await bench.store.enqueue([wide])[0].path
-        #expect(try await bench.get(path).json["job"] == 2)
+        for ending in ["", ".json", ".json?job=2", ".json?wait=0"] {
+            let answer = try await bench.get(path + ending, ["Accept": ending.isEmpty ? "*/*" : "image/*"])
+            #expect(answer.status == 202 && answer["Retry-After"] == "1")
+            #expect(try answer.json["job"] == 2)
+        }
         #expect(try await bench.get(path, ["Accept": "image/*"]).text.contains("width=\"320\" height=\"240\""))
         try await bench.discard(worker)
-        #expect(try await bench.get(path).json["code"] == "image.corrupt")
+        for ending in ["", ".json"] { #expect(try await bench.get(path + ending).json["code"] == "image.corrupt") }
         var retention = Retention.forever
         retention.discarded = .zero
         let turn = try #require(try await bench.store.maintenanceTurn())
         #expect(try await bench.store.prune(retention, in: turn).jobs == 1)
-        let later = try await bench.get(path)
-        #expect((later.status, try later.json["code"]) == (422, "image.corrupt"))
+        for ending in ["", ".json"] {
+            let later = try await bench.get(path + ending)
+            #expect((later.status, try later.json["code"]) == (422, "image.corrupt"))
+        }
 
         let unknown = try await bench.get("/thumb/\(String(repeating: "0", count: 32))")
         #expect((unknown.status, unknown["Cache-Control"]) == (404, "no-store"))
@@ -407,11 +422,15 @@ struct ReadingTests {
         #expect(facts["source"] == .null && facts["thumbnail"]["source"] == .null)
         #expect(try await bench.get("/thumbs").status == 401)
         let reader = WebBench.bearer("viewer")
-        #expect(try await bench.get("/thumb/\(id).json", reader).json["sourceDigest"] != .null)
+        guard case .string(let digest) = try await bench.get("/thumb/\(id).json", reader).json["sourceDigest"] else {
+            throw CancellationError()
+        }
         #expect(try await bench.get("/thumbs", reader).json["thumbnails"] != .array([]))
         for (query, isFound) in [
             ("label=none", false), ("each=source", true), ("each=source&search=no%20such", false),
-            ("beside=\(id)", true), ("each=source&search=example&cursor=9999999999999-0-\(id)", true),
+            ("beside=\(id)", true), ("sameAs=\(id)", true), ("sameAs=cameo://thumb/\(id)", true),
+            ("sameAs=cameo://blob/sha256-\(digest)", true), ("sameAs=\(String(repeating: "0", count: 32))", false),
+            ("each=source&search=example&cursor=9999999999999-0-\(id)", true),
             ("each=source&cursor=0-0-\(id)", false),
         ] {
             let page = try await bench.get("/thumbs?\(query)", reader)
@@ -419,7 +438,8 @@ struct ReadingTests {
         }
         for query in [
             "limit=0", "cursor=x", "digest=0", "since=then", "source=\(String(repeating: "x", count: 501))", "no=1",
-            "search=\(String(repeating: "x", count: 501))", "each=job", "beside=7", "each=source&cursor=\(id)",
+            "search=\(String(repeating: "x", count: 501))", "each=job", "beside=7", "sameAs=7",
+            "each=source&cursor=\(id)",
         ] {
             #expect(try await bench.get("/thumbs?\(query)", reader).status == 400, "\(query)")
         }

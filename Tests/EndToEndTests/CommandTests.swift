@@ -115,10 +115,20 @@ extension EndToEnd {
                 #expect(nothing.exitStatus == 1 && nothing.errorText.contains("no thumbnail is selected by {"))
             }
             for arguments in [
-                ["--label", ""], ["--uri", "x"], ["--even-shared", "--job", "1"], ["--label", "u", "photo.jpg"],
+                ["--label", ""], ["--uri", "x"], ["--label", "u", "--now", "--dry-run"],
+                ["--even-shared", "--job", "1"], ["--label", "u", "photo.jpg"],
             ] {
                 #expect(try await deployment.command("cameo-admin", ["forget"] + arguments).exitStatus == 2)
             }
+            let would = try await deployment.command("cameo-admin", ["forget", "--dry-run", "--label", "u"]).succeeded()
+            #expect(would.outputText.hasPrefix(#"{"label":"u"}: 1 thumbnail ("#), "\(would.outputText)")
+            #expect(would.outputText.hasSuffix(" bytes) would be removed\n"), "\(would.outputText)")
+            let source = try await deployment.command(
+                "cameo-admin",
+                ["forget", "--dry-run", "--json", "--thumbnails", photo]
+            )
+            #expect(source.exitStatus == 0 && source.outputText.contains(#""thumbnails":1"#), "\(source.outputText)")
+            try await deployment.command("cameo-status", ["thumb", uri]).succeeded()
             let done = try await deployment.command("cameo-admin", ["forget", "--now", "--label", "u"]).succeeded()
             #expect(done.outputText.hasPrefix(#"{"label":"u"}: 1 thumbnail ("#), "\(done.outputText)")
             #expect(done.outputText.contains("are left for the next cleaning"))
@@ -126,7 +136,18 @@ extension EndToEnd {
             #expect(status.exitStatus == 1 && status.errorText.contains("does not exist: it was forgotten"))
             #expect(try await deployment.command("cameo-status", ["cat", uri]).exitStatus == 1)
             let json = try await deployment.command("cameo-admin", ["forget", "--json", "--batch", "b"])
+            #expect(json.exitStatus == 0)
             #expect(json.outputText == #"{"bytes":0,"bytesLeft":0,"thumbnails":0}"# + "\n")
+            for names in [["--uri", uri], ["--label", "u"]] {
+                let again = try await deployment.command("cameo-admin", ["forget"] + names).succeeded()
+                #expect(again.outputText.hasSuffix(": nothing is left to remove\n"), "\(again.outputText)")
+            }
+            _ = try await deployment.enqueue(enqueueing + [photo])
+            try await deployment.command("cameo-worker", ["--drain"]).succeeded()
+            for count in ["1 thumbnail", "0 thumbnails"] {
+                let result = try await deployment.command("cameo-admin", ["forget", "--thumbnails", photo]).succeeded()
+                #expect(result.outputText.hasSuffix(", \(count)\n"), "\(result.outputText)")
+            }
         }
 
         @Test func whatTheCommandsPrintKeepsTheContract() async throws {

@@ -72,6 +72,27 @@ extension EndToEnd {
             #expect(failure.contains("has-none") && failure.contains("has-it"), "\(failure)")
         }
 
+        /// Before anything is enqueued.
+        @Test(arguments: ["off", "on"])
+        func whoMayOnlyEnqueueIsToldThatItForgetsNothing(producersRead: String) async throws {
+            let fleet = try await Fleet()
+            for name in ["a.jpg", "b.jpg"] { try fleet.deployment.add(try await Pictures.photo("jpg"), as: name) }
+            let line = "cameo-enqueue -r pictures --size 64x64"
+            try await fleet.command(line).succeeded()
+            let script = Repository.file("deploy/postgresql/roles.sql").path
+            let roles = ["-v", "producers_read=\(producersRead)", "-f", script]
+            #expect(try await fleet.database.psql(roles).exitStatus == 0)
+            _ = try await fleet.sql("CREATE ROLE uploads LOGIN IN ROLE cameo_producer")
+            let role: [String: String?] = ["CAMEO_STORE": fleet.database.url(ofSchema: "cameo", user: "uploads")]
+            try await fleet.command(line, environment: role).succeeded()
+            let jobs = try await fleet.number("SELECT count(*) FROM job")
+            try FileManager.default.removeItem(atPath: "\(fleet.deployment.pictures)/a.jpg")
+            let refused = try await fleet.command("\(line) --forget-deleted", environment: role)
+            let reason = "cameo-enqueue: --forget-deleted needs the rights of an operator: "
+            #expect(refused.exitStatus == 4 && refused.errorText.hasPrefix(reason), "\(refused.errorText)")
+            #expect(try await fleet.number("SELECT count(*) FROM job") == jobs)
+        }
+
         /// Whatever a program prints, logs or passes on.
         @Test(arguments: ["cameo:Sesame%3FMohn@", "cameo:Sesame%2FMohn@", "cameo:Sesame%40Mohn@"])
         func noProgramShowsThePassword(user: String) async throws {

@@ -14,7 +14,11 @@ extension EndToEnd {
         private func facts(_ line: String) async throws -> [ThumbnailFacts] {
             let result = try await deployment.command("cameo-status \(line) --json").succeeded()
             try await expectValid("thumbnail-facts", result.standardOutput)
-            return try result.outputText.split(separator: "\n").map {
+            return try Self.facts(result)
+        }
+
+        private static func facts(_ result: ProcessResult) throws -> [ThumbnailFacts] {
+            try result.outputText.split(separator: "\n").map {
                 try WireFormat.decode(ThumbnailFacts.self, from: Data($0.utf8))
             }
         }
@@ -41,11 +45,24 @@ extension EndToEnd {
             #expect(known.map(\.labels) == [["user:1"], ["user:2"], []] && known.allSatisfy { $0.job == nil })
             let selections: [(String, [Int])] = [
                 ("", [0, 1, 2]), ("--label user:1", [0]), ("--batch b", [0, 2]), ("--batch b --label user:1", [0]),
-                ("--source initials:C", [1]), ("--digest \(known[2].sourceDigest)", [2]), ("--since 1h", [0, 1, 2]),
+                ("--source initials:C", [1]), ("--search ALS:C", [1]), ("--search EF --batch b", [2]),
+                ("--same-as \(uris[0])", [0]), ("--same-as initials:CD", [1]), ("--same-as initials:CD --batch b", []),
+                ("--digest \(known[2].sourceDigest)", [2]), ("--since 1h", [0, 1, 2]),
             ]
             for (selection, expected) in selections {
-                let found = try await facts("thumbs \(selection)").map(\.thumbnail.uri.text)
+                let result = try await deployment.command("cameo-status thumbs \(selection) --json")
+                #expect(result.exitStatus == (expected.isEmpty ? 1 : 0), "\(selection): \(result.errorText)")
+                let found = try Self.facts(result).map(\.thumbnail.uri.text)
                 #expect(found.sorted() == expected.map { uris[$0] }.sorted(), "\(selection)")
+            }
+            for command in ["batch b", "batch b --wait", "jobs --batch b"] {
+                let gone = try await deployment.command("cameo-status \(command)")
+                #expect(gone.exitStatus == 1 && gone.outputText.isEmpty)
+                for advice in [
+                    "jobs of the batch b were removed", "`cameo-status thumbs --batch", "`cameo-status export",
+                ] {
+                    #expect(gone.errorText.contains(advice), "\(gone.errorText)")
+                }
             }
             for (command, expected) in [("sheet - --label user:2", 1), ("sheet - --batch b", 2), ("sheet -", 3)] {
                 let html = try await deployment.command("cameo-status \(command)").succeeded().outputText
@@ -87,6 +104,40 @@ extension EndToEnd {
             #expect(lines[0].hasPrefix("cameo-status: \(failed) \(reason)"))
             #expect(lines[1] == "cameo-status: \(promised) does not exist yet: job \(next) promises it")
             #expect(lines[2] == "cameo-status: \(never) does not exist, and no job promises it")
+            try await deployment.command("cameo-admin forget --uri \(made)").succeeded()
+            let json = try await deployment.command("cameo-status thumb \(failed) \(made) \(promised) \(never) --json")
+            #expect(json.exitStatus == 1 && json.errorText.isEmpty)
+            let answers = try json.outputText.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+            #expect(
+                answers == [
+                    [
+                        "uri": .string(failed.text), "state": "failed", "job": .integer(ended),
+                        "code": "source.forbidden",
+                    ],
+                    ["uri": .string(made), "state": "forgotten"],
+                    ["uri": .string(promised.text), "state": "promised", "job": .integer(next)],
+                    ["uri": .string(never), "state": "notAskedFor"],
+                ]
+            )
+        }
+
+        /// Whatever the thumbnails, the names and the renditions.
+        @Test func thumbnailsOfTheSameFileAreFoundByIt() async throws {
+            let deployment = try await Deployment.withPhoto()
+            let folder = deployment.pictures
+            try await deployment.shell("cp photo.jpg copy.jpg", in: "pictures").succeeded()
+            _ = try await deployment.enqueue(["\(folder)/photo.jpg", "\(folder)/copy.jpg", "--size", "20x"])
+            _ = try await deployment.enqueue(["initials:AB", "--size", "20x"])
+            _ = try await deployment.drain()
+            func count(_ selection: String...) async throws -> Int {
+                let result = try await deployment.command("cameo-status", ["thumbs", "--json"] + selection).succeeded()
+                return try Self.facts(result).count
+            }
+            #expect(try await count() == 3)
+            #expect(try await count("--same-as", "\(folder)/copy.jpg") == 2)
+            #expect(try await count("--same-as", "\(folder)/copy.jpg", "--search", "photo") == 1)
+            let gone = try await deployment.command("cameo-status", ["thumbs", "--same-as", "none.jpg"])
+            #expect(gone.exitStatus == 2 && gone.errorText.contains("--same-as none.jpg: cannot be read"))
         }
 
         @Test(arguments: ["thumbs", "export out", "sheet sheet.html", "export out 1"])

@@ -46,6 +46,49 @@ extension ConformanceCase {
             try await fixture.expect(gone: [made[0], made[1], made[2], made[5], made[6]])
             try await fixture.expect(shown: [made[3], made[4]])
         },
+        ConformanceCase("what would be forgotten is counted, and stays") { fixture in
+            try await fixture.register()
+            let made = try await fixture.make(labels: [["u"], ["u"], ["v"]])
+            let waiting = try #require(try await fixture.enqueue { $0.labels = ["u"] }.first?.id)
+            let selector = ForgetSelector(.label("u"))
+            let would = try await fixture.store.forgettable(selector)
+            #expect(would == ForgetReceipt(thumbnails: 2, bytes: 2 * (1 + 8), bytesLeft: 2 * (1 + 8)))
+            let source = try await fixture.store.forgettable(made[0].source, .originalsAndThumbnails)
+            #expect((source.originals, source.thumbnails) == (1, 1))
+            try await fixture.expect(shown: made)
+            _ = try await fixture.store.cachedSource(made[0].source)
+            #expect(try await fixture.state(of: waiting) == .available)
+            #expect(try await !fixture.store.wasForgotten(.thumbnail(made[0].id)))
+            let rows = "SELECT (SELECT count(*) FROM forget) + (SELECT count(*) FROM forgotten)"
+            #expect(try await fixture.sql(rows) == "0")
+            #expect(try await fixture.faults() == [])
+            #expect(try await fixture.store.forget(selector, atOnce: false) == would)
+        },
+        ConformanceCase("what was forgotten before is known, and what never was is not") { fixture in
+            try await fixture.register()
+            let made = try await fixture.make(labels: [["u"], [], [], [], ["w"]]) { $0.batch = $1 == 1 ? "b" : nil }
+            let job = try #require(try await fixture.store.facts(of: [made[3].id])[0].job)
+            let selections: [(ForgetSelector.Selection, ForgetSelector.Selection)] = [
+                (.label("u"), .label("x")), (.batch("b"), .batch("x")), (.job(job), .job(99_999)),
+                (.source(made[2].source), .source("https://nobody.example/")),
+                (.uri(made[4].id), .uri(try Fixture.request("file:///none").thumbnailIDs()[0])),
+                (.prefix("https://example.com/"), .prefix("https://nobody.example/")),
+            ]
+            try await fixture.enqueue { $0.source = "https://example.com/waits" }
+            for (known, _) in selections {
+                #expect(try await fixture.store.forget(ForgetSelector(known), atOnce: false).isKnown, "\(known)")
+            }
+            for (known, unknown) in selections {
+                let again = try await fixture.store.forget(ForgetSelector(known), atOnce: false)
+                #expect(again.thumbnails == 0 && again.isKnown, "\(known)")
+                #expect(try await !fixture.store.forgettable(ForgetSelector(unknown)).isKnown, "\(unknown)")
+                // Nor does it become known by that.
+                for _ in 0..<2 {
+                    let none = try await fixture.store.forget(ForgetSelector(unknown), atOnce: false)
+                    #expect(none.thumbnails == 0 && !none.isKnown, "\(unknown)")
+                }
+            }
+        },
         ConformanceCase("any program forgets by SQL, in its own transaction") { fixture in
             try await fixture.register()
             let made = try await fixture.make(labels: [["it's"], ["v"]])

@@ -142,6 +142,29 @@ extension ConformanceCase {
             #expect(try await fixture.store.status().blobs.count == 1)
             #expect(try await fixture.faults() == [])
         },
+        ConformanceCase("a promise of a job that has ended is found and removed") { fixture in
+            func promises() async throws -> CheckFinding? {
+                try await fixture.store.check { _ in }.first { $0.subject == "promises" }
+            }
+            try await fixture.register()
+            try await fixture.enqueue(3)
+            let failed = try await fixture.claim(2)
+            try await fixture.complete(failed[0])
+            try await fixture.store.discard([failed[1]], Fixture.failure)
+            #expect(try await promises()?.severity == .ok, "one is kept, one has a code, one waits")
+            let (ended, unknown) = (String(repeating: "1", count: 32), String(repeating: "2", count: 32))
+            let job = failed[0].claim.jobID
+            try await fixture.sql(
+                "INSERT INTO promise(job_id, thumbnail) VALUES (\(job), '\(ended)'), (4711, '\(unknown)')"
+            )
+            let found = try #require(try await promises())
+            #expect(found.severity == .error && found.message.contains("job \(job) promises \(ended)"), "\(found)")
+            #expect(found.message.contains("(and 1 more)"), "\(found)")
+            let fixed = try await fixture.repair()
+            #expect(fixed.map(\.message) == ["2 promises of ended jobs removed"], "\(fixed)")
+            #expect(try await promises()?.severity == .ok)
+            #expect(try await fixture.sql("SELECT count(*) FROM promise") == "2")
+        },
         ConformanceCase("a malformed row that stands aside stops no other") { fixture in
             try await fixture.makeThumbnails(3)
             try await fixture.lie()

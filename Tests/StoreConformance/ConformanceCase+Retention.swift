@@ -51,7 +51,18 @@ extension ConformanceCase {
             #expect(try await fixture.faults() == [])
             fixture.clock.advance(seconds: 100)
             #expect(try await fixture.prune(retention).jobs == 1)
+            await #expect(throws: StoreError.batchWithoutJobs("holiday")) { try await fixture.store.batch("holiday") }
+            #expect(try await fixture.store.forget(ForgetSelector(.batch("holiday")), atOnce: false).thumbnails == 2)
             await #expect(throws: StoreError.noSuch(.batch, "holiday")) { try await fixture.store.batch("holiday") }
+        },
+        ConformanceCase("a job that is kept for no time goes in the millisecond of its end") { fixture in
+            try await fixture.register()
+            try await fixture.enqueue()
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            var retention = Retention.forever
+            retention.completed = .zero
+            #expect(try await fixture.store.prunable(retention).completed == 1)
+            #expect(try await fixture.prune(retention).completed == 1)
         },
         ConformanceCase("a retention for ever keeps everything") { fixture in
             try await jobsInEveryState(fixture)

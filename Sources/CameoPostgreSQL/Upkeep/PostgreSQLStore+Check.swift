@@ -16,7 +16,8 @@ extension PostgreSQLStore {
             try db.execute("SELECT set_config('statement_timeout', '\(Self.patience)', true)")
             return [
                 try Self.references(db), try db.checkCounters(), try Self.limits(db), try Self.sequences(db),
-                try Self.places(db), try db.checkAttempts(), try db.checkHooks(), try self.guests(db),
+                try Self.places(db), try db.checkAttempts(), try db.checkHooks(), try db.checkPromises(),
+                try self.guests(db),
             ]
         }
         return [try await server()] + rows + (try await checkBlobs(report)) + [try await checkWorkers()]

@@ -32,6 +32,7 @@ extension PostgreSQLStore {
         note("jobs", try await take(Self.requeue), "jobs queued that were nowhere")
         note("attempts", try await take { try $0.releaseUnknown() }, "jobs of unknown workers made available again")
         note("hooks", try await take { try $0.repairHooks() }, "jobs and deliveries of hooks corrected")
+        note("promises", try await take { try $0.removeEmptyPromises() }, "promises of ended jobs removed")
         note("limits", try await take(Self.enterAgain), "jobs entered again that no claim would have found")
         var (thumbnails, blobs) = (0, 0)
         for digest in damaged {

@@ -26,7 +26,8 @@ extension SQLiteStore {
             [
                 try Self.foreignKeys(db), try db.checkCounters(and: db.query(Counters.exhaustedNumbers)),
                 try Self.limits(db), try Self.places(db), try Self.requests(db), try db.checkAttempts(),
-                try db.checkHooks(), try Self.ownTables(db), try Self.guests(db),
+                try db.checkHooks(), try db.checkPromises(),
+                try Self.ownTables(db), try Self.guests(db),
             ]
         }
         let blobs = try await checkBlobs(report)

@@ -61,6 +61,7 @@ extension SQLiteStore {
             "jobs discarded whose request cannot be read"
         )
         note("hooks", try await commit { try $0.repairHooks() }, "jobs and deliveries of hooks corrected")
+        note("promises", try await commit { try $0.removeEmptyPromises() }, "promises of ended jobs removed")
         var (thumbnails, blobs) = (0, 0)
         for digest in damaged {
             let removed = try await remove(damaged: digest)

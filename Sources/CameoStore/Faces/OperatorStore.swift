@@ -83,6 +83,9 @@ package protocol OperatorStore: AnyStore {
     /// was making them; jobs that were to make one of them are cancelled. `atOnce` removes bytes too that nothing names any
     /// more, if they are older than a minute.
     func forget(_ selector: ForgetSelector, atOnce: Bool) async throws(StoreError) -> ForgetReceipt
+    /// What forgetting would remove. Nothing is changed, but the rights to change it are needed.
+    func forgettable(_ selector: ForgetSelector) async throws(StoreError) -> ForgetReceipt
+    func forgettable(_ source: String, _ extent: ForgottenExtent) async throws(StoreError) -> ForgottenSource
     /// Removes bytes that nothing names any more, and of those that were forgotten all that are older than a minute.
     ///
     /// - Throws: ``StoreError/unremoved(blobs:reason:)``

@@ -29,7 +29,7 @@ package protocol ReaderStore: AnyStore {
     func queues() async throws(StoreError) -> [StatusReport.Queue]
     /// The progress of a batch: the jobs that its requests created or joined.
     ///
-    /// - Throws: ``StoreError/noSuch(_:_:)``
+    /// - Throws: ``StoreError/noSuch(_:_:)``; ``StoreError/batchWithoutJobs(_:)`` if only thumbnails are left of it.
     func batch(_ name: String) async throws(StoreError) -> BatchReport
     /// The batches that still have jobs, newest first, up to a limit, from a cursor of the previous page on. The cost
     /// grows with the number of their jobs.

@@ -36,7 +36,8 @@ package struct Retention: Hashable, Sendable {
             case .discarded: discarded
             case .scheduled, .available, .running, .retryable: nil
             }
-        return kept.map { now - Int64($0.milliseconds) }
+        // One that ended exactly so long ago, or is kept for no time and ended just now, has expired.
+        return kept.map { now - Int64($0.milliseconds) + 1 }
     }
 
     /// Thumbnails last used before this time have expired, in milliseconds since 1970; nil: none have.

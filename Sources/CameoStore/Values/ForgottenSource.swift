@@ -18,11 +18,14 @@ public struct ForgottenSource: Hashable, Sendable {
     /// The bytes of the cached answers.
     public let bytes: Int
 
+    /// Whether thumbnails of it were removed, now or before.
+    package var hadThumbnails = false
+
     package init(originals: Int, failures: Int, thumbnails: Int, bytes: Int) {
         (self.originals, self.failures, self.thumbnails, self.bytes) = (originals, failures, thumbnails, bytes)
     }
 
-    package var isNothing: Bool { originals == 0 && failures == 0 && thumbnails == 0 }
+    package var isNothing: Bool { originals == 0 && failures == 0 && thumbnails == 0 && !hadThumbnails }
 }
 
 /// What to remove with a source.

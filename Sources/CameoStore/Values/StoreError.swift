@@ -33,6 +33,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case leaseLost(jobID: Int64)
     case noSuchJob(Int64)
     case noSuch(Named, String)
+    /// All jobs of the batch were removed; thumbnails that they made are there.
+    case batchWithoutJobs(String)
     case notFound(uri: String)
     /// The stored bytes do not match their digest, and are never returned; or they are not there.
     case damagedBlob(digest: String, isMissing: Bool = false)
@@ -92,6 +94,9 @@ extension StoreError: CustomStringConvertible {
         case .leaseLost(let id): "job \(id) is no longer this worker's; its result was dropped"
         case .noSuchJob(let id): "there is no job \(id)"
         case .noSuch(let kind, let name): "there is no \(kind.rawValue) \(name)"
+        case .batchWithoutJobs(let name):
+            "the jobs of the batch \(name) were removed, but not its thumbnails: see `cameo-status thumbs --batch NAME` and "
+                + "`cameo-status export FOLDER --batch NAME`"
         case .notFound(let uri): "there is nothing at \(uri)"
         case .damagedBlob(let digest, let isMissing):
             "the stored bytes of \(digest) are \(isMissing ? "missing" : "damaged: they do not match their digest")"

@@ -1,12 +1,13 @@
 internal import CameoModel
+internal import CameoReport
 internal import CameoStore
 internal import CameoSystem
 package import Foundation
 internal import Hummingbird
 internal import NIOCore
 
-// DESIGN. The archive is written as it is read: of a batch of any size, one thumbnail is in memory, and for each a line of
-// the directory, which comes last. Pictures do not get smaller by compressing, so they are stored as they are.
+// DESIGN. The archive is written as it is read: of a batch of any size, one thumbnail is in memory, and for each its name and a
+// line of the directory, which comes last. Pictures do not get smaller by compressing, so they are stored as they are.
 
 /// The thumbnails of a batch as a ZIP file, whatever became of its jobs.
 struct BatchArchive: Sendable {
@@ -39,12 +40,15 @@ struct BatchArchive: Sendable {
     @concurrent
     private func write(to writer: inout any ResponseBodyWriter) async throws {
         var archive = ZIPArchive()
-        var cursor: String?
+        var (cursor, taken) = (String?.none, Set<String>())
         repeat {
             let page = try await page(after: cursor)
             for facts in page.thumbnails {
                 guard let data = try await data(of: facts.thumbnail) else { continue }
-                try await write(archive.add(data, named: await name(of: facts)), to: &writer)
+                let paths = ExportPlace(facts).paths
+                let path = paths.first { !taken.contains($0) } ?? paths[1]
+                taken.insert(path)
+                try await write(archive.add(data, named: path), to: &writer)
                 try await write(data, to: &writer)
             }
             cursor = page.next
@@ -60,27 +64,6 @@ struct BatchArchive: Sendable {
         } catch StoreError.notFound {
             return nil
         }
-    }
-
-    /// The name of the picture as the dashboard shows it, which its job may know while that is kept, the beginning of
-    /// the thumbnail's id, as two may have the same name, and the rendition's.
-    private func name(of facts: ThumbnailFacts) async -> String {
-        var name = "picture"
-        if let id = facts.job, case .string(let given)? = (try? await store.job(id))?.metadata["name"] {
-            name = given
-        } else if !InlinePicture.isIn(facts.source) {
-            let last = facts.source.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last.map(String.init)
-            name = last.map { $0.removingPercentEncoding ?? $0 } ?? name
-        }
-        // What an unpacker or a file system would take for something else.
-        let safe = name.unicodeScalars.map { scalar in
-            #"/\:*?"<>|"#.unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control
-                ? "_" : String(scalar)
-        }
-        let thumbnail = facts.thumbnail
-        let ending = thumbnail.format.flatMap { Rendition.Format(rawValue: $0) }?.fileExtension ?? "bin"
-        let id = thumbnail.uri.text.suffix(32).prefix(8)
-        return "\(safe.joined().prefix(100))-\(id).\(thumbnail.name).\(ending)"
     }
 
     @concurrent

@@ -12,7 +12,7 @@ extension WebExchange {
     func forget() async throws -> Response {
         guard target.firstSegment.rest == nil else { throw Problem(.notFound, "nothing here: the path is /forget") }
         try check(allows: .post)
-        let name = try admit(.operate, ["now"])
+        let name = try admit(.operate, ["now", "dryRun"])
         let body = try RequestBodyReader(request, context, site)
         let bytes = try await body.read(atMost: Self.maximumBody, "a selector")
         return try await forget(ForgetSelector(json: JSONValue(reading: bytes, atMost: bytes.count)), by: name)
@@ -31,10 +31,23 @@ extension WebExchange {
         return try await forget(ForgetSelector(.uri(id)), by: caller)
     }
 
+    private func flag(_ name: String) throws(Problem) -> Bool {
+        let text = target.query[name] ?? "false"
+        guard ["true", "false"].contains(text) else {
+            throw Problem(.badRequest, "\(name)=\(text): must be true or false")
+        }
+        return text == "true"
+    }
+
     private func forget(_ selector: ForgetSelector, by name: String) async throws -> Response {
-        let now = target.query["now"] ?? "false"
-        guard ["true", "false"].contains(now) else { throw Problem(.badRequest, "now=\(now): must be true or false") }
-        var receipt = try await site.store.forget(selector, atOnce: now == "true")
+        let (isAtOnce, isDry) = (try flag("now"), try flag("dryRun"))
+        guard !isAtOnce || !isDry else { throw Problem(.badRequest, "now: not with dryRun") }
+        var receipt =
+            try await isDry ? site.store.forgettable(selector) : site.store.forget(selector, atOnce: isAtOnce)
+        guard receipt.isKnown else {
+            throw Problem(.notFound, "no thumbnail is selected, nor was one that was forgotten")
+        }
+        if isDry { return try Response(message: receipt) }
         let configuration = site.configuration
         let age = configuration.thumbnailAge + configuration.thumbnailStaleness
         receipt.cachedUntil = Date(timeIntervalSinceNow: age.seconds)

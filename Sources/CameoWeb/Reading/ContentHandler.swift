@@ -67,9 +67,15 @@ extension WebExchange {
     /// What is known of a thumbnail; for everybody, what its bytes say anyway, and its placeholder.
     private func facts(_ name: Substring) async throws -> Response {
         guard let id = ThumbnailID(name) else { throw Self.nothing }
-        guard let facts = try await site.store.facts(of: [id]).first else {
-            throw StoreError.notFound(uri: CameoURI.thumbnail(id).text)
+        var known = try await site.store.facts(of: [id]).first
+        if known == nil {
+            let pending = try PendingThumbnail(id, target.query)
+            if case .missing(let promise, let hasEnded) = try await pending.wait(try target.query.wait(), on: site) {
+                return try await pending.answer(to: nil, on: site, promise, hasEnded: hasEnded)
+            }
+            known = try await site.store.facts(of: [id]).first
         }
+        guard let facts = known else { throw StoreError.notFound(uri: CameoURI.thumbnail(id).text) }
         guard !site.configuration.tokens.allow(.read, to: request) else { return try Response(message: facts) }
         let thumbnail = facts.thumbnail
         var members: [String: JSONValue] = ["uri": .string(thumbnail.uri.text), "type": .string(facts.type)]
@@ -93,7 +99,9 @@ extension WebExchange {
     /// Lists thumbnails.
     func thumbnails() async throws -> Response {
         try check(allows: .get, .head)
-        let names = ["source", "search", "digest", "label", "batch", "since", "beside", "each", "limit", "cursor"]
+        let names = [
+            "source", "search", "digest", "sameAs", "label", "batch", "since", "beside", "each", "limit", "cursor",
+        ]
         try admit(.read, names)
         var filter = ThumbnailFilter()
         (filter.sourcePrefix, filter.sourceDigest) = (target.query["source"], target.query["digest"])
@@ -103,6 +111,12 @@ extension WebExchange {
         if let id = target.query["beside"] {
             filter.sibling = ThumbnailID(id)
             guard filter.sibling != nil else { throw Problem(.badRequest, "beside=\(id): is no thumbnail's id") }
+        }
+        if let name = target.query["sameAs"] {
+            filter.sameAs = ThumbnailID(name).map { .thumbnail($0) } ?? CameoURI(name)
+            guard filter.sameAs != nil else {
+                throw Problem(.badRequest, "sameAs=\(name): is neither a thumbnail's id nor a cameo: URI")
+            }
         }
         if let each = target.query["each"] {
             filter.isOfPictures = each == "source"

@@ -93,11 +93,14 @@ struct PendingThumbnail: Sendable {
         "this was forgotten, and comes back only if somebody asks for it again"
     )
 
-    /// Responds 202 with a placeholder or the job's state, unless the job `hasEnded` without the thumbnail.
+    /// Responds 202 with a placeholder or the job's state, unless the job `hasEnded` without the thumbnail. Without a request, never
+    /// with a placeholder.
     ///
     /// - Throws: ``Problem`` with the reason if the thumbnail will not be made; ``StoreError``.
-    func answer(to request: Request, on site: Site, _ promise: Promise?, hasEnded: Bool) async throws -> Response {
-        if promise == nil || hasEnded, try await site.store.wasForgotten(.thumbnail(id)) { throw Self.forgotten }
+    func answer(to request: Request?, on site: Site, _ promise: Promise?, hasEnded: Bool) async throws -> Response {
+        // A job that has failed was asked for since.
+        let isOver = promise.map { $0.code == nil && hasEnded } ?? true
+        if isOver, try await site.store.wasForgotten(.thumbnail(id)) { throw Self.forgotten }
         guard let promise else {
             // A producer may show it before its request is accepted.
             throw Problem(
@@ -129,7 +132,7 @@ struct PendingThumbnail: Sendable {
         }
         var response: Response
         // Browsers name image types for an `img`, and programs do not.
-        if request.headers[.accept]?.lowercased().contains("image/") == true {
+        if request?.headers[.accept]?.lowercased().contains("image/") == true {
             let picture = PlaceholderPicture(box ?? PixelSize(256, 256))
             response = Response(
                 status: .accepted,

@@ -53,6 +53,10 @@ struct Problem: Error {
     init(_ error: StoreError) {
         switch error {
         case .noSuchJob, .noSuch, .notFound: self.init(.notFound, error.description)
+        case .batchWithoutJobs(let name):
+            let path = PercentEncoding.encoded(name)
+            let paths = "/thumbs?batch=\(path) and /batches/\(path)?as=zip"
+            self.init(.notFound, "the jobs of the batch \(name) were removed, but not its thumbnails: see \(paths)")
         case .damagedBlob, .unreadableBlob:
             self.init(.internalServerError, error.description, public: Self.ofStore, code: .storeFailed)
         case .full: self.init(.outOfSpace, error.description, public: Self.ofStore, code: .storeFull)

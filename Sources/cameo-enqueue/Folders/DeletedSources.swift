@@ -19,6 +19,20 @@ struct DeletedSources {
     /// Compares the folders with the store, and forgets or reports what is gone.
     func compare() async throws { try await handle(roots.map(Self.inside)) }
 
+    /// Throws if what is gone may not be forgotten here, before anything is enqueued.
+    func checkRights() async throws {
+        guard options.forgetDeleted else { return }
+        do throws(StoreError) {
+            _ = try await store.knownSources(KnownSourceSelection(), after: nil, limit: 1)
+            _ = try await store.forgettable("file:///", .originals)
+            if let none = ThumbnailID(String(repeating: "0", count: 32)) {
+                _ = try await store.forgettable(ForgetSelector(.uri(none)))
+            }
+        } catch .denied(_, let reason) {
+            throw CommandFailure("--forget-deleted needs the rights of an operator: \(reason)", .store)
+        }
+    }
+
     /// Forgets or reports what is gone of these files, and of what was below those paths that end with a slash.
     func handle(_ deleted: [[UInt8]]) async throws {
         do {

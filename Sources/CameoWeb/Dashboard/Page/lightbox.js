@@ -134,7 +134,10 @@ const facts = () => element("p", { className: "quiet", key: "facts" },
   `Made ${absolute(chosen.updatedAt)}`, chosen.job ? [" by ", link(`#job/${chosen.job}`, `job ${chosen.job}`)] : "",
   [...new Set(made.flatMap(({ labels }) => labels))].map((label, place) =>
     [place ? ", " : ", labels ", link(withQuery("#pictures", { label }), label)]),
-  element("br"), chosen.source);
+  element("br"), chosen.source,
+  element("br"), `SHA-256 ${chosen.sourceDigest}, ${taken(chosen)}`);
+
+const taken = ({ takenAt, camera }) => `taken ${takenAt ?? "at an unknown time"}${camera ? ` with ${camera}` : ""}`;
 
 async function copy(text) {
   try {
