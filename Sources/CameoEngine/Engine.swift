@@ -52,6 +52,11 @@ package enum Engine {
         try SQLiteStore(at: try folder(of: name, nil, instead), creating: false)
     }
 
+    /// Opens a database of another program with attached tables: an SQLite file.
+    package static func open(others path: String) throws(StoreError) -> any FollowedDatabase {
+        try OwnDatabase(at: path)
+    }
+
     /// The folder of a store that keeps its own bytes there, and not in a place for `blobs`.
     private static func folder(
         of name: String,

@@ -32,6 +32,10 @@ extension SchemaWords {
           version \(big) NOT NULL DEFAULT 1,
           -- The last key of the rows that existed which was read; NULL: none yet. `filled`: all were.
           filled_to \(prose),
+          -- The database of the table, if it is not this one; the last change there that was moved here, and when somebody looked.
+          place \(prose),
+          moved \(big) NOT NULL DEFAULT 0,
+          looked_at \(big),
           \(truth("filled", orElse: " DEFAULT \(no)")),
           trouble \(prose)
         )\(strict);
@@ -60,7 +64,6 @@ extension SchemaWords {
         )\(byKey);
         CREATE UNIQUE INDEX attached_number ON attached(attachment, number);
         CREATE INDEX attached_source ON attached(\(indexedSource)) WHERE source IS NOT NULL;
-        CREATE INDEX attached_job ON attached(job_id) WHERE job_id IS NOT NULL;
         CREATE INDEX attached_new ON attached(job_id) WHERE job_id IS NOT NULL AND thumbnails IS NULL;
         """
     }

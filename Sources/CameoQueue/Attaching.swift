@@ -2,21 +2,6 @@ internal import CameoModel
 package import CameoStore
 internal import Foundation
 
-/// A table that is to be followed, as the engine found it.
-package struct FollowedTable: Sendable {
-    /// As statements name it.
-    package let target: String
-    /// Nil if it needs none to be found.
-    package let schema: String?
-    package let name: String
-    /// The types of its columns.
-    package let types: [String: String]
-
-    package init(target: String, schema: String?, name: String, types: [String: String]) {
-        (self.target, self.schema, self.name, self.types) = (target, schema, name, types)
-    }
-}
-
 /// What an engine does to follow a table of another program.
 package protocol TableFollowing: AnyObject {
     var schemaWords: any SchemaWords { get }
@@ -35,7 +20,7 @@ package protocol TableFollowing: AnyObject {
     /// How statements are written about its table, whose rows are `theirs`.
     func words(of attachment: Attachment) throws -> FollowingWords
     /// Hands over rows that a statement selects (`key`, `number`, `value`, `label`).
-    func handOver(_ attachment: Attachment, queue: String, rows: String, _ values: [(any SQLBindable)?]) throws
+    func handOver(_ rows: GivenRows, _ attachment: Attachment, queue: String?, isChange: Bool) throws
     /// Enqueues the rows of the mirror that a condition selects again.
     func askAgain(where condition: String, _ values: [(any SQLBindable)?]) throws
     /// Forgets all that only an attachment has, and its rows.
@@ -43,6 +28,12 @@ package protocol TableFollowing: AnyObject {
     /// Looks again at what rows of others might need that was forgotten meanwhile.
     func settleGoneSources() throws
     func hasGoneSources() throws -> Bool
+}
+
+/// A statement that selects rows of a followed table: `key`, `number`, `value`, `size`, `picture` and `label`; and its values.
+package struct GivenRows {
+    package let sql: String
+    package let values: [(any SQLBindable)?]
 }
 
 /// How statements about an attachment's table are written.
@@ -71,7 +62,7 @@ extension QueueTransaction {
     fileprivate func attachments() throws -> [(id: Int64, attachment: Attachment)] {
         try query(
             """
-            SELECT id, target, target_schema, target_name, picture, key_column, label_column, kind, base, queue,
+            SELECT id, target, target_schema, target_name, picture, key_column, label_column, kind, base, queue, place,
               \(dialect.text("renditions")) AS renditions, trouble, filled
             FROM attachment ORDER BY name
             """
@@ -91,7 +82,9 @@ extension QueueTransaction {
                 renditions: try items.map { item throws(InvalidRequest) in try Rendition(json: item, at: "renditions") }
             )
             (attachment.base, attachment.label, attachment.queue) = try (row["base"], row["label_column"], row["queue"])
-            (attachment.trouble, attachment.isFilled) = try (row["trouble"], row["filled"])
+            (attachment.place, attachment.trouble, attachment.isFilled) = try (
+                row["place"], row["trouble"], row["filled"]
+            )
             return (try row["id"], attachment)
         }
     }
@@ -110,9 +103,10 @@ extension QueueTransaction {
             return
         }
         let (old, new) = (known.attachment, attachment)
-        guard (old.table, old.key, old.kind, old.base) == (new.table, new.key, new.kind, new.base) else {
+        guard (old.table, old.key, old.kind, old.base, old.place) == (new.table, new.key, new.kind, new.base, new.place)
+        else {
             throw StoreError.refused(
-                reason: "\(new.name) is attached with another --key, --as or --base; detach it first"
+                reason: "\(new.name) is attached with another --key, --as, --base or --in; detach it first"
             )
         }
         try execute(
@@ -135,11 +129,11 @@ extension QueueTransaction {
             attachment.name, attachment.table, attachment.schema, attachment.tableName, attachment.column,
             attachment.key,
             attachment.label, attachment.kind.rawValue, attachment.base, attachment.root, attachment.queue,
-            JSONValue.array(attachment.renditions.map(\.json)).canonicalText,
+            JSONValue.array(attachment.renditions.map(\.json)).canonicalText, attachment.place,
         ]
         return """
             INSERT INTO \(home)attachment(name, target, target_schema, target_name, picture, key_column, label_column, kind,
-              base, root, queue, renditions)
+              base, root, queue, renditions, place)
             VALUES (\(values.map { $0?.quotedText ?? "NULL" }.joined(separator: ", "))) ON CONFLICT (name) DO NOTHING
             """
     }
@@ -149,10 +143,10 @@ extension QueueTransaction {
         ([insertion(of: attachment)] + (try following(attachment))).map { "\($0);\n" }.joined()
     }
 
-    /// Selects the rows after a key, `?1`, at most `?2`, in the order of the keys.
-    private func page(of attachment: Attachment, _ words: FollowingWords) -> String {
-        let key = "theirs.\(attachment.key.quotedName)"
-        return """
+    /// The rows after a key, in the order of the keys.
+    private func page(of attachment: Attachment, after last: String?, limit: Int) throws -> GivenRows {
+        let (words, key) = (try words(of: attachment), "theirs.\(attachment.key.quotedName)")
+        let sql = """
             SELECT \(words.key) AS key, \(words.number) AS number, \(words.value) AS value, \(words.size) AS size,
               \(words.picture) AS picture,
               \(attachment.label.map { "CAST(theirs.\($0.quotedName) AS text)" } ?? "CAST(NULL AS text)") AS label
@@ -160,18 +154,55 @@ extension QueueTransaction {
             WHERE CAST(?1 AS text) IS NULL OR \(key) > CAST(CAST(?1 AS text) AS \(words.keyType))
             ORDER BY \(key) LIMIT ?2
             """
+        return GivenRows(sql: sql, values: [last, limit])
     }
 
-    private func keys(_ rows: String, _ values: [(any SQLBindable)?]) throws -> [String] {
-        try column("SELECT key FROM (\(rows)) AS page", values)
+    /// Rows that came from another database.
+    private func given(_ rows: [FollowedRow]) -> GivenRows {
+        var values: [(any SQLBindable)?] = []
+        let lines = rows.map { row in
+            values += [row.key, row.number, row.picture == nil ? row.value : "-", row.size, row.picture, row.label]
+            let places = (values.count - 5...values.count).map { "?\($0)" }
+            let types = ["text", "bigint", "text", "bigint", dialect.bytes, "text"]
+            return "(\(zip(places, types).map { "CAST(\($0) AS \($1))" }.joined(separator: ", ")))"
+        }
+        let names = ["key", "number", "value", "size", "picture", "label"].enumerated()
+        let columns = names.map { "column\($0 + 1) AS \($1)" }.joined(separator: ", ")
+        return GivenRows(
+            sql: "SELECT \(columns) FROM (VALUES \(lines.joined(separator: ", "))) AS given",
+            values: values
+        )
+    }
+
+    private func keys(of rows: GivenRows) throws -> [String] {
+        try column("SELECT key FROM (\(rows.sql)) AS page", rows.values)
+    }
+
+    /// Takes over what rows of another database have; of changes only those that come after the last that was taken over.
+    fileprivate func hand(_ rows: [FollowedRow], _ id: Int64, _ attachment: Attachment) throws {
+        let look = "SELECT moved FROM attachment WHERE id = ?1 \(dialect.locking)"
+        let moved: Int64 = try value(look, [id]) ?? 0
+        // Of each row the last change says what it has.
+        var last: [ExactText: FollowedRow] = [:]
+        for row in rows where row.change.map({ $0 > moved }) ?? true { last[ExactText(row.key)] = row }
+        for isChange in [true, false] {
+            let some = last.values.filter { $0.isChange == isChange }.sorted { ($0.change ?? 0) < ($1.change ?? 0) }
+            guard !some.isEmpty else { continue }
+            try handOver(given(some), attachment, queue: isChange ? nil : Backfill.queue, isChange: isChange)
+        }
+        try execute(
+            "UPDATE attachment SET moved = ?2 WHERE id = ?1",
+            [id, max(moved, rows.compactMap(\.change).max() ?? 0)]
+        )
+        wakeWorkers()
     }
 
     /// Looks at rows after the last that was read.
     fileprivate func fill(_ id: Int64, _ attachment: Attachment, limit: Int) throws -> AttachmentStep {
         let last: String? = try value("SELECT filled_to FROM attachment WHERE id = ?1", [id])
-        let rows = try page(of: attachment, words(of: attachment))
-        let keys = try keys(rows, [last, limit])
-        if !keys.isEmpty { try handOver(attachment, queue: Backfill.queue, rows: rows, [last, limit]) }
+        let rows = try page(of: attachment, after: last, limit: limit)
+        let keys = try keys(of: rows)
+        if !keys.isEmpty { try handOver(rows, attachment, queue: Backfill.queue, isChange: false) }
         let isLast = keys.count < limit
         try execute(
             "UPDATE attachment SET filled_to = ?2, filled = ?3 WHERE id = ?1",
@@ -184,8 +215,13 @@ extension QueueTransaction {
     fileprivate func compare(_ id: Int64, _ attachment: Attachment, after last: String?, limit: Int) throws -> (
         counts: AttachmentCounts, last: String?
     ) {
-        let rows = try page(of: attachment, words(of: attachment))
-        let keys = try keys(rows, [last, limit])
+        let rows = try page(of: attachment, after: last, limit: limit)
+        let keys = try keys(of: rows)
+        return (try compare(rows, id), keys.count == limit ? keys.last : nil)
+    }
+
+    private func compare(_ rows: GivenRows, _ id: Int64) throws -> AttachmentCounts {
+        let place = "?\(rows.values.count + 1)"
         let why = schemaWords.refusal(ofKey: "page.key", "page.value", size: "page.size")
         let row = try row(
             """
@@ -196,18 +232,22 @@ extension QueueTransaction {
                   WHEN attachment.kind = 'bytes' THEN attached.size IS DISTINCT FROM page.size
                   ELSE attached.source IS DISTINCT FROM \(schemaWords.source(ofKey: "page.key", "page.value")) END
                 THEN attached.key END) AS stale
-            FROM (SELECT page.*, \(why) AS why FROM (\(rows)) AS page JOIN attachment ON attachment.id = ?3) AS page
-              JOIN attachment ON attachment.id = ?3
-              LEFT JOIN attached ON attached.attachment = ?3 AND attached.key = page.key
+            FROM (SELECT page.*, \(why) AS why FROM (\(rows.sql)) AS page JOIN attachment ON attachment.id = \(place)) AS page
+              JOIN attachment ON attachment.id = \(place)
+              LEFT JOIN attached ON attached.attachment = \(place) AND attached.key = page.key
             """,
-            [last, limit, id]
+            rows.values + [id]
         )
         var counts = AttachmentCounts()
         if let row { (counts.rows, counts.missing, counts.stale) = try (row["rows"], row["missing"], row["stale"]) }
-        return (counts, keys.count == limit ? keys.last : nil)
+        return counts
     }
 
-    /// What the mirror alone tells.
+    fileprivate func compare(_ rows: [FollowedRow], _ id: Int64) throws -> AttachmentCounts {
+        rows.isEmpty ? AttachmentCounts() : try compare(given(rows), id)
+    }
+
+    /// What the mirror alone tells; of rows in another database, not whether they are there.
     fileprivate func count(_ id: Int64, _ attachment: Attachment, _ counts: inout AttachmentCounts) throws {
         let row = try row(
             """
@@ -223,12 +263,14 @@ extension QueueTransaction {
             [id]
         )
         guard let row else { return }
-        (counts.orphaned, counts.invalid, counts.waiting) = try (row["orphaned"], row["invalid"], row["waiting"])
+        (counts.invalid, counts.waiting) = try (row["invalid"], row["waiting"])
+        if attachment.place == nil { counts.orphaned = try row["orphaned"] }
         (counts.failed, counts.lost) = try (row["failed"], row["lost"])
     }
 
     private func isThere(_ attachment: Attachment) throws -> String {
-        "EXISTS (SELECT 1 FROM \(attachment.table) AS theirs WHERE \(try words(of: attachment).isRow))"
+        attachment.place != nil
+            ? "true" : "EXISTS (SELECT 1 FROM \(attachment.table) AS theirs WHERE \(try words(of: attachment).isRow))"
     }
 
     /// Whether the thumbnails of a row of the mirror are gone though its job did not fail.
@@ -282,28 +324,70 @@ extension QueueTransaction {
 
     /// Keeps how jobs failed that are about to be removed.
     func mirrorEnds(of jobs: [Int64]) throws {
-        try execute(
+        guard try value("SELECT EXISTS (SELECT 1 FROM attachment)") ?? false else { return }
+        // By their sources: an index of its own would cost each row of a program.
+        let ended = try query(
             """
-            UPDATE attached SET code = (SELECT code FROM outcome WHERE outcome.id = job_id),
-              message = (SELECT \(dialect.messageOfOutcome) FROM outcome WHERE outcome.id = job_id)
-            WHERE job_id IS NOT NULL AND job_id \(dialect.isIn("?1", .integers))
+            SELECT outcome.id AS id, outcome.code AS code, \(dialect.messageOfOutcome) AS message, \(dialect.source) AS source,
+              (SELECT 'cameo://source/' || cachekey FROM upload WHERE upload.job_id = job.id) AS uploaded
+            FROM outcome JOIN \(dialect.jobs) ON job.id = outcome.id WHERE outcome.id \(dialect.isIn("?1", .integers))
             """,
             [jobs]
         )
+        for row in ended {
+            guard let source: String = try row["uploaded"] ?? row["source"] else { continue }
+            try execute(
+                """
+                UPDATE attached SET code = coalesce(?3, 'job.cancelled'), message = ?4
+                WHERE source IS NOT NULL AND \(schemaWords.isKey("source", "?2")) AND job_id = ?1
+                """,
+                [try row["id"] as Int64, source, try row["code"] as String?, try row["message"] as String?]
+            )
+        }
     }
 
     /// Notes why rows are not followed. That stays until a repair has looked at those of the meantime.
     fileprivate func noteTroubles() throws {
-        for (id, attachment) in try attachments() where attachment.trouble == nil {
+        for (id, attachment) in try attachments() where attachment.trouble == nil && attachment.place == nil {
             guard let trouble = try trouble(of: attachment) else { continue }
             try execute("UPDATE attachment SET trouble = ?2 WHERE id = ?1", [id, trouble])
         }
     }
 
     func troubles() throws -> [StatusReport.Unfollowed]? {
-        let rows = try query("SELECT name, trouble FROM attachment WHERE trouble IS NOT NULL ORDER BY name")
+        let rows = try query(
+            """
+            SELECT name, coalesce(trouble, 'no worker reads ' || place) AS trouble FROM attachment
+            WHERE trouble IS NOT NULL OR place IS NOT NULL AND coalesce(looked_at, 0) < ?1 ORDER BY name
+            """,
+            [now - Self.silence]
+        )
         return rows.isEmpty
             ? nil : try rows.map { StatusReport.Unfollowed(name: try $0["name"], reason: try $0["trouble"]) }
+    }
+
+    /// How long nobody may have looked at another database, in milliseconds, until that is said.
+    private static var silence: Int64 { 120_000 }
+
+    /// Notes that somebody looks at the changes of another database, and why they are not all there.
+    fileprivate func noteLook(at name: String, trouble: String?) throws {
+        try execute(
+            "UPDATE attachment SET looked_at = ?2, trouble = coalesce(trouble, ?3) WHERE name = ?1",
+            [name, now, trouble]
+        )
+    }
+
+    /// The rows of an attachment's view, in JSON, by key.
+    fileprivate func shown(_ keys: [String], of attachment: Attachment) throws -> [String: String] {
+        let view = attachment.view.quotedName
+        let rows = try query(
+            """
+            SELECT \(attachment.key.quotedName) AS key, \(dialect.json(of: view, attachment.columns)) AS shown FROM \(view)
+            WHERE \(attachment.key.quotedName) \(dialect.isIn("?1", .texts))
+            """,
+            [keys]
+        )
+        return Dictionary(try rows.map { (try $0["key"] as String, try $0["shown"] as String) }) { first, _ in first }
     }
 }
 
@@ -324,7 +408,7 @@ extension QueueStore {
         if !hasQueue { try await setBackground(true, queue: Backfill.queue, unknown: .created) }
         return try await commit(.new) { db in
             let attachment = try db.described(wanted)
-            _ = try db.enter(attachment)
+            try db.enter(attachment)
             for statement in try db.following(attachment) { try db.execute(statement) }
             return try db.attachment(attachment.name).attachment
         }
@@ -364,8 +448,9 @@ extension QueueStore {
         var (counts, last) = (AttachmentCounts(), String?.none)
         repeat {
             let after = last
-            let page = try await readApart { db in
+            let page = try await readApart { db -> (counts: AttachmentCounts, last: String?) in
                 let (id, attachment) = try db.attachment(name)
+                if attachment.place != nil { return (AttachmentCounts(), nil) }
                 return try db.compare(id, attachment, after: after, limit: 1_000)
             }
             counts.rows += page.counts.rows
@@ -380,6 +465,41 @@ extension QueueStore {
             var counts = known
             try db.count(id, attachment, &counts)
             return counts
+        }
+    }
+
+    package func hand(_ rows: [FollowedRow], of name: String) async throws(StoreError) {
+        guard !rows.isEmpty else { return }
+        try await commit(.new) { db in
+            let (id, attachment) = try db.attachment(name)
+            try db.hand(rows, id, attachment)
+        }
+    }
+
+    package func shown(_ keys: [String], of name: String) async throws(StoreError) -> [String: String] {
+        try await read { db in try db.shown(keys, of: db.attachment(name).attachment) }
+    }
+
+    package func keys(of name: String, after last: String?, limit: Int) async throws(StoreError) -> [String] {
+        try await read { db in
+            let look = """
+                SELECT key FROM attached WHERE attachment = ?1 AND (CAST(?2 AS text) IS NULL OR key > ?2) ORDER BY key LIMIT ?3
+                """
+            return try db.column(look, [db.attachment(name).id, last, limit])
+        }
+    }
+
+    package func compare(_ rows: [FollowedRow], of name: String) async throws(StoreError) -> AttachmentCounts {
+        try await read { db in try db.compare(rows, db.attachment(name).id) }
+    }
+
+    package func noteLook(at name: String, trouble: String?) async throws(StoreError) {
+        try await commit(.begun) { db in try db.noteLook(at: name, trouble: trouble) }
+    }
+
+    package func noteFilled(_ name: String) async throws(StoreError) {
+        _ = try await commit(.new) { db in
+            try db.execute("UPDATE attachment SET filled = ?2, trouble = NULL WHERE name = ?1", [name, true])
         }
     }
 
@@ -401,7 +521,9 @@ extension QueueStore {
         if isGone { try await commit(.new) { db in try db.settleGoneSources() } }
         guard acceptances.isLookDue() else { return }
         let hasNews = try await read { db in
-            try db.attachments().contains { try $0.attachment.trouble == nil && db.trouble(of: $0.attachment) != nil }
+            try db.attachments().contains { _, attachment in
+                try attachment.trouble == nil && attachment.place == nil && db.trouble(of: attachment) != nil
+            }
         }
         if hasNews { try await commit(.begun) { db in try db.noteTroubles() } }
     }
@@ -410,7 +532,7 @@ extension QueueStore {
 extension QueueTransaction {
     /// An attachment as a command asks for it.
     fileprivate func described(_ wanted: WantedAttachment) throws -> Attachment {
-        let table = try table(wanted.table)
+        let table = try wanted.place?.table ?? table(wanted.table)
         func column(_ name: String) throws -> String {
             guard table.types[name] != nil else {
                 let known = table.types.keys.sorted().joined(separator: ", ")
@@ -429,6 +551,7 @@ extension QueueTransaction {
         )
         (attachment.base, attachment.queue) = (wanted.base, wanted.queue)
         attachment.label = try wanted.label.map(column)
+        attachment.place = wanted.place?.path
         let columns = wanted.renditions.map { Attachment.column(of: $0).lowercased() }
         guard Set(columns).count == columns.count else {
             throw StoreError.refused(

@@ -124,6 +124,8 @@ package protocol Dialect: Sendable {
     func isIn(_ place: String, _ list: SQLList) -> String
     /// The values of a column of text as one, a line each, in the order of a column if the database can.
     func lines(_ column: String, by order: String) -> String
+    /// The type of bytes.
+    var bytes: String { get }
     /// The ids of the thumbnails that a job asked for, one after another; the message of a row of `outcome`.
     func idsOfAccepted(_ job: String) -> String
     var messageOfOutcome: String { get }
@@ -166,6 +168,8 @@ extension Dialect {
         coalesce((SELECT min(seen) - 1 FROM forget WHERE done_at IS NULL AND last_job >= \(job)), \(lastFetch))
         """
     }
+
+    func fetchAfter(_ job: String) -> String { Self.fetchAfter(job, lastFetch) }
 
     /// Whether a picture lies in `upload`.
     package var hasUnreadUploads: String { "EXISTS (SELECT 1 FROM upload WHERE data IS NOT NULL)" }

@@ -62,7 +62,10 @@ extension QueueTransaction {
         raised.refresh = task.refresh.joined(with: other.refresh)
         if task.state != .retryable, other.state != .retryable { raised.due = min(task.due, other.due) }
         raised.isHooked = task.isHooked || other.isHooked
-        raised.fetchAfter = try value("SELECT \(dialect.lastFetch)") ?? 0
+        // A job that was asked for before something was forgotten, and is accepted now, asks for nothing later.
+        let asked = other.id == task.id ? dialect.lastFetch : dialect.fetchAfter("?1")
+        let fetch: Int64? = try value("SELECT \(asked)", other.id == task.id ? [] : [other.id])
+        raised.fetchAfter = max(task.fetchAfter, fetch ?? 0)
         if task.state == .scheduled, raised.due <= now { raised.state = .available }
         try update(raised)
         if raised.state != task.state {

@@ -21,6 +21,7 @@ package final class Worker: Service {
     let store: any WorkerStore & OperatorStore
     private let runner: JobRunner
     let renderer: RendererPool
+    let tables: TableWatch?
     let hooks: HookDeliverer?
     let logger: Logger
     private let observe: @Sendable (JobOutcome) -> Void
@@ -41,11 +42,12 @@ package final class Worker: Service {
         renderer: RendererPool,
         frames: VideoFrames? = nil,
         hooks: HookDeliverer? = nil,
+        tables: TableWatch? = nil,
         logger: Logger,
         observe: @escaping @Sendable (JobOutcome) -> Void = { _ in }
     ) {
         (self.id, self.configuration, self.store, self.renderer) = (id, configuration, store, renderer)
-        (self.hooks, self.logger, self.observe) = (hooks, logger, observe)
+        (self.hooks, self.tables, self.logger, self.observe) = (hooks, tables, logger, observe)
         (wakeUps, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         phase = WorkerPhase(time: configuration.time)
         cadence = Cadence(period: .milliseconds(5), time: configuration.time)
@@ -100,6 +102,7 @@ package final class Worker: Service {
                 group.addTask { await self.listen() }
                 group.addTask { await self.watch() }
                 group.addTask { await self.readAhead() }
+                group.addTask { await self.followTables() }
                 group.addTask { await self.enforceTimeLimits() }
                 group.addTask { try await self.workAndDeliver() }
                 group.addTask { await self.maintain() }
@@ -153,7 +156,9 @@ package final class Worker: Service {
     /// Works, and meanwhile tells the hooks of ended jobs. After a drain they are told of all that is due.
     private func workAndDeliver() async throws {
         async let deliveries: Void? = hooks?.run(as: id)
+        if configuration.drains { await tables?.finish() }
         try await work()
+        if configuration.drains { await tables?.finish() }
         hooks?.end(draining: true, within: nil)
         await deliveries
     }

@@ -2,6 +2,7 @@ package import ArgumentParser
 internal import CameoEngine
 package import CameoSQLite
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 /// The option that selects the store, for every command.
@@ -76,6 +77,14 @@ package struct StoreOptions: ParsableArguments {
     package func setPlace() throws -> (before: String?, now: String) {
         guard let place else { throw ValidationError("--blobs: name the place") }
         return (try Engine.setBytesPlace(of: path, to: place), place)
+    }
+
+    /// Opens a database of another program with attached tables: an SQLite file, by its path without symbolic links.
+    package static func open(others path: String) throws(StoreError) -> any FollowedDatabase {
+        let absolute = FilePaths.absolute(path)
+        let real = realpath(absolute, nil)
+        defer { free(real) }
+        return try Engine.open(others: real.map { String(cString: $0) } ?? absolute)
     }
 
     /// Opens a store in a folder, for operations that only such a store has: backup, vacuum. `instead` says what to do

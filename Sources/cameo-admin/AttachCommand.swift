@@ -36,6 +36,7 @@ struct AttachCommand: AsyncParsableCommand {
             EXAMPLES
               cameo-admin attach app_users.picture --key id --as url --preset avatar
               cameo-admin attach app_photos.file --key id --as path --base /srv/media --preset gallery
+              cameo-admin attach users.picture --in app.sqlite --key id --as url --preset avatar
               cameo-admin attach --list
               cameo-admin attach --check users.picture
               cameo-admin attach --repair users.picture
@@ -68,6 +69,15 @@ struct AttachCommand: AsyncParsableCommand {
     @Option(help: "A column whose values are a label of the row's thumbnails too.".taking("column"))
     var label: String?
 
+    @Option(
+        name: .customLong("in"),
+        help:
+            "The SQLite file that has the table, if the store does not: a worker that can write it moves what its rows ask for."
+            .taking("app.sqlite"),
+        completion: .file()
+    )
+    var place: String?
+
     @Option(help: "The queue of the jobs. (default: \(ThumbnailRequest.defaultQueue))".taking("name"))
     var queue: String?
 
@@ -90,7 +100,8 @@ struct AttachCommand: AsyncParsableCommand {
         let modes = [column != nil, list, check != nil, repair != nil].count { $0 }
         guard modes == 1 else { throw ValidationError("name a TABLE.COLUMN, or give --list, --check or --repair") }
         guard column != nil else {
-            guard presets.preset.isEmpty, key == nil, kind == nil, base == nil, label == nil, queue == nil, !print
+            guard presets.preset.isEmpty, key == nil, kind == nil, base == nil, label == nil, queue == nil,
+                place == nil, !print
             else {
                 throw ValidationError("--list, --check and --repair take no other options than --json")
             }
@@ -98,6 +109,9 @@ struct AttachCommand: AsyncParsableCommand {
         }
         for (name, isGiven) in [("--key", key != nil), ("--as", kind != nil), ("--preset", !presets.preset.isEmpty)]
         where !isGiven { throw ValidationError("\(name) is missing") }
+        guard place == nil || !print else {
+            throw ValidationError("--print: only for a table in the store's database, without --in")
+        }
         if let queue, !ThumbnailRequest.isLabel(queue) {
             throw ValidationError("--queue: must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
         }
@@ -130,14 +144,23 @@ struct AttachCommand: AsyncParsableCommand {
         if list { return try await tell(try await store.attachments()) }
         if let check { return try await compare(check, store) }
         if let repair {
+            let follower = try await follower(of: repair, store)
+            if let follower { try await follower.database.follow(follower.attachment) }
             try await store.mendAttachment(repair)
-            return try await fill(repair, store)
+            return try await fill(repair, store, follower)
         }
-        guard let wanted = try wanted() else { return }
+        guard var wanted = try wanted() else { return }
+        if let place {
+            let database = try StoreOptions.open(others: place)
+            wanted.place = (database.path, try await database.table(wanted.table))
+        }
         guard !print else { return Output.line(try await store.script(attaching: wanted)) }
         let attachment = try await store.attach(wanted)
-        if !json { Output.line("\(attachment.name): attached; the view is \(attachment.view)") }
-        if !attachment.isFilled { try await fill(attachment.name, store) }
+        let follower = try await follower(of: attachment.name, store)
+        try await follower?.database.follow(attachment)
+        let shown = attachment.place == nil ? "view \(attachment.view)" : "table \(attachment.mirror)"
+        if !json { Output.line("\(attachment.name): attached; the \(shown) shows what becomes of its rows") }
+        if !attachment.isFilled { try await fill(attachment.name, store, follower) }
     }
 
     private func wanted() throws -> WantedAttachment? {
@@ -161,11 +184,24 @@ struct AttachCommand: AsyncParsableCommand {
         )
     }
 
-    private func fill(_ name: String, _ store: any Store) async throws {
+    /// What follows an attachment whose table is in another database.
+    private func follower(of name: String, _ store: any Store) async throws -> TableFollower? {
+        guard let attachment = try await store.attachments().first(where: { $0.name == name }),
+            let place = attachment.place
+        else { return nil }
+        return TableFollower(attachment, in: try StoreOptions.open(others: place), for: store)
+    }
+
+    private func fill(_ name: String, _ store: any Store, _ follower: TableFollower?) async throws {
         var rows = 0
         let bar = ProgressBar()
         defer { bar.finish() }
-        while true {
+        try await follower?
+            .fill { count in
+                rows = count
+                bar.show(done: rows, of: rows, note: "reading rows")
+            }
+        while follower == nil {
             let step = try await store.fillAttachment(name)
             rows += step.rows
             bar.show(done: rows, of: rows, note: "reading rows")
@@ -183,8 +219,13 @@ struct AttachCommand: AsyncParsableCommand {
 
     private func compare(_ name: String, _ store: any Store) async throws {
         let bar = ProgressBar()
-        let counts = try await store.compareAttachment(name) { rows in
-            bar.show(done: rows, of: rows, note: "reading rows")
+        let report: @Sendable (Int) -> Void = { rows in bar.show(done: rows, of: rows, note: "reading rows") }
+        let follower = try await follower(of: name, store)
+        let counts: AttachmentCounts
+        if let follower {
+            counts = try await follower.compare(report: report)
+        } else {
+            counts = try await store.compareAttachment(name, report: report)
         }
         bar.finish()
         if json {
@@ -242,6 +283,10 @@ struct DetachCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try storeOptions.open(creating: false)
         defer { store.close() }
+        let attachment = try await store.attachments().first { $0.name == name }
+        if let attachment, let place = attachment.place {
+            try await StoreOptions.open(others: place).unfollow(attachment)
+        }
         try await store.detach(name, forgetting: forget)
         Output.line("\(name): detached")
     }

@@ -63,6 +63,9 @@ struct WorkerApp {
             renderer: renderer,
             frames: frames,
             hooks: hooks,
+            tables: TableWatch(of: store, logger: logger) { path throws(StoreError) in
+                try StoreOptions.open(others: path)
+            },
             logger: logger,
             observe: { outcome in if drains { tally.note(outcome) } }
         )

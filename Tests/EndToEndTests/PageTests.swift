@@ -12,7 +12,7 @@ extension EndToEnd {
             "README.md": ["thumbnails/manifest.json", "photo-1024.jpg"],
             "Enqueueing.md": [],
             "EnqueueingBySQL.md": ["shop.sqlite"],
-            "FollowATable.md": ["cameo-store/cameo.sqlite"],
+            "FollowATable.md": ["app.sqlite"],
             "Hooks.md": ["ended.jsonl", "received.txt"],
             "HowDoI.md": ["moved/cameo.sqlite", "backup-of-monday/cameo.sqlite"],
             "Operating.md": ["backup-of-today/cameo.sqlite", "jobs.csv"],

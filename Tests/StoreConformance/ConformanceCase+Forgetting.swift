@@ -140,6 +140,18 @@ extension ConformanceCase {
             #expect(try await fixture.sql("SELECT count(*) FROM upload WHERE data IS NOT NULL") == "0")
             #expect(try await fixture.faults() == [])
         },
+        ConformanceCase("a request before a forget revives no job that waits") { fixture in
+            try await fixture.register()
+            let request = Fixture.request("https://example.com/waits.png") { $0.labels = ["u"] }
+            _ = try await fixture.store.enqueue([request])
+            let text = request.json.canonicalText
+            try await fixture.sql(
+                "INSERT INTO job(request) VALUES ('\(text)'); INSERT INTO forget(selector) VALUES ('{\"source\":\"\(request.source)\"}')"
+            )
+            try await fixture.engine.acceptArrivals(in: fixture.store)
+            #expect(try await fixture.claim(5).isEmpty)
+            #expect(try await fixture.sql("SELECT count(*) FROM task") == "0")
+        },
         ConformanceCase("bytes that something else names stay, and others leave") { fixture in
             try await fixture.register()
             let made = try await fixture.make(labels: [["u"], ["v"], ["u"]], bytes: ["same", "same", "own"])

@@ -67,7 +67,7 @@ GRANT SELECT ON
   lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
   total_delta, total_now, shown_thumbnail, thumbnail_facts, thumbnail_labels, thumbnail_batches, promise, label,
-  thumbnail_label, forget, forgotten, blob, ingredient, orphan, epoch, maintenance, job_status,
+  thumbnail_label, forget, forgotten, attachment, attached, blob, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
 GRANT SELECT (id, created_at) ON job TO :"reader";
@@ -87,7 +87,11 @@ GRANT INSERT, UPDATE, DELETE ON
   batch_removed, job_hook,
   delivery, worker_hook, worker_lack, change, new_change, feed, sequence, counter, total, total_delta, thumbnail, blob, source,
   source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece, set_aside, promise, label, thumbnail_label,
-  forgotten TO :"worker";
+  forgotten, attached, attached_gone TO :"worker";
+-- What programs' tables ask for, and what two of their transactions left undone.
+GRANT UPDATE ON attachment TO :"worker";
+GRANT INSERT (selector) ON forget TO :"worker";
+GRANT EXECUTE ON FUNCTION attach_again, attach_row TO :"worker";
 GRANT UPDATE (looked, done_at), DELETE ON forget TO :"worker";
 GRANT UPDATE (data, digest), DELETE ON upload TO :"worker";
 GRANT INSERT (name), UPDATE (rate_spent, opens_at), DELETE ON queue TO :"worker";

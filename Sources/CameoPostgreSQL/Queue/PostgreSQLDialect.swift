@@ -115,6 +115,7 @@ package struct PostgreSQLDialect: Dialect {
     package func lines(_ column: String, by order: String) -> String {
         "string_agg(\(column), chr(10) ORDER BY \(order))"
     }
+    package let bytes = "bytea"
     package func idsOfAccepted(_ job: String) -> String {
         """
         (SELECT string_agg(item ->> 'id', '') FROM accepted CROSS JOIN json_array_elements(accepted.thumbnails) AS item

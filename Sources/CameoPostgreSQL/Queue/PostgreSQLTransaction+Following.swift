@@ -61,6 +61,7 @@ extension PostgreSQLTransaction {
     }
 
     package func following(_ attachment: Attachment) throws -> [String] {
+        if attachment.place != nil { return try unfollowing(attachment) + [view(of: attachment, key: "attached.key")] }
         let words = try words(of: attachment)
         let (name, function) = (attachment.name.quotedText, "\(home)\(attachment.view.quotedName)()")
         let isBytes = attachment.kind == .bytes
@@ -122,20 +123,23 @@ extension PostgreSQLTransaction {
             case "uuid": "\(home)as_uuid(attached.key)"
             case let type: words.number == "NULL::bigint" ? "attached.key::\(type)" : "attached.number"
             }
-        let view = schemaWords.attachedView(
-            of: attachment,
-            in: home,
-            options: " WITH (security_invoker = on)",
-            key: shownKey,
-            message: dialect.messageOfOutcome
-        )
         return try unfollowing(attachment) + [body, "REVOKE ALL ON FUNCTION \(function) FROM PUBLIC"] + [
             "CREATE TRIGGER \(attachment.view.quotedName) AFTER INSERT OR UPDATE OR DELETE ON \(attachment.table)\n"
                 + "  FOR EACH ROW EXECUTE FUNCTION \(function)",
             "CREATE TRIGGER \("\(attachment.view)_emptied".quotedName) AFTER TRUNCATE ON \(attachment.table)\n"
                 + "  FOR EACH STATEMENT EXECUTE FUNCTION \(function)",
-            view,
+            view(of: attachment, key: shownKey),
         ]
+    }
+
+    private func view(of attachment: Attachment, key: String) -> String {
+        schemaWords.attachedView(
+            of: attachment,
+            in: home,
+            options: " WITH (security_invoker = on)",
+            key: key,
+            message: dialect.messageOfOutcome
+        )
     }
 
     package func unfollowing(_ attachment: Attachment) throws -> [String] {
@@ -170,18 +174,15 @@ extension PostgreSQLTransaction {
         return there == 2 ? nil : "the triggers of \(attachment.table) are gone or disabled"
     }
 
-    package func handOver(
-        _ attachment: Attachment,
-        queue: String,
-        rows: String,
-        _ values: [(any SQLBindable)?]
-    ) throws {
+    package func handOver(_ rows: GivenRows, _ attachment: Attachment, queue: String?, isChange: Bool) throws {
+        let count = rows.values.count
         _ = try query(
             """
-            SELECT count(attach_row(attachment.id, page.key, page.number, page.value, page.picture, page.label, ?4::text, false))
-            FROM (\(rows)) AS page JOIN attachment ON attachment.name = ?3
+            SELECT count(attach_row(attachment.id, page.key, page.number, page.value, page.picture, page.label, ?\(count + 2)::text,
+              ?\(count + 3)::boolean))
+            FROM (\(rows.sql)) AS page JOIN attachment ON attachment.name = ?\(count + 1)
             """,
-            values + [attachment.name, queue]
+            rows.values + [attachment.name, queue, isChange]
         )
     }
 

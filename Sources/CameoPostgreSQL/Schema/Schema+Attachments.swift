@@ -28,9 +28,9 @@ extension Schema {
           horizon xid8
         );
 
-        -- Asks for the thumbnails of a row.
+        -- Asks for the thumbnails of a row. Its plans may be made while the tables are empty, and are kept.
         CREATE FUNCTION attach_again(of bigint, row_key text) RETURNS void LANGUAGE plpgsql
-          SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          SECURITY DEFINER SET search_path FROM CURRENT SET enable_seqscan = off SET jit = off AS $$
           #variable_conflict use_column
           DECLARE
             attachment attachment%ROWTYPE;
@@ -46,7 +46,8 @@ extension Schema {
           END $$;
 
         CREATE FUNCTION attach_row(of bigint, row_key text, row_number bigint, given text, picture bytea, row_label text,
-          row_queue text, is_change boolean) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          row_queue text, is_change boolean) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT
+          SET enable_seqscan = off SET jit = off AS $$
           #variable_conflict use_column
           DECLARE
             attachment attachment%ROWTYPE;

@@ -93,7 +93,7 @@ package struct SQLiteDialect: Dialect {
     package func searched(_ source: String) -> String { source }
     package func isSourceFailure(_ selected: String) -> String { "(uri, scope) IN (SELECT uri, scope \(selected))" }
     package func json(of table: String, _ columns: [String]) -> String {
-        "json_object(\(columns.map { "'\($0)', \($0)" }.joined(separator: ", ")))"
+        "json_object(\(columns.map { "'\($0)', \($0.quotedName)" }.joined(separator: ", ")))"
     }
     package func row(of table: String, _ columns: [String]) -> String {
         "\(columns.map { "?1 ->> '\($0)'" }.joined(separator: ", ")) WHERE true"
@@ -112,6 +112,7 @@ package struct SQLiteDialect: Dialect {
     package func isIn(_ place: String, _ list: SQLList) -> String { "IN (SELECT value FROM json_each(\(place)))" }
     /// In the order of the rows.
     package func lines(_ column: String, by order: String) -> String { "group_concat(\(column), char(10))" }
+    package let bytes = "BLOB"
     package func idsOfAccepted(_ job: String) -> String {
         """
         (SELECT group_concat(item.value ->> 'id', '') FROM accepted CROSS JOIN json_each(accepted.thumbnails) AS item

@@ -28,7 +28,8 @@ extension Schema {
           UPDATE attached SET job_id = NULL, queue = NEW.queue WHERE attachment = NEW.attachment AND key = NEW.key
             AND source IS NOT NULL AND version < \(version);
         END;
-        CREATE TRIGGER attached_enters AFTER INSERT ON attached WHEN NEW.source IS NOT NULL AND NEW.size IS NULL BEGIN
+        CREATE TRIGGER attached_enters AFTER INSERT ON attached WHEN NEW.source IS NOT NULL AND NEW.size IS NULL
+          AND NEW.job_id IS NULL BEGIN
           \(enqueueing)
         END;
         CREATE TRIGGER attached_again AFTER UPDATE OF job_id ON attached WHEN NEW.source IS NOT NULL AND NEW.job_id IS NULL BEGIN

@@ -114,6 +114,23 @@ package protocol OperatorStore: AnyStore {
     func mendAttachment(_ name: String) async throws(StoreError)
     /// Compares all rows with what Cameo has; `report` is called with how many were read.
     func compareAttachment(_ name: String, report: @Sendable (Int) -> Void) async throws(StoreError) -> AttachmentCounts
+    // MARK: Tables in other databases
+
+    /// Takes over rows, in one transaction. Of changes, those up to the last that was taken over are passed over.
+    func hand(_ rows: [FollowedRow], of name: String) async throws(StoreError)
+    /// What the view of an attachment shows of rows, in JSON by key.
+    func shown(_ keys: [String], of name: String) async throws(StoreError) -> [String: String]
+    /// The keys that are known of an attachment, in their order.
+    func keys(of name: String, after last: String?, limit: Int) async throws(StoreError) -> [String]
+    /// Counts which of the rows are missing or stale.
+    func compare(_ rows: [FollowedRow], of name: String) async throws(StoreError) -> AttachmentCounts
+    /// Notes that somebody looks at a database, and why not all of its changes are noted there; that stays until a repair.
+    func noteLook(at name: String, trouble: String?) async throws(StoreError)
+    /// Notes that all rows were read.
+    func noteFilled(_ name: String) async throws(StoreError)
+    /// Accepts jobs that other programs have inserted.
+    func acceptAll() async throws(StoreError)
+
     /// Follows the column no more, and keeps its thumbnails or forgets those that it alone has.
     func detach(_ name: String, forgetting: Bool) async throws(StoreError)
 

@@ -1,4 +1,5 @@
 package import CameoModel
+package import Foundation
 
 /// What a column of pictures holds.
 package enum AttachedKind: String, Hashable, Sendable, CaseIterable {
@@ -27,6 +28,8 @@ package struct Attachment: Hashable, Sendable {
     package var label: String?
     package var queue = ThumbnailRequest.defaultQueue
     package var renditions: [Rendition]
+    /// The database that has the table, if it is not the store's: the path of an SQLite file.
+    package var place: String?
     /// Why its rows are not followed at present; nil if they are.
     package var trouble: String?
     /// Whether all rows that existed were read.
@@ -47,16 +50,29 @@ package struct Attachment: Hashable, Sendable {
 
     /// The name by which it is detached, and the label of its thumbnails: `users.picture`.
     package var name: String {
-        let schema = schema.map { "\($0)." } ?? ""
+        let file = place?.split(separator: "/").last?.split(separator: ".").first.map(String.init)
+        let schema = (schema ?? file).map { "\($0)." } ?? ""
         return "\(schema)\(tableName.hasPrefix("app_") ? String(tableName.dropFirst(4)) : tableName).\(column)"
     }
     /// What reads the state of its rows, and what the names of its triggers begin with.
     package var view: String { "app_cameo_\(name.replacing(".", with: "_"))" }
 
+    /// The table that shows the state of its rows in another database.
+    package var mirror: String { "cameo_\(tableName)_\(column)" }
+
     /// What the names of a rendition's columns in the view begin with.
     package static func column(of rendition: Rendition) -> String {
         String(rendition.name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
+
+    /// The columns of the view, besides the key.
+    package var columns: [String] {
+        ["state", "failure_code", "failure_message", "job_id"]
+            + renditions.flatMap { rendition in
+                Self.columnsOfRendition.map { "\(Self.column(of: rendition))_\($0)" }
+            }
+    }
+    package static let columnsOfRendition = ["uri", "width", "height", "type", "bytes", "placeholder", "color"]
 
     /// What a relative value is appended to, as a source has it.
     package var root: String {
@@ -68,7 +84,8 @@ package struct Attachment: Hashable, Sendable {
         [
             "name": .string(name), "table": .string(table), "column": .string(column), "key": .string(key),
             "as": .string(kind.rawValue), "base": .string(base), "label": label.map(JSONValue.string) ?? .null,
-            "queue": .string(queue), "renditions": .array(renditions.map(\.json)), "view": .string(view),
+            "in": place.map(JSONValue.string) ?? .null, "queue": .string(queue),
+            "renditions": .array(renditions.map(\.json)), "view": .string(view),
             "trouble": trouble.map(JSONValue.string) ?? .null, "filled": .bool(isFilled),
         ]
     }
@@ -82,6 +99,8 @@ package struct WantedAttachment: Sendable {
     package let label: String?
     package let queue: String
     package let renditions: [Rendition]
+    /// The path of the database that has the table, if it is not the store's, and the table as it is there.
+    package var place: (path: String, table: FollowedTable)?
 
     package init(
         table: String,
@@ -96,6 +115,51 @@ package struct WantedAttachment: Sendable {
         (self.table, self.column, self.key, self.kind) = (table, column, key, kind)
         (self.base, self.label, self.queue, self.renditions) = (base, label, queue, renditions)
     }
+}
+
+/// A table that is to be followed, as it was found.
+package struct FollowedTable: Sendable {
+    /// As statements name it.
+    package let target: String
+    /// Nil if it needs none to be found.
+    package let schema: String?
+    package let name: String
+    /// The types of its columns.
+    package let types: [String: String]
+
+    package init(target: String, schema: String?, name: String, types: [String: String]) {
+        (self.target, self.schema, self.name, self.types) = (target, schema, name, types)
+    }
+}
+
+/// What a row of a followed table has now.
+package struct FollowedRow: Sendable {
+    /// The number of the change, if it is one.
+    package let change: Int64?
+    package let key: String
+    package let number: Int64?
+    /// Text that names a picture, or the picture itself; neither: the row has none, or is gone.
+    package let value: String?
+    package let picture: Data?
+    package let label: String?
+
+    /// Whether it was changed; otherwise it is only read again.
+    package let isChange: Bool
+
+    package init(
+        change: Int64? = nil,
+        key: String,
+        number: Int64? = nil,
+        value: String? = nil,
+        picture: Data? = nil,
+        label: String? = nil,
+        isChange: Bool
+    ) {
+        (self.change, self.key, self.number, self.value) = (change, key, number, value)
+        (self.picture, self.label, self.isChange) = (picture, label, isChange)
+    }
+
+    package var size: Int? { picture?.count ?? value?.utf8.count }
 }
 
 /// How the rows of an attached table compare with what Cameo has of them.

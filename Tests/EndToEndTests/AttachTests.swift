@@ -1,0 +1,133 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// Tables of programs that are followed while four clients change their rows and workers are killed: nothing is missing
+    /// afterwards, and nothing is left over.
+    @Suite(.timeLimit(.minutes(20)), .serialized)
+    struct AttachTests {
+        private static let pictures = "id integer PRIMARY KEY, picture text, code integer UNIQUE"
+
+        @Test func inAFolder() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("initials:First")
+            let file = "\(deployment.store)/cameo.sqlite"
+            let shell = ["sqlite3", "-cmd", ".timeout 60000", "-cmd", "PRAGMA wal_autocheckpoint=0", file]
+            try await follow(deployment, table: "app_users", kind: "sqlite", sql: shell, name: "users.picture")
+        }
+
+        @Test func inAFileOfTheProgram() async throws {
+            let deployment = try Deployment()
+            let file = deployment.folder.path("app.sqlite")
+            let shell = ["sqlite3", "-cmd", ".timeout 60000", file]
+            try await follow(
+                deployment,
+                table: "users",
+                kind: "sqlite",
+                sql: shell,
+                options: ["--in", file],
+                name: "app.users.picture"
+            )
+        }
+
+        @Test(.enabled(if: Fleet.isBuilt), arguments: [false, true]) func inAFleet(isParted: Bool) async throws {
+            let fleet = try await Fleet()
+            let psql = ["psql", "--quiet", "-At", fleet.store.replacing("&schema=cameo", with: "")]
+            let parts = """
+                CREATE TABLE users_low PARTITION OF users FOR VALUES FROM (0) TO (20);
+                CREATE TABLE users_high PARTITION OF users DEFAULT;
+                """
+            try await follow(
+                fleet.deployment,
+                environment: fleet.variables,
+                table: "users",
+                kind: "postgresql",
+                columns: isParted
+                    ? "id integer PRIMARY KEY, picture text, code integer) PARTITION BY RANGE (id" : Self.pictures,
+                sql: psql,
+                then: isParted ? parts : "",
+                name: "users.picture"
+            )
+        }
+
+        private func follow(
+            _ deployment: Deployment,
+            environment: [String: String?] = [:],
+            table: String,
+            kind: String,
+            columns: String = Self.pictures,
+            sql: [String],
+            options: [String] = [],
+            then more: String = "",
+            name: String
+        ) async throws {
+            let made = try await run(
+                "/usr/bin/env",
+                sql,
+                input: Data("CREATE TABLE \(table)(\(columns));\n\(more)".utf8)
+            )
+            try #require(made.exitStatus == 0 && made.errorText.isEmpty, "\(made.errorText)")
+            let attaching =
+                ["attach", "\(table).picture", "--key", "id", "--as", "url", "--preset", "avatar"] + options
+            let attached = try await deployment.command("cameo-admin", attaching, environment: environment)
+            try #require(attached.exitStatus == 0, "\(attached.errorText)")
+            func start() throws -> ChildProcess {
+                try deployment.startWorker(
+                    ["--log-level", "error", "--render-concurrency", "1"],
+                    environment: environment
+                )
+            }
+            var worker = try start()
+            defer { worker.killGroup() }
+            let script = Repository.file("Tests/EndToEndTests/attach_load.py").path
+            let count = TestLength.isFull ? 10_000 : 1_200
+            let clients = try ChildProcess("/usr/bin/python3", [script, kind, table, "\(count)"] + sql)
+            defer { clients.killGroup() }
+            let isOver = Mutex(false)
+            let end = Task {
+                let ending = await clients.ending
+                isOver.withLock { $0 = true }
+                return ending
+            }
+            var kills = 0
+            while !isOver.withLock(\.self) {
+                // Nothing signals the moment at which a kill hurts.
+                try await Task.sleep(for: .milliseconds(.random(in: 300...1_500)))
+                guard kills < (environment.isEmpty ? 20 : 4) else { continue }
+                worker.killGroup()
+                worker = try start()
+                kills += 1
+            }
+            let output = String(decoding: clients.standardOutput, as: UTF8.self)
+            let errors = String(decoding: clients.standardError, as: UTF8.self)
+            #expect(await end.value == .exited(0), "\(output)\(errors)")
+
+            let rows = try await run(
+                "/usr/bin/env",
+                sql,
+                input: Data("SELECT DISTINCT picture FROM \(table) WHERE picture LIKE 'initials:%';".utf8)
+            )
+            let wanted = Set(rows.outputText.split(separator: "\n").map(String.init).filter { $0 != "0" })
+            #expect(wanted.count >= 10)
+            // What was noted is moved, made and forgotten; then all is as the rows say.
+            try await eventually("there are the thumbnails of the rows, and no others") {
+                let checked = try await deployment.command(
+                    "cameo-admin",
+                    ["attach", "--check", name, "--json"],
+                    environment: environment
+                )
+                let facts = try await deployment.command(
+                    "cameo-status",
+                    ["thumbs", "--json"],
+                    environment: environment
+                )
+                let shown = facts.outputText.matches(of: #/"source":"(initials:[0-9]+)"/#).map { String($0.output.1) }
+                return checked.exitStatus == 0 && checked.outputText.contains("\"waiting\":0") && Set(shown) == wanted
+            }
+            let checked = try await deployment.command("cameo-admin", ["check"], environment: environment)
+            #expect(checked.exitStatus == 0, "\(checked.outputText)\(checked.errorText)")
+        }
+    }
+}
