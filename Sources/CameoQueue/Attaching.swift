@@ -540,6 +540,12 @@ extension QueueTransaction {
             }
             return name
         }
+        guard try table.keys.contains(column(wanted.key)) else {
+            let known = table.keys.isEmpty ? "" : " (these do: \(table.keys.sorted().joined(separator: ", ")))"
+            throw StoreError.refused(
+                reason: "the column \(wanted.key) of \(wanted.table) does not tell its rows apart by itself\(known)"
+            )
+        }
         var attachment = Attachment(
             table: table.target,
             schema: table.schema,

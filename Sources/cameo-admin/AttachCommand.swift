@@ -152,6 +152,9 @@ struct AttachCommand: AsyncParsableCommand {
         guard var wanted = try wanted() else { return }
         if let place {
             let database = try StoreOptions.open(others: place)
+            guard database.path != store.folder.map({ "\($0)/cameo.sqlite" }) else {
+                throw ValidationError("--in: the table is in the store itself: leave it out")
+            }
             wanted.place = (database.path, try await database.table(wanted.table))
         }
         guard !print else { return Output.line(try await store.script(attaching: wanted)) }
@@ -277,6 +280,9 @@ struct DetachCommand: AsyncParsableCommand {
     @Flag(help: "Remove the thumbnails that only its rows have.")
     var forget = false
 
+    @Flag(help: "Print JSON: {\"name\":…,\"forgotten\":…}.")
+    var json = false
+
     @Argument(help: "What `cameo-admin attach --list` calls it.")
     var name: String
 
@@ -288,6 +294,8 @@ struct DetachCommand: AsyncParsableCommand {
             try await StoreOptions.open(others: place).unfollow(attachment)
         }
         try await store.detach(name, forgetting: forget)
-        Output.line("\(name): detached")
+        guard json else { return Output.line("\(name): detached") }
+        let message: JSONValue = ["name": .string(name), "forgotten": .bool(forget)]
+        try Output.message(message)
     }
 }

@@ -250,11 +250,17 @@ struct RoleTests {
             """
         #expect(
             try await roles.server.sql(list, schema: roles.schema) == """
+                as_uuid rwo
+                attach_again* wo
+                attach_emptied*
+                attach_lost*
+                attach_row* wo
                 changes_since rwo
                 claim_lane wo
                 complete_jobs wo
                 drop_partition* wo
                 empty_partitions* wo
+                encoded_path
                 field prwo
                 history_time
                 is_restored* prwo

@@ -101,9 +101,9 @@ extension EndToEnd {
                 alert: "CameoTableNotFollowed",
                 before: #"""
                     "$BIN/cameo-enqueue" initials:A
-                    sqlite3 -bail cameo-store/cameo.sqlite 'PRAGMA wal_autocheckpoint=0; CREATE TABLE app_users(id INTEGER PRIMARY KEY, picture)'
+                    sqlite3 -bail "$CAMEO_STORE/cameo.sqlite" 'PRAGMA wal_autocheckpoint=0; CREATE TABLE app_users(id INTEGER PRIMARY KEY, picture)'
                     "$BIN/cameo-admin" attach app_users.picture --key id --as url --preset avatar
-                    sqlite3 -bail cameo-store/cameo.sqlite 'PRAGMA wal_autocheckpoint=0; DROP TRIGGER app_cameo_users_picture_updated'
+                    sqlite3 -bail "$CAMEO_STORE/cameo.sqlite" 'PRAGMA wal_autocheckpoint=0; DROP TRIGGER app_cameo_users_picture_updated'
                     """#,
                 cause: "\(worker) &",
                 evidence: "cameo_attachments_not_followed{attachment='users.picture'} == 1"

@@ -52,6 +52,38 @@ extension EndToEnd {
             )
         }
 
+        /// Django, SQLAlchemy and Alembic write and alter their tables: none of their statements fails.
+        @Test(.enabled(if: Fleet.isBuilt)) func frameworksHaveTheirTablesInAFile() async throws {
+            let deployment = try Deployment()
+            try await alter(["sqlite"], in: deployment, ["CAMEO_STORE": deployment.store])
+        }
+
+        @Test(.enabled(if: Fleet.isBuilt)) func frameworksHaveTheirTablesInADatabase() async throws {
+            let fleet = try await Fleet()
+            let folder = fleet.database.folder
+            let port = fleet.database.port.map { ["PGPORT": "\($0)"] } ?? [:]
+            try await alter(
+                ["postgres", folder, "cameo"],
+                in: fleet.deployment,
+                fleet.variables.merging(port) { $1 }
+            )
+        }
+
+        private func alter(
+            _ arguments: [String],
+            in deployment: Deployment,
+            _ environment: [String: String?]
+        ) async throws {
+            let programs = URL(filePath: try Deployment.executable("cameo-admin")).deletingLastPathComponent().path
+            let script = Repository.file("Tests/EndToEndTests/attach_frameworks.py").path
+            let ran = try await run(
+                Repository.file(".build/object-servers/bin/python").path,
+                [script, programs, deployment.folder.path] + arguments,
+                environment: environment
+            )
+            #expect(ran.exitStatus == 0 && ran.outputText == "done\n", "\(ran.outputText)\(ran.errorText)")
+        }
+
         private func follow(
             _ deployment: Deployment,
             environment: [String: String?] = [:],

@@ -241,6 +241,29 @@ extension ConformanceCase {
             try await users.expect(shown: other, false)
             #expect(try await fixture.faults() == [])
         },
+        ConformanceCase("what cannot be attached says so") { fixture in
+            let users = try await fixture.attach()
+            func refusal(_ change: (inout [String: String]) -> Void) async -> String {
+                var names = ["table": users.table, "column": "picture", "key": "id"]
+                change(&names)
+                let wanted = WantedAttachment(
+                    table: names["table"] ?? "",
+                    column: names["column"] ?? "",
+                    key: names["key"] ?? "",
+                    kind: .url,
+                    renditions: Users.renditions
+                )
+                let error = await #expect(throws: StoreError.self) { _ = try await fixture.store.attach(wanted) }
+                return error?.description ?? ""
+            }
+            #expect(await refusal { $0["table"] = "app_nobody" }.contains("there is no table app_nobody"))
+            #expect(await refusal { $0["table"] = "job" }.contains("job"))
+            #expect(await refusal { $0["column"] = "photo" }.contains("no column photo (it has id, owner, picture)"))
+            #expect(
+                await refusal { $0["key"] = "owner" }.contains("does not tell its rows apart by itself (these do: id)")
+            )
+            #expect(try await fixture.store.attachments().count == 1)
+        },
         ConformanceCase("the statements for a migration may be repeated") { fixture in
             let users = try await fixture.attach()
             let script = try await fixture.store.script(attaching: users.wanted(Users.renditions))

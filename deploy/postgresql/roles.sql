@@ -49,7 +49,7 @@ GRANT SELECT ON schema_version TO :"producer", :"reader", :"worker", :"operator"
 GRANT EXECUTE ON FUNCTION now_ms, field, number_field, time_field, time_text, is_restored,
   shown_source, shown_request
   TO :"producer", :"reader", :"worker", :"operator";
-GRANT EXECUTE ON FUNCTION text_digest, changes_since, known_source TO :"reader", :"worker";
+GRANT EXECUTE ON FUNCTION text_digest, changes_since, known_source, as_uuid TO :"reader", :"worker";
 GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_jobs, promote_due TO :"worker";
 
 -- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.

@@ -20,8 +20,13 @@ extension PostgreSQLTransaction {
         )
         guard let row else { throw StoreError.refused(reason: "there is no table \(name) in the database") }
         let (schema, relation): (String, String) = try (row["nspname"], row["relname"])
-        guard ["r", "p"].contains(try row["kind"] as String), schema != opening.schema else {
-            throw StoreError.refused(reason: "\(name) is no table of another program")
+        guard ["r", "p"].contains(try row["kind"] as String) else {
+            throw StoreError.refused(reason: "\(name) is no table")
+        }
+        guard schema != opening.schema else {
+            throw StoreError.refused(
+                reason: "the table \(name) is in Cameo's schema, \(schema): one of a program is in another"
+            )
         }
         guard try row["is_owner"] else {
             throw StoreError.refused(
@@ -36,12 +41,20 @@ extension PostgreSQLTransaction {
             """,
             [target]
         )
+        let keys: [String] = try column(
+            """
+            SELECT attname::text FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+            WHERE indrelid = $1::regclass AND indisunique AND indisvalid AND indnkeyatts = 1 AND indpred IS NULL
+            """,
+            [target]
+        )
         let types = try columns.map { (try $0["attname"] as String, try $0["type"] as String) }
         return FollowedTable(
             target: target,
             schema: schema == "public" ? nil : schema,
             name: relation,
-            types: Dictionary(types) { first, _ in first }
+            types: Dictionary(types) { first, _ in first },
+            keys: Set(keys)
         )
     }
 

@@ -28,7 +28,7 @@ extension SQLiteTransaction {
             guard let triggers else { return [] }
             return [
                 """
-                INSERT INTO attach(attachment, key, number, value, label, is_change)
+                INSERT INTO attaching(attachment, key, number, value, label, is_change)
                     SELECT id, \(triggers.words(row).key), \(triggers.words(row).number), \(value), \(triggers.label(row)), 1
                     FROM attachment WHERE name = \(attachment.name.quotedText) AND \(condition)
                 """
@@ -41,7 +41,7 @@ extension SQLiteTransaction {
                 ?? "(SELECT \(column) FROM attachment WHERE name = \(attachment.name.quotedText))"
         }
         let (id, version) = try (number("id"), number("version"))
-        let made = triggers?.making(plain: triggers?.plainInsertion(id, version, handing), handing) ?? []
+        let made = triggers?.making(plain: triggers?.plainInsertion(id, version), handing) ?? []
         let view = schemaWords.attachedView(
             of: attachment,
             in: home,
@@ -65,7 +65,7 @@ extension SQLiteTransaction {
         let count = rows.values.count
         try execute(
             """
-            INSERT INTO attach(attachment, key, number, value, label, queue, is_change)
+            INSERT INTO attaching(attachment, key, number, value, label, queue, is_change)
               SELECT attachment.id, page.key, page.number, coalesce(page.picture, page.value), page.label, ?\(count + 2), ?\(count + 3)
               FROM (\(rows.sql)) AS page JOIN attachment ON attachment.name = ?\(count + 1)
             """,

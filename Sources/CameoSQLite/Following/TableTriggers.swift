@@ -2,7 +2,7 @@ internal import CameoModel
 internal import CameoQueue
 internal import CameoStore
 
-// DESIGN. A trigger of a followed table hands over the key and the value of a row: in the store's file to the view `attach`, in
+// DESIGN. A trigger of a followed table hands over the key and the value of a row: in the store's file to the view `attaching`, in
 // another to an outbox. Programs and their frameworks make tables anew, and SQLite drops their triggers then: whoever looks after
 // the store looks whether they are there.
 
@@ -55,13 +55,9 @@ struct TableTriggers {
         return ("\(isText) AND \(plain.condition)", plain.source)
     }
 
-    /// Asks for the thumbnails of a plain value whose row is new, and hands over one that takes the place of another. `id` and
-    /// `version` are those of the attachment.
-    func plainInsertion(
-        _ id: String,
-        _ version: String,
-        _ handing: (_ row: String, _ value: String, _ condition: String) -> [String]
-    ) -> (condition: String, body: [String])? {
+    /// Asks for the thumbnails of a plain value whose row is new. One that takes the place of another is handed over as others are;
+    /// which of both triggers is first does not matter. `id` and `version` are those of the attachment.
+    func plainInsertion(_ id: String, _ version: String) -> (condition: String, others: String, body: [String])? {
         guard let (condition, source) = plainSource else { return nil }
         let key = "NEW.\(key)"
         let known = "SELECT 1 FROM attached WHERE attachment = \(id) AND key = CAST(\(key) AS TEXT)"
@@ -69,29 +65,26 @@ struct TableTriggers {
         let label = name.canonicalText.dropLast()
         let renditions = JSONValue.array(attachment.renditions.map(\.json)).canonicalText
         let middle = #"","queue":\#(queue.canonicalText),"labels":[\#(label)",\#(label)/"#.quotedText
-        let body =
+        let isPlain = "typeof(\(key)) = 'integer' AND \(condition)"
+        return (
+            "\(isPlain) AND NOT EXISTS (\(known))",
+            "NOT coalesce(\(isPlain), 0) OR EXISTS (\(known) AND source IS NOT \(source))",
             [
                 """
-                INSERT INTO job(request)
-                    SELECT '{"source":"' || \(source) || \(middle) || \(key) || \(#""],"renditions":\#(renditions)}"#.quotedText)
-                    WHERE NOT EXISTS (\(known))
+                INSERT INTO job(request) VALUES (
+                    '{"source":"' || \(source) || \(middle) || \(key) || \(#""],"renditions":\#(renditions)}"#.quotedText))
                 """,
                 """
                 INSERT INTO attached(attachment, key, number, source, version, job_id)
-                    SELECT \(id), CAST(\(key) AS TEXT), \(key), \(source), \(version), last_insert_rowid() WHERE NOT EXISTS (\(known))
+                    VALUES (\(id), CAST(\(key) AS TEXT), \(key), \(source), \(version), last_insert_rowid())
                 """,
             ]
-            + handing(
-                "NEW",
-                "NEW.\(attachment.column.quotedName)",
-                "EXISTS (\(known) AND source IS NOT \(source))"
-            )
-        return ("\(condition) AND typeof(\(key)) = 'integer'", body)
+        )
     }
 
     /// The statements that make them. `handing` gives those that hand over a row, its value, and on what condition.
     func making(
-        plain: (condition: String, body: [String])? = nil,
+        plain: (condition: String, others: String, body: [String])? = nil,
         _ handing: (_ row: String, _ value: String, _ condition: String) -> [String]
     ) -> [String] {
         let watched = [attachment.key, attachment.column, attachment.label].compactMap { $0?.quotedName }
@@ -102,7 +95,7 @@ struct TableTriggers {
             ("UPDATE", now + handing("OLD", "NULL", "OLD.\(key) IS NOT NEW.\(key) AND OLD.\(key) IS NOT NULL")),
             ("DELETE", handing("OLD", "NULL", "OLD.\(key) IS NOT NULL")),
         ]
-        let conditions = [plain.map { "NOT coalesce(\($0.condition), 0)" } ?? "1", isChanged, "1"]
+        let conditions = [plain?.others ?? "1", isChanged, "1"]
         var made = zip(names, zip(bodies, conditions)).map { name, body in trigger(name, body.0.0, body.1, body.0.1) }
         if let plain { made.append(trigger(names[3], "INSERT", plain.condition, plain.body)) }
         return made
@@ -145,12 +138,21 @@ struct TableTriggers {
             throw StoreError.refused(reason: "there is no table \(name) in \(path)")
         }
         let columns = try db.rows("SELECT name, type FROM pragma_table_xinfo(?1)", [stored])
+        let keys = try db.rows(
+            """
+            SELECT max(name) AS name FROM pragma_table_xinfo(?1) WHERE pk > 0 HAVING count(*) = 1
+            UNION SELECT max(part.name) FROM pragma_index_list(?1) AS whole, pragma_index_info(whole.name) AS part
+              WHERE whole."unique" AND NOT whole.partial GROUP BY whole.name HAVING count(*) = 1 AND max(part.name) IS NOT NULL
+            """,
+            [stored]
+        )
         let types = try columns.map { (try $0["name"] as String, (try $0["type"] as String?) ?? "") }
         return FollowedTable(
             target: stored.quotedName,
             schema: nil,
             name: stored,
-            types: Dictionary(types) { first, _ in first }
+            types: Dictionary(types) { first, _ in first },
+            keys: Set(try keys.map { try $0["name"] as String })
         )
     }
 }

@@ -2,12 +2,12 @@ internal import CameoQueue
 
 /// Tables of other programs that are followed.
 extension Schema {
-    /// Version 11. Tables of programs that are followed. Their triggers insert into the view `attach` what a row has now; its
+    /// Version 11. Tables of programs that are followed. Their triggers insert into the view `attaching` what a row has now; its
     /// trigger keeps the mirror, and those of the mirror enqueue and forget. `is_change` is false where rows are only read again.
     static let attachments = """
+        CREATE VIEW attaching AS SELECT attachment, key, number, NULL AS value, label, queue, 0 AS is_change FROM attached;
         \(words.attachmentTables)
-        CREATE VIEW attach AS SELECT attachment, key, number, NULL AS value, label, queue, 0 AS is_change FROM attached;
-        CREATE TRIGGER attach_row INSTEAD OF INSERT ON attach BEGIN
+        CREATE TRIGGER attach_row INSTEAD OF INSERT ON attaching BEGIN
           DELETE FROM attached WHERE attachment = NEW.attachment AND key = NEW.key AND (
             coalesce(length(NEW.value), 0) = 0 OR label IS NOT NEW.label
             OR EXISTS (SELECT 1 FROM \(given) WHERE attached.message IS NOT why OR why IS NULL AND CASE kind

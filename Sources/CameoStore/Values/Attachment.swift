@@ -126,9 +126,11 @@ package struct FollowedTable: Sendable {
     package let name: String
     /// The types of its columns.
     package let types: [String: String]
+    /// The columns of which each tells all rows apart.
+    package let keys: Set<String>
 
-    package init(target: String, schema: String?, name: String, types: [String: String]) {
-        (self.target, self.schema, self.name, self.types) = (target, schema, name, types)
+    package init(target: String, schema: String?, name: String, types: [String: String], keys: Set<String>) {
+        (self.target, self.schema, self.name, self.types, self.keys) = (target, schema, name, types, keys)
     }
 }
 
