@@ -234,6 +234,52 @@ struct RoleTests {
         #expect(seen == "available|0|5")
     }
 
+    // MARK: - Attached tables
+
+    /// A program's role has rights on its own table alone; a worker's and a reader's do the rest.
+    @Test func rowsOfAnAttachedTableNeedNoRightsOnTheStore() async throws {
+        let roles = try await RoleServer(producersRead: false)
+        let (guest, program) = ("\(roles.schema)_guest", "\(roles.schema)_program")
+        _ = try await roles.server.sql(
+            """
+            CREATE SCHEMA \(guest); CREATE ROLE \(program) LOGIN; GRANT USAGE ON SCHEMA \(guest) TO \(program);
+            CREATE TABLE \(guest).users(
+              id uuid PRIMARY KEY DEFAULT gen_random_uuid(), tenant integer DEFAULT 1, picture text);
+            GRANT ALL ON \(guest).users TO \(program);
+            ALTER TABLE \(guest).users ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY own ON \(guest).users USING (tenant = 1);
+            """,
+            schema: roles.schema
+        )
+        let attachment = try await roles.owner.attach(
+            WantedAttachment(
+                table: "\(guest).users",
+                column: "picture",
+                key: "id",
+                kind: .url,
+                renditions: [Rendition(name: "small", width: 64)]
+            )
+        )
+        func run(_ statements: String) async throws -> String {
+            try await roles.server.sql(statements, schema: guest, user: program)
+        }
+        _ = try await run("INSERT INTO users(picture) VALUES ('initials:A'), ('initials:B'), ('nothing')")
+        _ = try await run("UPDATE users SET picture = 'initials:C' WHERE picture = 'initials:B'")
+        await #expect(throws: (any Error).self) { _ = try await run("SELECT count(*) FROM \(roles.schema).attached") }
+        await #expect(throws: (any Error).self) { _ = try await run("SELECT \(roles.schema).attach_emptied(1)") }
+        let worker = try roles.open(.worker)
+        try await worker.acceptAll()
+        let shown = "SELECT state, small_uri LIKE 'cameo://thumb/%' FROM \(attachment.view) ORDER BY 1"
+        #expect(try await roles.sql(shown, as: .reader) == "available|t\navailable|t\ninvalid|")
+        try await roles.grant(producersRead: false)
+        #expect(try await roles.sql("SELECT count(*) FROM \(attachment.view)", as: .reader) == "3")
+        _ = try await run("DELETE FROM users")
+        try await worker.acceptAll()
+        try await worker.tendAttachments()
+        #expect(try await roles.sql("SELECT count(*) FROM \(attachment.view)", as: .reader) == "0")
+        #expect(try await roles.sql("SELECT count(*) FROM task", as: .reader) == "0")
+    }
+
     // MARK: - Who may call what
 
     /// Functions run with the caller's rights unless they are marked by `*`, which run with the owner's; nobody calls those of

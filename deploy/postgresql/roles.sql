@@ -70,6 +70,8 @@ GRANT SELECT ON
   thumbnail_label, forget, forgotten, attachment, attached, blob, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
+SELECT format('GRANT SELECT ON %I TO %I', relname, :'reader') FROM pg_class
+WHERE relnamespace = :'schema'::regnamespace AND relkind = 'v' AND starts_with(relname, 'app_cameo_') \gexec
 GRANT SELECT (id, created_at) ON job TO :"reader";
 GRANT SELECT (id, blob, format, renderer_version, source_digest, source_seen, created_at, updated_at, read_at, used_at,
   source_video) ON thumbnail TO :"reader";

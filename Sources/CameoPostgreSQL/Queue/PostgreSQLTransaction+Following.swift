@@ -141,8 +141,17 @@ extension PostgreSQLTransaction {
                 + "  FOR EACH ROW EXECUTE FUNCTION \(function)",
             "CREATE TRIGGER \("\(attachment.view)_emptied".quotedName) AFTER TRUNCATE ON \(attachment.table)\n"
                 + "  FOR EACH STATEMENT EXECUTE FUNCTION \(function)",
-            view(of: attachment, key: shownKey),
+            view(of: attachment, key: shownKey), shownToReaders(attachment),
         ]
+    }
+
+    /// Lets the role that reads the store read the view, if there is one (`deploy/postgresql/roles.sql`).
+    private func shownToReaders(_ attachment: Attachment) -> String {
+        let reader = "\(opening.schema)_reader"
+        return """
+            DO $cameo$ BEGIN IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = \(reader.quotedText)) THEN
+              GRANT SELECT ON \(home)\(attachment.view.quotedName) TO \(reader.quotedName); END IF; END $cameo$
+            """
     }
 
     private func view(of attachment: Attachment, key: String) -> String {
@@ -169,9 +178,15 @@ extension PostgreSQLTransaction {
     }
 
     package func trouble(of attachment: Attachment) throws -> String? {
+        // By its names: who may not use the table's schema may look here all the same.
+        let relation = """
+            (SELECT pg_class.oid FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+              WHERE nspname = $1 AND relname = $2)
+            """
+        let names = [attachment.schema ?? "public", attachment.tableName]
         let columns: [String] = try column(
-            "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped",
-            [attachment.table]
+            "SELECT attname::text FROM pg_attribute WHERE attrelid = \(relation) AND attnum > 0 AND NOT attisdropped",
+            names
         )
         guard !columns.isEmpty else { return "the table \(attachment.table) is gone" }
         for name in [attachment.column, attachment.key, attachment.label].compactMap({ $0 })
@@ -180,9 +195,10 @@ extension PostgreSQLTransaction {
         }
         let there: Int? = try value(
             """
-            SELECT count(*) FROM pg_trigger WHERE tgrelid = to_regclass($1) AND tgname = ANY($2::text[]) AND tgenabled IN ('O', 'A')
+            SELECT count(*) FROM pg_trigger
+            WHERE tgrelid = \(relation) AND tgname = ANY($3::text[]) AND tgenabled IN ('O', 'A')
             """,
-            [attachment.table, [attachment.view, "\(attachment.view)_emptied"]]
+            names + [[attachment.view, "\(attachment.view)_emptied"]]
         )
         return there == 2 ? nil : "the triggers of \(attachment.table) are gone or disabled"
     }
