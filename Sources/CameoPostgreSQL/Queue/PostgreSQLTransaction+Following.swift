@@ -229,13 +229,17 @@ extension PostgreSQLTransaction {
             []
         )
         let due = "horizon IS NOT NULL AND horizon <= pg_snapshot_xmin(pg_current_snapshot())"
-        // Others forgot it at the same moment, each because of the other's row.
+        // Others forgot it at the same moment, each because of the other's row; or a request for it was being accepted.
         try execute(
             """
-            INSERT INTO forget(selector)
-            SELECT json_build_object('source', gone.source) FROM (SELECT DISTINCT source FROM attached_gone WHERE \(due) AND shared) AS gone
-            WHERE NOT EXISTS (SELECT 1 FROM attached WHERE attached.source IS NOT NULL
-              AND text_digest(attached.source) = text_digest(gone.source))
+            WITH again AS (
+              SELECT DISTINCT source FROM attached_gone AS gone WHERE \(due) AND shared IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM attached WHERE attached.source IS NOT NULL
+                  AND text_digest(attached.source) = text_digest(gone.source))
+                AND (shared OR EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM thumbnail
+                  WHERE left(thumbnail.source, 512) = left(gone.source, 512) AND thumbnail.source = gone.source))),
+            noted AS (INSERT INTO attached_gone(source) SELECT source FROM again)
+            INSERT INTO forget(selector) SELECT json_build_object('source', source) FROM again
             """,
             []
         )
@@ -243,7 +247,7 @@ extension PostgreSQLTransaction {
         _ = try query(
             """
             SELECT count(attach_again(attachment, key)) FROM attached WHERE source IS NOT NULL AND text_digest(source) IN (
-                SELECT text_digest(source) FROM attached_gone WHERE \(due) AND NOT shared)
+                SELECT text_digest(source) FROM attached_gone WHERE \(due) AND shared IS NOT true)
               AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = attached.job_id AND outcome.state = 6)
             """,
             []

@@ -19,12 +19,12 @@ extension Schema {
           SELECT CASE WHEN key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN key::uuid END $$;
         \(words.attachmentTables)
         CREATE INDEX attached_uuid ON attached(attachment, as_uuid(key)) WHERE as_uuid(key) IS NOT NULL;
-        -- Sources that a row had before; `shared`: another had them too. `horizon`: the first transaction that began too late to
+        -- Sources that a row had before. `shared`: another had them too; NULL: they were looked at again, and forgotten. `horizon`: the first transaction that began too late to
         -- have seen less than the row's.
         CREATE TABLE attached_gone(
           id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
           source text NOT NULL,
-          shared boolean NOT NULL,
+          shared boolean,
           horizon xid8
         );
 
