@@ -32,9 +32,9 @@ extension SchemaWords {
           version \(big) NOT NULL DEFAULT 1,
           -- The last key of the rows that existed which was read; NULL: none yet. `filled`: all were.
           filled_to \(prose),
-          -- The database of the table, if it is not this one; the last change there that was moved here, and when somebody looked.
+          -- The database of the table, if it is not this one; how often changes were moved from there, and when somebody looked.
           place \(prose),
-          moved \(big) NOT NULL DEFAULT 0,
+          moves \(big) NOT NULL DEFAULT 0,
           looked_at \(big),
           \(truth("filled", orElse: " DEFAULT \(no)")),
           trouble \(prose)

@@ -157,20 +157,14 @@ extension QueueTransaction {
         return GivenRows(sql: sql, values: [last, limit])
     }
 
-    /// Rows that came from another database.
-    private func given(_ rows: [FollowedRow]) -> GivenRows {
-        var values: [(any SQLBindable)?] = []
-        let lines = rows.map { row in
-            values += [row.key, row.number, row.picture == nil ? row.value : "-", row.size, row.picture, row.label]
-            let places = (values.count - 5...values.count).map { "?\($0)" }
-            let types = ["text", "bigint", "text", "bigint", dialect.bytes, "text"]
-            return "(\(zip(places, types).map { "CAST(\($0) AS \($1))" }.joined(separator: ", ")))"
-        }
-        let names = ["key", "number", "value", "size", "picture", "label"].enumerated()
-        let columns = names.map { "column\($0 + 1) AS \($1)" }.joined(separator: ", ")
-        return GivenRows(
-            sql: "SELECT \(columns) FROM (VALUES \(lines.joined(separator: ", "))) AS given",
-            values: values
+    /// A row that came from another database.
+    private func given(_ row: FollowedRow) -> GivenRows {
+        GivenRows(
+            sql: """
+                SELECT CAST(?1 AS text) AS key, CAST(?2 AS bigint) AS number, CAST(?3 AS text) AS value, CAST(?4 AS bigint) AS size,
+                  CAST(?5 AS \(dialect.bytes)) AS picture, CAST(?6 AS text) AS label
+                """,
+            values: [row.key, row.number, row.picture == nil ? row.value : "-", row.size, row.picture, row.label]
         )
     }
 
@@ -178,23 +172,18 @@ extension QueueTransaction {
         try column("SELECT key FROM (\(rows.sql)) AS page", rows.values)
     }
 
-    /// Takes over what rows of another database have; of changes only those that come after the last that was taken over.
-    fileprivate func hand(_ rows: [FollowedRow], _ id: Int64, _ attachment: Attachment) throws {
-        let look = "SELECT moved FROM attachment WHERE id = ?1 \(dialect.locking)"
-        let moved: Int64 = try value(look, [id]) ?? 0
-        // Of each row the last change says what it has.
-        var last: [ExactText: FollowedRow] = [:]
-        for row in rows where row.change.map({ $0 > moved }) ?? true { last[ExactText(row.key)] = row }
-        for isChange in [true, false] {
-            let some = last.values.filter { $0.isChange == isChange }.sorted { ($0.change ?? 0) < ($1.change ?? 0) }
-            guard !some.isEmpty else { continue }
-            try handOver(given(some), attachment, queue: isChange ? nil : Backfill.queue, isChange: isChange)
+    /// Takes over what rows of another database have, unless somebody did so since a number was read.
+    fileprivate func hand(_ rows: [FollowedRow], _ id: Int64, _ attachment: Attachment, after moves: Int64) throws
+        -> Bool
+    {
+        let count = "UPDATE attachment SET moves = moves + 1 WHERE id = ?1 AND moves = ?2"
+        guard try execute(count, [id, moves]) == 1 else { return false }
+        for row in rows {
+            let queue = row.isChange ? nil : Backfill.queue
+            try handOver(given(row), attachment, queue: queue, isChange: row.isChange)
         }
-        try execute(
-            "UPDATE attachment SET moved = ?2 WHERE id = ?1",
-            [id, max(moved, rows.compactMap(\.change).max() ?? 0)]
-        )
         wakeWorkers()
+        return true
     }
 
     /// Looks at rows after the last that was read.
@@ -244,7 +233,7 @@ extension QueueTransaction {
     }
 
     fileprivate func compare(_ rows: [FollowedRow], _ id: Int64) throws -> AttachmentCounts {
-        rows.isEmpty ? AttachmentCounts() : try compare(given(rows), id)
+        try rows.reduce(into: AttachmentCounts()) { counts, row in counts += try compare(given(row), id) }
     }
 
     /// What the mirror alone tells; of rows in another database, not whether they are there.
@@ -453,9 +442,7 @@ extension QueueStore {
                 if attachment.place != nil { return (AttachmentCounts(), nil) }
                 return try db.compare(id, attachment, after: after, limit: 1_000)
             }
-            counts.rows += page.counts.rows
-            counts.missing += page.counts.missing
-            counts.stale += page.counts.stale
+            counts += page.counts
             report(counts.rows)
             last = page.last
         } while last != nil
@@ -468,11 +455,14 @@ extension QueueStore {
         }
     }
 
-    package func hand(_ rows: [FollowedRow], of name: String) async throws(StoreError) {
-        guard !rows.isEmpty else { return }
+    package func moves(of name: String) async throws(StoreError) -> Int64 {
+        try await read { db in try db.value("SELECT moves FROM attachment WHERE name = ?1", [name]) ?? 0 }
+    }
+
+    package func hand(_ rows: [FollowedRow], of name: String, after moves: Int64) async throws(StoreError) -> Bool {
         try await commit(.new) { db in
             let (id, attachment) = try db.attachment(name)
-            try db.hand(rows, id, attachment)
+            return try db.hand(rows, id, attachment, after: moves)
         }
     }
 

@@ -52,6 +52,47 @@ extension EndToEnd {
             )
         }
 
+        /// Numbers of changes begin again in a file that is made anew.
+        @Test func aFileThatIsMadeAnewIsFollowedAgain() async throws {
+            let deployment = try Deployment()
+            let file = deployment.folder.path("app.sqlite")
+            func sql(_ statements: String) async throws -> String {
+                let ran = try await run("sqlite3", ["-bail", file], input: Data(statements.utf8))
+                try #require(ran.exitStatus == 0, "\(ran.errorText)")
+                return ran.outputText
+            }
+            func make(_ pictures: String...) async throws {
+                let rows = pictures.enumerated().map { "(\($0 + 1), 'initials:\($1)')" }.joined(separator: ", ")
+                _ = try await sql(
+                    "CREATE TABLE users(id INTEGER PRIMARY KEY, picture TEXT); INSERT INTO users VALUES \(rows);"
+                )
+            }
+            let noDatabase = try deployment.folder.write(Data("no database".utf8), to: "text")
+            let line = ["attach", "users.picture", "--key", "id", "--as", "url", "--preset", "avatar", "--in"]
+            let refused = try await deployment.command("cameo-admin", line + [noDatabase])
+            #expect(
+                refused.exitStatus == 4 && refused.errorText.contains("text cannot be opened"),
+                "\(refused.errorText)"
+            )
+            try await make("A", "B", "C")
+            try await deployment.command("cameo-admin", line + [file]).succeeded()
+            try await deployment.command("cameo-worker --drain").succeeded()
+            let shown = "SELECT count(*) FROM cameo_users_picture WHERE state = 'completed' AND avatar_96_width = 96"
+            #expect(try await sql(shown) == "3\n")
+
+            for end in ["", "-journal"] { try? FileManager.default.removeItem(atPath: "\(file)\(end)") }
+            try await make("D", "B")
+            #expect(try await deployment.command("cameo-admin attach --check app.users.picture").exitStatus == 1)
+            try await deployment.command("cameo-admin attach --repair app.users.picture").succeeded()
+            try await deployment.command("cameo-worker --drain").succeeded()
+            #expect(try await sql(shown) == "2\n")
+            _ = try await sql("UPDATE users SET picture = 'initials:E' WHERE id = 1;")
+            try await deployment.command("cameo-worker --drain").succeeded()
+            try await deployment.command("cameo-admin attach --check app.users.picture").succeeded()
+            let sources = try await deployment.command("cameo-status thumbs --json").outputText
+            #expect(Set(sources.matches(of: #/initials:[A-Z]/#).map(\.output)) == ["initials:B", "initials:E"])
+        }
+
         /// Django, SQLAlchemy and Alembic write and alter their tables: none of their statements fails.
         @Test(.enabled(if: Fleet.isBuilt)) func frameworksHaveTheirTablesInAFile() async throws {
             let deployment = try Deployment()

@@ -207,6 +207,11 @@ extension ConformanceCase {
             #expect(try await users.sql("SELECT count(*) FROM job") == "0")
             #expect(try await users.sql(row) == "discarded|source.timeout|slow")
             #expect(try await users.states() == "1|discarded,2|invalid")
+            // Whose rows are as they were.
+            try await fixture.store.mendAttachment(users.name)
+            while try await !fixture.store.fillAttachment(users.name).isLast {}
+            #expect(try await users.states() == "1|discarded,2|invalid")
+            #expect(try await users.sql("SELECT count(*) FROM forget") == "0")
         },
         ConformanceCase("a column labels the thumbnails of its rows") { fixture in
             let users = try await fixture.attach(label: "owner")

@@ -188,11 +188,7 @@ extension PostgreSQLTransaction {
             "SELECT attname::text FROM pg_attribute WHERE attrelid = \(relation) AND attnum > 0 AND NOT attisdropped",
             names
         )
-        guard !columns.isEmpty else { return "the table \(attachment.table) is gone" }
-        for name in [attachment.column, attachment.key, attachment.label].compactMap({ $0 })
-        where !columns.contains(name) {
-            return "the column \(name) of \(attachment.table) is gone"
-        }
+        if let objection = attachment.objection(to: columns) { return objection }
         let there: Int? = try value(
             """
             SELECT count(*) FROM pg_trigger
@@ -224,34 +220,45 @@ extension PostgreSQLTransaction {
     package func hasGoneSources() throws -> Bool { try value("SELECT EXISTS (SELECT 1 FROM attached_gone)") ?? false }
 
     package func settleGoneSources() throws {
+        // Taken at once: what is over changes while this goes on.
+        let due = try query(
+            """
+            DELETE FROM attached_gone WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())
+            RETURNING source, shared, shared IS NULL AS is_last
+            """,
+            []
+        )
         try execute(
             "UPDATE attached_gone SET horizon = pg_snapshot_xmax(pg_current_snapshot()) WHERE horizon IS NULL",
             []
         )
-        let due = "horizon IS NOT NULL AND horizon <= pg_snapshot_xmin(pg_current_snapshot())"
+        guard !due.isEmpty else { return }
+        let rows = try due.map { (try $0["source"] as String, try $0["shared"] as Bool?, try $0["is_last"] as Bool) }
         // Others forgot it at the same moment, each because of the other's row; or a request for it was being accepted.
         try execute(
             """
             WITH again AS (
-              SELECT DISTINCT source FROM attached_gone AS gone WHERE \(due) AND shared IS NOT NULL
-                AND NOT EXISTS (SELECT 1 FROM attached WHERE attached.source IS NOT NULL
-                  AND text_digest(attached.source) = text_digest(gone.source))
-                AND (shared OR EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM thumbnail
+              SELECT DISTINCT source FROM unnest($1::text[]) AS gone(source) WHERE NOT EXISTS (
+                  SELECT 1 FROM attached WHERE attached.source IS NOT NULL
+                    AND text_digest(attached.source) = text_digest(gone.source))
+                AND (source = ANY($2::text[]) OR EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM thumbnail
                   WHERE left(thumbnail.source, 512) = left(gone.source, 512) AND thumbnail.source = gone.source))),
             noted AS (INSERT INTO attached_gone(source) SELECT source FROM again)
             INSERT INTO forget(selector) SELECT json_build_object('source', source) FROM again
             """,
-            []
+            [
+                SQLArray(rows.filter { !$0.2 }.map(\.0)),
+                SQLArray(rows.filter { $0.1 == true }.map(\.0)),
+            ]
         )
         // Or it was forgotten before the row of another could be seen.
         _ = try query(
             """
-            SELECT count(attach_again(attachment, key)) FROM attached WHERE source IS NOT NULL AND text_digest(source) IN (
-                SELECT text_digest(source) FROM attached_gone WHERE \(due) AND shared IS NOT true)
+            SELECT count(attach_again(attachment, key)) FROM attached WHERE source IS NOT NULL
+              AND text_digest(source) IN (SELECT text_digest(source) FROM unnest($1::text[]) AS gone(source))
               AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = attached.job_id AND outcome.state = 6)
             """,
-            []
+            [SQLArray(rows.filter { $0.1 != true }.map(\.0))]
         )
-        try execute("DELETE FROM attached_gone WHERE \(due)", [])
     }
 }

@@ -64,9 +64,10 @@ extension Schema {
             END IF;
             SELECT * INTO known FROM attached WHERE attachment = of AND key = row_key;
             IF known.key IS NOT NULL THEN
-              IF is_there AND known.label IS NOT DISTINCT FROM row_label AND known.message IS NOT DISTINCT FROM mirrored.message
-                AND (mirrored.source IS NULL OR CASE attachment.kind WHEN 'bytes' THEN NOT is_change AND known.size = bytes
-                  ELSE known.source IS NOT DISTINCT FROM mirrored.source END)
+              IF is_there AND known.label IS NOT DISTINCT FROM row_label AND (CASE
+                WHEN mirrored.source IS NULL THEN known.source IS NULL AND known.message IS NOT DISTINCT FROM mirrored.message
+                WHEN attachment.kind = 'bytes' THEN NOT is_change AND known.size IS NOT DISTINCT FROM bytes
+                ELSE known.source IS NOT DISTINCT FROM mirrored.source END)
               THEN
                 IF known.version < attachment.version THEN
                   UPDATE attached SET queue = row_queue WHERE attachment = of AND key = row_key;

@@ -13,10 +13,15 @@ package final class OwnDatabase: FollowedDatabase {
     /// The most bytes of pictures that are moved at a time, after the first.
     private static let bytes = 16 * 1_048_576
 
-    /// - Throws: ``StoreError/cannotOpen(path:reason:)``, also if there is no such file.
+    /// - Throws: ``StoreError/refused(reason:)``, also if there is no such file, or it is no database.
     package init(at path: String) throws(StoreError) {
         self.path = path
-        do { queue = try ConnectionQueue(path, .others) } catch { throw StoreError(error, path: path) }
+        do {
+            queue = try ConnectionQueue(path, .others)
+            try queue.sync { db in _ = try db.rows("SELECT 1 FROM sqlite_schema LIMIT 1") }
+        } catch {
+            throw .refused(reason: "\(path) cannot be opened: \(error)")
+        }
     }
 
     private func run<Value: Sendable>(

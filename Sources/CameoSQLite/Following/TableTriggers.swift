@@ -114,11 +114,7 @@ struct TableTriggers {
     static func trouble(of attachment: Attachment, in db: SQLiteConnection) throws -> String? {
         let columns = try db.rows("SELECT name FROM pragma_table_xinfo(?1)", [attachment.tableName])
             .map { try $0[0] as String }
-        guard !columns.isEmpty else { return "the table \(attachment.tableName) is gone" }
-        for name in [attachment.column, attachment.key, attachment.label].compactMap({ $0 })
-        where !columns.contains(name) {
-            return "the column \(name) of \(attachment.tableName) is gone"
-        }
+        if let objection = attachment.objection(to: columns) { return objection }
         let there = try db.rows(
             "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1",
             [attachment.tableName]

@@ -10,8 +10,9 @@ extension Schema {
         CREATE TRIGGER attach_row INSTEAD OF INSERT ON attaching BEGIN
           DELETE FROM attached WHERE attachment = NEW.attachment AND key = NEW.key AND (
             coalesce(length(NEW.value), 0) = 0 OR label IS NOT NEW.label
-            OR EXISTS (SELECT 1 FROM \(given) WHERE attached.message IS NOT why OR why IS NULL AND CASE kind
-              WHEN 'bytes' THEN NEW.is_change OR attached.size IS NOT \(size)
+            OR EXISTS (SELECT 1 FROM \(given) WHERE CASE
+              WHEN why IS NOT NULL THEN attached.source IS NOT NULL OR attached.message IS NOT why
+              WHEN kind = 'bytes' THEN NEW.is_change OR attached.size IS NOT \(size)
               ELSE attached.source IS NOT \(words.source(ofKey: "NEW.key", value)) END));
           INSERT INTO attached(attachment, key, number, source, size, label, queue, message)
             SELECT id, NEW.key, NEW.number, CASE WHEN why IS NULL THEN \(words.source(ofKey: "NEW.key", value)) END,

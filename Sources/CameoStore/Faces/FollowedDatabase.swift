@@ -44,21 +44,22 @@ package struct TableFollower: Sendable {
         (self.attachment, self.database, self.store) = (attachment, database, store)
     }
 
-    /// Moves all changes that were noted. One that was moved before and not removed there is not moved again.
-    ///
-    /// - Returns: how many there were.
-    @discardableResult
-    package func move() async throws -> Int {
-        var count = 0
+    // DESIGN. Changes are moved in their order, and removed there when the store has them. A process that ends in between leaves
+    // some for the next, which moves them again: they say what the rows have, so that twice is as once. One that was slower than
+    // another is told by the count of moves, which it has read before the changes, and not by their numbers: those begin again in
+    // a file that was made anew or restored.
+
+    /// Moves all changes that were noted.
+    package func move() async throws {
         while true {
+            let moves = try await store.moves(of: attachment.name)
             let changes = try await database.changes(of: attachment, limit: Self.page)
-            guard let last = changes.last?.change else { return count }
-            try await store.hand(changes, of: attachment.name)
+            guard let last = changes.last?.change else { return }
+            try Task.checkCancellation()
+            guard try await store.hand(changes, of: attachment.name, after: moves) else { continue }
             try await database.remove(changesOf: attachment, through: last)
             try await store.acceptAll()
             try await show(changes.map(\.key))
-            count += changes.count
-            try Task.checkCancellation()
         }
     }
 
@@ -100,10 +101,7 @@ package struct TableFollower: Sendable {
         var (counts, last, orphaned) = (AttachmentCounts(), String?.none, 0)
         repeat {
             let rows = try await database.rows(of: attachment, after: last, limit: Self.page)
-            let page = try await store.compare(rows, of: attachment.name)
-            counts.rows += page.rows
-            counts.missing += page.missing
-            counts.stale += page.stale
+            counts += try await store.compare(rows, of: attachment.name)
             report(counts.rows)
             last = rows.count == Self.page ? rows.last?.key : nil
         } while last != nil

@@ -116,8 +116,11 @@ package protocol OperatorStore: AnyStore {
     func compareAttachment(_ name: String, report: @Sendable (Int) -> Void) async throws(StoreError) -> AttachmentCounts
     // MARK: Tables in other databases
 
-    /// Takes over rows, in one transaction. Of changes, those up to the last that was taken over are passed over.
-    func hand(_ rows: [FollowedRow], of name: String) async throws(StoreError)
+    /// How often rows were taken over.
+    func moves(of name: String) async throws(StoreError) -> Int64
+    /// Takes over rows, in one transaction. False if somebody did so since ``moves(of:)`` was read: then nothing was taken over,
+    /// and the rows may be old.
+    func hand(_ rows: [FollowedRow], of name: String, after moves: Int64) async throws(StoreError) -> Bool
     /// What the view of an attachment shows of rows, in JSON by key.
     func shown(_ keys: [String], of name: String) async throws(StoreError) -> [String: String]
     /// The keys that are known of an attachment, in their order.

@@ -79,6 +79,13 @@ package struct Attachment: Hashable, Sendable {
         kind == .path ? "file://\(PercentEncoding.encoded(base.utf8, keeping: [UInt8(ascii: "/")]))" : base
     }
 
+    /// Why a table with these columns is not followed; nil if it has those that are needed.
+    package func objection(to columns: [String]) -> String? {
+        if columns.isEmpty { return "the table \(tableName) is gone" }
+        return [column, key, label].compactMap(\.self).first { !columns.contains($0) }
+            .map { "the column \($0) of \(tableName) is gone" }
+    }
+
     /// For people and programs.
     package var json: JSONValue {
         [
@@ -178,6 +185,12 @@ package struct AttachmentCounts: Hashable, Codable, Sendable {
     package var lost = 0
 
     package init() {}
+
+    package static func += (counts: inout Self, more: Self) {
+        for count in [\Self.rows, \.missing, \.stale, \.orphaned, \.invalid, \.failed, \.waiting, \.lost] {
+            counts[keyPath: count] += more[keyPath: count]
+        }
+    }
 
     /// Whether a repair has something to do.
     package var needsRepair: Bool { missing + stale + orphaned + lost > 0 }
