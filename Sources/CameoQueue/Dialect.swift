@@ -33,6 +33,8 @@ package protocol Dialect: Sendable {
     var jobs: String { get }
     /// The jobs that were not accepted yet, as `job`.
     var arrivedJobs: String { get }
+    /// The first job, in a row of `forget`, that others may have been accepting when it was inserted; NULL: none was.
+    var arriving: String { get }
     /// What follows FROM to select the jobs that were not accepted yet, with the tables `job` and `job_status`.
     var arrivals: String { get }
     /// Selects what accepted jobs ask for: `job` and `thumbnail`.

@@ -35,12 +35,14 @@ extension SchemaWords {
         """
     }
 
-    /// What a row of `forget` does, a statement each, in a trigger.
-    package var forgetting: [String] {
+    /// What a row of `forget` does, a statement each, in a trigger. `madeSince` is the condition that a thumbnail that exists, of an
+    /// id, goes although this is not the first look.
+    package func forgetting(madeSince: (String) -> String? = { _ in nil }) -> [String] {
+        func isFirst(_ id: String) -> String { madeSince(id).map { "(NEW.looked = -1 OR \($0))" } ?? "NEW.looked = -1" }
         let seen = "(SELECT seen FROM forget WHERE id = NEW.id)"
         let names = "(SELECT name FROM forgotten WHERE seen = \(seen))"
         // Those that exist when a job is accepted later were made since.
-        let isMade = "NEW.looked = -1 AND thumbnail.id IN \(names)"
+        let isMade = "\(isFirst("thumbnail.id")) AND thumbnail.id IN \(names)"
         func field(_ name: String) -> String { "NEW.selector ->> '\(name)'" }
         func note(_ selected: String) -> String {
             """
@@ -79,7 +81,7 @@ extension SchemaWords {
             ] + labelled
         let exist = """
             SELECT name FROM (\(selected.joined(separator: "\nUNION ALL "))) AS selected
-              WHERE (NEW.looked = -1 AND EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = selected.name))
+              WHERE (\(isFirst("selected.name")) AND EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = selected.name))
                 OR EXISTS (SELECT 1 FROM set_aside WHERE set_aside.thumbnail = selected.name)
                 OR EXISTS (SELECT 1 FROM promise LEFT JOIN task ON task.id = promise.job_id
                   WHERE promise.thumbnail = selected.name AND (task.id IS NULL OR fetch_after < \(seen)))
@@ -245,12 +247,19 @@ extension QueueTransaction {
     /// - Returns: whether others may be left.
     @discardableResult
     package func endForgottenJobs(acceptedFrom arrival: Int64? = nil) throws -> Bool {
-        let open = try query("SELECT id, seen, last_job FROM forget WHERE done_at IS NULL ORDER BY id")
+        let columns = "id, seen, last_job, \(dialect.arriving) AS arriving"
+        let open = try query("SELECT \(columns) FROM forget WHERE done_at IS NULL ORDER BY id")
         var isLeft = false
         for row in open {
             let (id, seen, last): (Int64, Int64, Int64) = try (row["id"], row["seen"], row["last_job"])
+            let mayArrive: Bool = try value("SELECT EXISTS (SELECT 1 FROM \(dialect.arrivedJobs) WHERE job.id <= ?1)", [last]) ?? false
+            // Others may have accepted those without seeing the forget, nor it them. Now all are there.
+            let beside: Int64? = mayArrive ? nil : try row["arriving"]
             // The trigger looks at the jobs after this one.
-            if let arrival { try execute("UPDATE forget SET looked = ?2 WHERE id = ?1", [id, arrival - 1]) }
+            if let first = [arrival, beside].compactMap(\.self).min() {
+                let end = beside == nil ? "" : ", arriving = NULL"
+                try execute("UPDATE forget SET looked = ?2\(end) WHERE id = ?1", [id, first - 1])
+            }
             let jobs: [Int64] = try column(
                 """
                 SELECT DISTINCT task.id FROM forgotten JOIN promise ON promise.thumbnail = forgotten.name
@@ -264,9 +273,8 @@ extension QueueTransaction {
             if !all.isEmpty {
                 try execute("UPDATE upload SET data = NULL WHERE job_id \(dialect.isIn("?1", .integers))", [all])
             }
-            let mayArrive = "SELECT EXISTS (SELECT 1 FROM \(dialect.arrivedJobs) WHERE job.id <= ?1)"
             guard jobs.count < Self.jobsAtOnce else { isLeft = true; continue }
-            if try value(mayArrive, [last]) == false {
+            if !mayArrive {
                 try execute("UPDATE forget SET done_at = ?2 WHERE id = ?1", [id, now])
             }
         }

@@ -16,6 +16,7 @@ package struct PostgreSQLDialect: Dialect {
     package var lastFetch: String { Self.lastFetch }
     package let nextFetch = "SELECT nextval('source_seen')"
     package let jobs = "job_request AS job"
+    package let arriving = "arriving"
     package let arrivedJobs = "(SELECT job.* FROM arrival JOIN job_request AS job ON job.id = arrival.id) AS job"
     package let arrivals = "arrival JOIN job_status USING (id) JOIN job_request AS job USING (id)"
     package let dueByRequest = "greatest(job.created_at, time_field(job.request, 'runAt'))"

@@ -71,7 +71,7 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLTransaction {
-    fileprivate func claim(
+    func claim(
         _ request: ClaimRequest,
         _ outlook: ClaimOutlook,
         from floors: LaneFloors.Ranks?
@@ -106,7 +106,12 @@ extension PostgreSQLTransaction {
         }
         var run = ClaimRun(self, request, from: floors)
         let jobs = request.kind == .poison ? try run.poison() : try run.usual(startingWith: lanes)
-        return (jobs, run.lost)
+        // A forget that was committed since has not seen that they are claimed. A later one waits for this transaction.
+        guard !jobs.isEmpty, try isForgetting() else { return (jobs, run.lost) }
+        try endForgottenJobs()
+        try flush()
+        let left: [Int64] = try column("SELECT id FROM task WHERE id = ANY($1::bigint[])", [SQLArray(jobs.map(\.claim.jobID))])
+        return (jobs.filter { left.contains($0.claim.jobID) }, run.lost)
     }
 }
 

@@ -207,7 +207,42 @@ extension Schema {
             RETURN NEW;
           END $$;
         \(PostgreSQLWords().forgetTables)
-        CREATE FUNCTION forget_selected() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+        CREATE FUNCTION \(forgetSelected())
+        -- An import brings the number with the row.
+        CREATE TRIGGER forget_is_done AFTER INSERT ON forget FOR EACH ROW WHEN (NEW.seen IS NULL)
+          EXECUTE FUNCTION forget_selected();
+        CREATE TRIGGER forget_goes_on AFTER UPDATE OF looked ON forget FOR EACH ROW EXECUTE FUNCTION forget_selected();
+        CREATE FUNCTION refuse_forgotten_source() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+          SET search_path FROM CURRENT AS $$
+          BEGIN
+            IF \(PostgreSQLWords().isForgottenSource) THEN RETURN NULL; END IF;
+            RETURN NEW;
+          END $$;
+        CREATE TRIGGER source_is_forgotten BEFORE INSERT ON source FOR EACH ROW EXECUTE FUNCTION refuse_forgotten_source();
+        """
+
+    // DESIGN. A forget and an acceptance that run at the same time do not see each other, and the job may even end before the
+    // forget is committed. So a forget notes the first job that arrived and that others may be accepting, and once none of those
+    // is left it looks at them again, and at what they have made meanwhile.
+
+    /// Version 12. A forget knows the jobs that were being accepted beside it.
+    static let forgetsBeside = """
+        ALTER TABLE forget ADD COLUMN arriving bigint;
+        CREATE OR REPLACE FUNCTION \(forgetSelected(noting: ",\n        arriving = (SELECT min(id) FROM arrival)") { id in
+            """
+            \(id) IN (SELECT \(PostgreSQLWords().item.id) FROM accepted CROSS JOIN \(PostgreSQLWords().item.list)
+              WHERE NEW.arriving IS NULL AND accepted.id BETWEEN OLD.arriving AND NEW.last_job
+                AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = accepted.id))
+            """
+        })
+        """
+
+    private static func forgetSelected(
+        noting: String = "",
+        madeSince: (String) -> String? = { _ in nil }
+    ) -> String {
+        """
+        forget_selected() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
           BEGIN
             IF TG_OP = 'INSERT' THEN
               IF json_typeof(NEW.selector) <> 'object'
@@ -222,24 +257,14 @@ extension Schema {
                 RAISE EXCEPTION '\(PostgreSQLWords().neededSelector)' USING ERRCODE = 'check_violation';
               END IF;
               UPDATE forget SET seen = nextval('source_seen'),
-                last_job = (SELECT last_value - (NOT is_called)::int FROM job_id_seq) WHERE id = NEW.id;
+                last_job = (SELECT last_value - (NOT is_called)::int FROM job_id_seq)\(noting) WHERE id = NEW.id;
             END IF;
-            \(PostgreSQLWords().forgetting.map { "\($0);" }.joined(separator: "\n"))
+            \(PostgreSQLWords().forgetting(madeSince: madeSince).map { "\($0);" }.joined(separator: "\n"))
             PERFORM pg_notify(TG_TABLE_SCHEMA || '.work', '');
             RETURN NULL;
           END $$;
-        -- An import brings the number with the row.
-        CREATE TRIGGER forget_is_done AFTER INSERT ON forget FOR EACH ROW WHEN (NEW.seen IS NULL)
-          EXECUTE FUNCTION forget_selected();
-        CREATE TRIGGER forget_goes_on AFTER UPDATE OF looked ON forget FOR EACH ROW EXECUTE FUNCTION forget_selected();
-        CREATE FUNCTION refuse_forgotten_source() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-          SET search_path FROM CURRENT AS $$
-          BEGIN
-            IF \(PostgreSQLWords().isForgottenSource) THEN RETURN NULL; END IF;
-            RETURN NEW;
-          END $$;
-        CREATE TRIGGER source_is_forgotten BEFORE INSERT ON source FOR EACH ROW EXECUTE FUNCTION refuse_forgotten_source();
         """
+    }
 
     private static let videoFacts = "'video', thumbnail.source_video"
 

@@ -48,14 +48,18 @@ final class LogWatch: @unchecked Sendable {
         }
     }
 
-    /// Starts watching. The instance retains itself until ``stop()``.
+    /// Starts watching, and notifies once. The instance retains itself until ``stop()``.
     func start() {
         let descriptor = descriptor
         source.setEventHandler { self.eventCame() }
         source.setCancelHandler { if descriptor >= 0 { close(descriptor) } }
         watchFiles()
+        queue.async {
+            // Whoever was notified may commit at once, which must be told from what was there before.
+            self.version = self.currentVersion()
+            self.notify()
+        }
         source.activate()
-        queue.async { self.look(0, after: 0) }
     }
 
     func stop() {
@@ -108,7 +112,6 @@ extension SQLiteStore {
         )
         continuation.onTermination = { _ in watch.stop() }
         watch.start()
-        continuation.yield()
         return stream
     }
 

@@ -19,6 +19,7 @@ package struct SQLiteDialect: Dialect {
     package var lastFetch: String { Self.lastFetch }
     package let nextFetch = "UPDATE sequence SET value = value + 1 WHERE name = 'source_seen' RETURNING value"
     package let jobs = "job"
+    package let arriving = "NULL"
     package let arrivedJobs = "(SELECT job.* FROM job WHERE \(SQLiteStore.waitsForAcceptance)) AS job"
     package let arrivals = "job_status JOIN job ON job.id = job_status.id AND \(SQLiteStore.waitsForAcceptance)"
     package let dueByRequest = """

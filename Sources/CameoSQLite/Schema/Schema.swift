@@ -203,7 +203,7 @@ extension Schema {
           SELECT RAISE(IGNORE);
         END;
         """
-    private static let forgetting = SQLiteWords().forgetting.map { "\($0);" }.joined(separator: "\n")
+    private static let forgetting = SQLiteWords().forgetting().map { "\($0);" }.joined(separator: "\n")
 
     private static let videoFacts =
         "iif(thumbnail.source_video IS NULL, '{}', json_object('video', json(thumbnail.source_video)))"
