@@ -207,14 +207,23 @@ static uint64_t peak_kibibytes(void) {
     return number;
 }
 
+static volatile sig_atomic_t rendition;
+
+void cameo_note_rendition(int number) {
+    rendition = number;
+}
+
 static void report_and_die(int signal) {
     int error = errno;
-    char line[96] = "\ncameo-death errno=";
+    char line[128] = "\ncameo-death errno=";
     size_t length = strlen(line);
     length += append_number(line + length, (uint64_t)error);
     memcpy(line + length, " VmPeak=", 8);
     length += 8;
     length += append_number(line + length, peak_kibibytes());
+    memcpy(line + length, " rendition=", 11);
+    length += 11;
+    length += append_number(line + length, (uint64_t)rendition);
     line[length++] = '\n';
     ssize_t written = write(2, line, length);
     (void)written;
@@ -236,7 +245,7 @@ int cameo_report_crashes(void) {
     memset(&action, 0, sizeof action);
     action.sa_handler = report_and_die;
     action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
-    static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGILL, SIGFPE};
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGILL, SIGFPE, SIGXCPU};
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         if (sigaction(crashes[i], &action, NULL) != 0) return -1;
     return 0;

@@ -10,6 +10,18 @@ internal import Foundation
 // them. An original that was fetched before is not stored any more either, by a trigger too.
 
 extension SchemaWords {
+    // DESIGN. The jobs that wait for pictures of a source are found by its end, where sources of one program differ, because an
+    // index of whole sources would be as large as these. Tasks of earlier versions and of imports have none, and are all looked at.
+
+    /// What finds the jobs of a source, and those that wait for uploads to be read.
+    package var sourceTails: String {
+        """
+        ALTER TABLE task ADD COLUMN source_tail \(prose) NOT NULL DEFAULT '';
+        CREATE INDEX task_source ON task(source_tail);
+        CREATE INDEX task_upload ON task(upload) WHERE upload IS NOT NULL;
+        """
+    }
+
     /// What is to be forgotten, and what was.
     package var forgetTables: String {
         """
@@ -35,10 +47,16 @@ extension SchemaWords {
         """
     }
 
-    /// What a row of `forget` does, a statement each, in a trigger. `madeSince` is the condition that a thumbnail that exists, of an
-    /// id, goes although this is not the first look.
-    package func forgetting(madeSince: (String) -> String? = { _ in nil }) -> [String] {
-        func isFirst(_ id: String) -> String { madeSince(id).map { "(NEW.looked = -1 OR \($0))" } ?? "NEW.looked = -1" }
+    /// What a row of `forget` does, a statement each, in a trigger. `byTail`: whether jobs are found by the ends of their sources.
+    /// `beside`: the conditions that a thumbnail that exists, of an id, goes although this is not the first look, and that a task
+    /// was asked for before, whatever its number.
+    package func forgetting(
+        byTail: Bool = false,
+        beside: (made: (String) -> String, asked: String)? = nil
+    ) -> [String] {
+        func isFirst(_ id: String) -> String {
+            beside.map { "(NEW.looked = -1 OR \($0.made(id)))" } ?? "NEW.looked = -1"
+        }
         let seen = "(SELECT seen FROM forget WHERE id = NEW.id)"
         let names = "(SELECT name FROM forgotten WHERE seen = \(seen))"
         // Those that exist when a job is accepted later were made since.
@@ -60,13 +78,29 @@ extension SchemaWords {
                     AND coalesce(label.kind, 0) = \(kind)))
             """
         }
+        let job = "CAST(\(field("job")) AS bigint)"
         let (hasSource, hasPrefix) = ("\(field("source")) IS NOT NULL", "\(field("prefix")) IS NOT NULL")
-        let asked = """
-            SELECT promise.thumbnail FROM task JOIN job ON job.id = task.id JOIN promise ON promise.job_id = task.id
-              WHERE (\(hasSource) OR \(hasPrefix)) AND task.id > NEW.looked
-                AND (\(sourceOfJob) = \(field("source"))
-                  OR substr(\(sourceOfJob), 1, length(\(field("prefix")))) = \(field("prefix")))
-            """
+        let tasks = "task JOIN job ON job.id = task.id JOIN promise ON promise.job_id = task.id"
+        let promised = "SELECT promise.thumbnail FROM \(tasks)"
+        let hasItsPrefix = "substr(\(sourceOfJob), 1, length(\(field("prefix")))) = \(field("prefix"))"
+        let waiting =
+            byTail
+            ? [
+                """
+                \(promised)
+                  WHERE \(hasSource) AND task.source_tail IN ('', \(tail(field("source")))) AND task.id > NEW.looked
+                    AND \(sourceOfJob) = \(field("source"))
+                """,
+                "\(promised)\n  WHERE \(hasPrefix) AND task.id > NEW.looked AND \(hasItsPrefix)",
+            ]
+            : [
+                """
+                \(promised)
+                  WHERE (\(hasSource) OR \(hasPrefix)) AND task.id > NEW.looked
+                    AND (\(sourceOfJob) = \(field("source"))
+                      OR \(hasItsPrefix))
+                """
+            ]
         let selected =
             [
                 "SELECT replace(\(field("uri")), 'cameo://thumb/', '') AS name",
@@ -76,16 +110,23 @@ extension SchemaWords {
                 SELECT thumbnail FROM set_aside
                   WHERE thumbnail IS NOT NULL AND (source = \(field("source")) OR \(begins("source", field("prefix"))))
                 """,
-                asked,
-                "SELECT \(item.id) FROM accepted CROSS JOIN \(item.list) WHERE accepted.id = CAST(\(field("job")) AS bigint)",
-            ] + labelled
+            ] + waiting
+            + ["SELECT \(item.id) FROM accepted CROSS JOIN \(item.list) WHERE accepted.id = \(job)"] + labelled
+        let asked = beside.map { " OR \($0.asked)" } ?? ""
         let exist = """
             SELECT name FROM (\(selected.joined(separator: "\nUNION ALL "))) AS selected
               WHERE (\(isFirst("selected.name")) AND EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = selected.name))
                 OR EXISTS (SELECT 1 FROM set_aside WHERE set_aside.thumbnail = selected.name)
                 OR EXISTS (SELECT 1 FROM promise LEFT JOIN task ON task.id = promise.job_id
-                  WHERE promise.thumbnail = selected.name AND (task.id IS NULL OR fetch_after < \(seen)))
+                  WHERE promise.thumbnail = selected.name AND (task.id IS NULL OR fetch_after < \(seen)\(asked)))
             """
+        let number = beside.map {
+            """
+            UPDATE task SET fetch_after = \(seen) - 1
+              WHERE \($0.asked) AND fetch_after >= \(seen)
+                AND id IN (SELECT job_id FROM promise WHERE thumbnail IN \(names))
+            """
+        }
         let blobs = [
             "SELECT blob AS name FROM thumbnail WHERE \(isMade)",
             "SELECT source_digest FROM thumbnail WHERE \(isMade)",
@@ -112,7 +153,7 @@ extension SchemaWords {
             UPDATE task SET token = \(fresh)
               WHERE state = 2 AND fetch_after < \(seen) AND id IN (SELECT job_id FROM promise WHERE thumbnail IN \(names))
             """
-        return [note(exist)] + lockingForgotten(names)
+        return [note(exist)] + lockingForgotten(names) + [number].compactMap(\.self)
             + [revocation, note(blobs.joined(separator: "\nUNION ALL ")), orphans]
             + [isKey("uri", field("source")), begins("uri", field("prefix")), isLast].map {
                 "DELETE FROM source WHERE source_seen < \(seen) AND \($0)"
@@ -242,24 +283,24 @@ extension QueueTransaction {
     }
 
     /// Ends some of the jobs that were asked for before what they make was forgotten. `arrival` is the first of those that were
-    /// just accepted.
+    /// just accepted. Before it accepts others, a transaction `goesOn`.
     ///
     /// - Returns: whether others may be left.
     @discardableResult
-    package func endForgottenJobs(acceptedFrom arrival: Int64? = nil) throws -> Bool {
+    package func endForgottenJobs(acceptedFrom arrival: Int64? = nil, goesOn: Bool = false) throws -> Bool {
         let columns = "id, seen, last_job, \(dialect.arriving) AS arriving"
         let open = try query("SELECT \(columns) FROM forget WHERE done_at IS NULL ORDER BY id")
         var isLeft = false
         for row in open {
             let (id, seen, last): (Int64, Int64, Int64) = try (row["id"], row["seen"], row["last_job"])
-            let mayArrive: Bool = try value("SELECT EXISTS (SELECT 1 FROM \(dialect.arrivedJobs) WHERE job.id <= ?1)", [last]) ?? false
-            // Others may have accepted those without seeing the forget, nor it them. Now all are there.
-            let beside: Int64? = mayArrive ? nil : try row["arriving"]
-            // The trigger looks at the jobs after this one.
-            if let first = [arrival, beside].compactMap(\.self).min() {
-                let end = beside == nil ? "" : ", arriving = NULL"
-                try execute("UPDATE forget SET looked = ?2\(end) WHERE id = ?1", [id, first - 1])
+            let arrivals = "SELECT EXISTS (SELECT 1 FROM \(dialect.arrivedJobs) WHERE job.id <= ?1)"
+            let mayArrive = try value(arrivals, [last]) ?? false
+            // The trigger looks at the jobs after this one. Others may have accepted those that were arriving without seeing the
+            // forget, nor it them. Now all are there.
+            if !mayArrive, let beside: Int64 = try row["arriving"] {
+                try execute("UPDATE forget SET looked = ?2, arriving = NULL WHERE id = ?1", [id, beside - 1])
             }
+            if let arrival { try execute("UPDATE forget SET looked = ?2 WHERE id = ?1", [id, arrival - 1]) }
             let jobs: [Int64] = try column(
                 """
                 SELECT DISTINCT task.id FROM forgotten JOIN promise ON promise.thumbnail = forgotten.name
@@ -274,7 +315,7 @@ extension QueueTransaction {
                 try execute("UPDATE upload SET data = NULL WHERE job_id \(dialect.isIn("?1", .integers))", [all])
             }
             guard jobs.count < Self.jobsAtOnce else { isLeft = true; continue }
-            if !mayArrive {
+            if !mayArrive, !goesOn {
                 try execute("UPDATE forget SET done_at = ?2 WHERE id = ?1", [id, now])
             }
         }
@@ -290,7 +331,8 @@ extension QueueTransaction {
         else { return [] }
         return try query(
             """
-            SELECT task.id AS id, \(dialect.requestBytes) AS request FROM task JOIN job ON job.id = task.id
+            SELECT task.id AS id, \(dialect.requestBytes) AS request
+            FROM task \(dialect.indexed(by: "task_upload")) JOIN job ON job.id = task.id
             WHERE task.upload IS NOT NULL AND fetch_after < ?1
               AND NOT EXISTS (SELECT 1 FROM promise WHERE promise.job_id = task.id)
             """,

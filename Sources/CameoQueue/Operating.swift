@@ -116,7 +116,8 @@ extension QueueTransaction {
             refresh: new.request.refresh,
             uniqueKey: try row["unique_key"],
             upload: new.upload,
-            isHooked: try row["is_hooked"]
+            isHooked: try row["is_hooked"],
+            sourceTail: new.upload == nil ? TaskRow.tail(of: new.request.source) : ""
         )
         task.tries = try row["tries"] ?? 0
         task.attemptedAt = try row["attempted_at"]

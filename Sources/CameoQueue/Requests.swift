@@ -110,7 +110,8 @@ extension QueueTransaction {
             refresh: request.refresh,
             uniqueKey: new.key?.text,
             upload: new.upload,
-            isHooked: request.hook != nil || isHooked(queue: queue)
+            isHooked: request.hook != nil || isHooked(queue: queue),
+            sourceTail: new.upload == nil ? TaskRow.tail(of: request.source) : ""
         )
         return NewTask(new: new, task: task)
     }

@@ -41,6 +41,8 @@ package protocol SchemaWords: Sendable {
     func begins(_ column: String, _ value: String) -> String
     func sourceBegins(_ value: String) -> String
     var sourceOfJob: String { get }
+    /// The last characters of text, as many as a task has of its source.
+    func tail(_ text: String) -> String
     /// What an index has of `attached.source`; the number of bytes of text; its bytes in hexadecimal digits; whether it has a control
     /// character; a path, percent-encoded.
     var indexedSource: String { get }

@@ -1,5 +1,5 @@
 package import CameoModel
-internal import CameoStore
+package import CameoStore
 
 /// The queue's row of an unfinished job.
 package struct TaskRow: Sendable {
@@ -25,13 +25,26 @@ package struct TaskRow: Sendable {
     package var worker: String?
     /// The number of the last fetch that had begun when the job was requested, by itself or by a request that joined it.
     package var fetchAfter: Int64 = 0
+    /// The end of its source, which a forget finds it by; empty if it is not known. It is written when the task enters, and not
+    /// read.
+    package var sourceTail = ""
 
     package var rank: Int64 { Rank.of(id, due: due, priority: priority) }
 
     // Values and reading have the order of ``RecordKind/task``, and then the columns of a claim.
 
-    /// The values of a task that is new: all but the last of ``RecordKind/task``.
-    package var entered: [(any SQLBindable)?] {
+    /// The length of ``sourceTail``, in Unicode scalars. Scripts of the schemas have it.
+    package static let tailLength = 24
+
+    /// The end of a source that is no upload.
+    package static func tail(of source: String) -> String { String(source.unicodeScalars.suffix(tailLength)) }
+
+    /// The values of a task that is new, of ``enteredFields``.
+    package var entered: [(any SQLBindable)?] { unchangedByClaim + [sourceTail] }
+    package static let enteredFields: [RecordField] =
+        RecordKind.task.fields.dropLast() + [RecordField("source_tail text")]
+
+    private var unchangedByClaim: [(any SQLBindable)?] {
         [
             id, queue, key, lane, state, priority, due, rank, attempt, maxAttempts, crashCount, tries, attemptedAt,
             failed,
@@ -46,10 +59,12 @@ package struct TaskRow: Sendable {
     /// The columns that ``init(_:)`` reads.
     package static let columns = names.map { "task.\($0)" }.list
 
-    /// Inserts a task, with ``entered``, and the number of the last fetch in place of its own.
+    /// What ``entered`` and the number of the last fetch, in place of its own, are inserted into.
+    package static let entry = "INSERT INTO task(\((enteredFields.map(\.name) + ["fetch_after"]).list))"
+
+    /// Inserts a task.
     package static func insertion(after lastFetch: String) -> String {
-        let places = RecordKind.task.names.dropLast().map(\.self).places + [lastFetch]
-        return "INSERT INTO task(\(RecordKind.task.names.list)) VALUES (\(places.list))"
+        "\(entry) VALUES (\((enteredFields.map(\.name).places + [lastFetch]).list))"
     }
 
     /// Updates all columns that change.
@@ -59,7 +74,7 @@ package struct TaskRow: Sendable {
     }()
 
     fileprivate var changing: [(any SQLBindable)?] {
-        entered.dropFirst(Self.fixed) + [fetchAfter, token, worker, id]
+        unchangedByClaim.dropFirst(Self.fixed) + [fetchAfter, token, worker, id]
     }
 }
 

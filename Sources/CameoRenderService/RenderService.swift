@@ -40,6 +40,7 @@ package enum RenderService {
             var renderer = PictureRenderer(limits: job.limits)
             renderer.allowedFormats = allowedFormats
             renderer.toleratesTruncation = job.toleratesTruncation
+            renderer.begins = { cameo_note_rendition(Int32(($0 ?? -1) + 1)) }
             made = try renderer.render(job.renditions, of: mapping, overlays: overlaySources)
         } catch {
             return try channel.send(RefusalMessage(error.reason, predicate: error.predicate))

@@ -77,8 +77,8 @@ struct RenderAttempt {
                 return (.failure(RenderFailure.misbehaved(error, source: request.name)), .killed)
             }
             if deadline.hasPassed {
-                child.killAndReap()
-                return (.failure(timedOut), .killed)
+                child.abortAndReap()
+                return (.failure(timedOut(child.errors.deathNote)), .killed)
             }
         }
     }

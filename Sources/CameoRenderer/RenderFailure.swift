@@ -34,11 +34,19 @@ extension RenderAttempt {
     /// address-space limit libvips ends in a trap, a segmentation fault or a claim that the file is damaged.
     private static let memoryShare = 0.75
 
-    var timedOut: JobFailure {
+    /// `note` is what the child left when it was ended.
+    func timedOut(_ note: DeathNote?) -> JobFailure {
         let milliseconds = limit.milliseconds
         let text = milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
-        let message = "\(request.name) took longer to render than the limit of \(text)"
+        let message = "\(request.name) took longer to render than the limit of \(text)\(place(in: note))"
         return JobFailure(.renderTimedOut, at: .render, message)
+    }
+
+    /// Names the rendition that was being made, if that says more than that there was one.
+    private func place(in note: DeathNote?) -> String {
+        guard let index = note?.rendition, request.renditions.count > 1, request.renditions.indices.contains(index)
+        else { return "" }
+        return ", while it made \(request.renditions[index].name)"
     }
 
     /// A job message that is too long for any renderer.
@@ -79,18 +87,21 @@ extension RenderAttempt {
     /// The peak resident memory counts only without a note, when the child's crash handler did not run.
     func failure(of child: borrowing RendererChild, _ end: ChildEnd, hasSourceChanged: Bool) -> JobFailure {
         let (source, note) = (request.name, child.errors.deathNote)
-        if let note, isExhausted(note.peakBytes) || note.errno == ENOMEM { return outOfMemory }
+        if let note, end != .killed(signal: SIGXCPU), isExhausted(note.peakBytes) || note.errno == ENOMEM {
+            return outOfMemory
+        }
         if note == nil, end != .killed(signal: SIGXCPU), isExhausted(child.peakResidentBytes) { return outOfMemory }
         switch end {
         case .killed(SIGXCPU):
-            let message = "\(source) took more processor time to render than its limit"
+            let message = "\(source) took more processor time to render than its limit\(place(in: note))"
             return JobFailure(.renderTimedOut, at: .render, message)
         case .killed(SIGBUS) where hasSourceChanged:
             return JobFailure(.sourceChanged, at: .render, "\(source) was changed while it was read")
         case .killed, .exited, .unknown:
             let lastWords = child.errors.text
             let words = lastWords.isEmpty ? "" : " (\(ChildText.printable(lastWords, keeping: .end)))"
-            return JobFailure(.renderCrashed, at: .render, "\(source) crashed its renderer: \(end)\(words)")
+            let message = "\(source) crashed its renderer: \(end)\(words)\(place(in: note))"
+            return JobFailure(.renderCrashed, at: .render, message)
         }
     }
 

@@ -152,6 +152,12 @@ struct RendererChild: ~Copyable {
         return reap()
     }
 
+    /// Has it note what it was doing, if it can, and end.
+    mutating func abortAndReap() {
+        if end == nil { kill(pid, SIGABRT) }
+        _ = reap()
+    }
+
     /// Waits for the end of a child that was killed or has closed its socket. One that only closed its socket is killed
     /// after a second.
     mutating func reap() -> ChildEnd {
@@ -252,15 +258,19 @@ struct DeathNote: Hashable {
     let errno: Int32
     /// The peak address space (VmPeak) in bytes.
     let peakBytes: Int
+    /// The index of the rendition that was being made; nil: none was.
+    let rendition: Int?
 
     /// - Parameter line: a line of standard error; the result is nil unless it is a death note.
     init?(_ line: Substring) {
         guard line.hasPrefix(Self.prefix) else { return nil }
         let words = line.dropFirst(Self.prefix.count).split(separator: " ").map { $0.split(separator: "=") }
-        guard words.count == 2, words.allSatisfy({ $0.count == 2 }), words[0][0] == "errno", words[1][0] == "VmPeak",
-            let errno = Int32(words[0][1]), let kibibytes = Int(words[1][1]), (0...1 << 40).contains(kibibytes)
+        guard words.map(\.first) == ["errno", "VmPeak", "rendition"], words.allSatisfy({ $0.count == 2 }),
+            let errno = Int32(words[0][1]), let kibibytes = Int(words[1][1]), (0...1 << 40).contains(kibibytes),
+            let number = Int(words[2][1]), number >= 0
         else { return nil }
         self.errno = errno
+        rendition = number == 0 ? nil : number - 1
         peakBytes = kibibytes << 10
     }
 }

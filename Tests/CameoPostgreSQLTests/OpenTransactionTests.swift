@@ -27,13 +27,15 @@ struct OpenTransactionTests {
         #expect(late.begun.after >= first.begun.sourceSeen)
     }
 
+    private static func asking(for source: String) -> String {
+        #"INSERT INTO job(request) VALUES ('{"source":"\#(source)","renditions":[{"width":64}]}')"#
+    }
+
     /// Neither sees the other, and the job may even end before the forget is committed.
     @Test func aForgetFindsWhatWasAcceptedBesideIt() async throws {
         let fixture = try await StoreFixture()
         for number in 1...2 {
-            try await fixture.sql(
-                #"INSERT INTO job(request) VALUES ('{"source":"https://a/\#(number)","renditions":[{"width":64}]}')"#
-            )
+            try await fixture.sql(Self.asking(for: "https://a/\(number)"))
         }
         let forgetter = try Connection(fixture.store.url)
         try forgetter.run("SET search_path TO \(fixture.store.url.schema)")
@@ -43,9 +45,9 @@ struct OpenTransactionTests {
         try await fixture.store.settle(made.claim, as: .complete(Fixture.product(of: made)), timings: AttemptTimings())
         let thumbnail = try await fixture.sql("SELECT id FROM thumbnail")
         #expect(try await fixture.sql("SELECT count(*) FROM task") == "1")
+        // What is asked for after it stays, and joins none of these.
+        try forgetter.run(Self.asking(for: "https://a/2"))
         try forgetter.run("COMMIT")
-        // What is asked for after it stays.
-        try await fixture.sql(#"INSERT INTO job(request) VALUES ('{"source":"https://a/3","renditions":[{"width":64}]}')"#)
         #expect(try await fixture.store.claim(limit: 9, for: "w1").map(\.claim.jobID) == [3])
         #expect(try await fixture.sql("SELECT count(*) FROM thumbnail") == "0")
         #expect(try await fixture.sql("SELECT count(*) FROM forgotten WHERE name = '\(thumbnail)'") == "1")
@@ -56,7 +58,7 @@ struct OpenTransactionTests {
 
     @Test func aForgetWaitsForAnAcceptance() async throws {
         let fixture = try await StoreFixture()
-        try await fixture.sql(#"INSERT INTO job(request) VALUES ('{"source":"https://a/1","renditions":[{"width":64}]}')"#)
+        try await fixture.sql(Self.asking(for: "https://a/1"))
         let other = try fixture.anotherStore()
         let (accepted, accept) = AsyncStream<Void>.makeStream()
         let isForgotten = Mutex(false)
@@ -84,7 +86,7 @@ struct OpenTransactionTests {
     /// Between a claim's look at the queue and what it takes.
     @Test func aClaimTakesNothingThatWasForgottenSinceItsLook() async throws {
         let fixture = try await StoreFixture()
-        try await fixture.sql(#"INSERT INTO job(request) VALUES ('{"source":"https://a/1","renditions":[{"width":64}]}')"#)
+        try await fixture.sql(Self.asking(for: "https://a/1"))
         #expect(try await fixture.store.acceptPage())
         try await fixture.enqueue()
         let request = ClaimRequest(limit: 9, background: 9, kind: .usual, queues: nil, for: "w1")

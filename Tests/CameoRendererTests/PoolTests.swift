@@ -63,6 +63,21 @@ struct PoolTests {
         }
     }
 
+    @Test func theRenditionThatTakesTooLongIsNamed() async throws {
+        var endless = Rendition(width: 6_000, format: .avif)
+        (endless.name, endless.encoding.effort) = ("endless", 9)
+        let photo = try OpenFile(reading: try await Pictures.photo("jpg"))
+        try await Renderers.withPool { pool in
+            let failure = await failure {
+                let renditions = [Rendition(width: 64), endless]
+                return try await pool.render(renditions, of: photo, named: "a photo", timeout: .seconds(4))
+            }
+            #expect(failure?.code == .renderTimedOut)
+            let message = failure?.message ?? ""
+            #expect(message.hasSuffix("the limit of 4 s, while it made endless"), "\(message)")
+        }
+    }
+
     /// Over the limit in all, and with one allocation: neither is called corrupt.
     @Test(arguments: [400, 330])
     func realPictureOverTheMemoryLimitIsOutOfMemory(mebibytes: Int) async throws {

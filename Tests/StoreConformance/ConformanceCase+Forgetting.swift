@@ -140,6 +140,25 @@ extension ConformanceCase {
             #expect(try await fixture.sql("SELECT count(*) FROM upload WHERE data IS NOT NULL") == "0")
             #expect(try await fixture.faults() == [])
         },
+        ConformanceCase("a forget finds the jobs of a source, and none of one that ends like it") { fixture in
+            try await fixture.register()
+            let sources = ["a", "b"].map { "https://\($0).example.com/a-long-path/\u{1F600}e\u{301}/original.jpg" }
+            for source in [sources[0], sources[1], sources[0], "file:///a"] {
+                try await fixture.sql(
+                    """
+                    INSERT INTO job(request) VALUES ('{"source":"\(source)","uniqueKey":"\(UUID())","renditions":[{"width":64}]}')
+                    """
+                )
+            }
+            try await fixture.engine.acceptArrivals(in: fixture.store)
+            // As tasks are that an earlier version or an import has entered.
+            try await fixture.sql("UPDATE task SET source_tail = '' WHERE id > 2")
+            for source in [sources[0], "file:///a"] {
+                try await fixture.sql("INSERT INTO forget(selector) VALUES ('{\"source\":\"\(source)\"}')")
+            }
+            #expect(try await fixture.claim(9).map(\.claim.jobID) == [2])
+            #expect(try await fixture.faults() == [])
+        },
         ConformanceCase("a request before a forget revives no job that waits") { fixture in
             try await fixture.register()
             let request = Fixture.request("https://example.com/waits.png") { $0.labels = ["u"] }

@@ -39,15 +39,18 @@ int cameo_die_with_parent(pid_t parent);
 /// Lowers the soft and hard limits of a resource (RLIMIT_…) to at most `value`; never raises them.
 int cameo_lower_limit(int resource, uint64_t value);
 
-/// Makes a crash (SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGILL, SIGFPE) write one line to descriptor 2, "cameo-death
-/// errno=<n> VmPeak=<KiB>", before it ends the process by the same signal. Only these memory figures distinguish "out
-/// of memory" from other crashes, and the kernel no longer shows them after death. For the calling thread the handler
-/// runs on an alternate stack.
+/// Makes a crash (SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGILL, SIGFPE, SIGXCPU) write one line to descriptor 2,
+/// "cameo-death errno=<n> VmPeak=<KiB> rendition=<n>", before it ends the process by the same signal. Only these memory
+/// figures distinguish "out of memory" from other crashes, and the kernel no longer shows them after death. For the
+/// calling thread the handler runs on an alternate stack.
 int cameo_report_crashes(void);
 
 /// Lets the handler of `cameo_report_crashes` run in the calling thread even after an overflow of its stack. One thread
 /// has this at a time: the last that called it. Returns 0, or -1 and errno.
 int cameo_take_crash_stack(void);
+
+/// Says which rendition is being made, counted from 1, for that line; 0: none.
+void cameo_note_rendition(int number);
 
 int cameo_eventfd(void);
 /// pipe2(fds, O_CLOEXEC) with a non-blocking read end.

@@ -37,6 +37,8 @@ extension PostgreSQLTransaction {
         let mine = Set(try taken.filter { try !$0["is_accepted"] }.map { try $0["id"] as Int64 })
         var refused: [LostJob] = []
         let rows = page.filter { mine.contains($0.id) }
+        // None of these may join a job that ends by what was forgotten.
+        if try isForgetting() { try endForgottenJobs(goesOn: true) }
         do {
             try flush()
             try inSavepoint { try accept(together: rows) }
@@ -89,8 +91,8 @@ extension PostgreSQLTransaction {
     }
 
     private static let insertionOfTasks = """
-        INSERT INTO task(\(RecordKind.task.names.list))
-        SELECT new.*, \(PostgreSQLDialect.fetchAfter("new.id", dialect.lastFetch)) FROM \(RowLists.source(RecordKind.task.fields.dropLast()))
+        \(TaskRow.entry)
+        SELECT new.*, \(PostgreSQLDialect.fetchAfter("new.id", dialect.lastFetch)) FROM \(RowLists.source(TaskRow.enteredFields))
         ON CONFLICT (unique_key) WHERE \(TaskRow.isWaiting) DO NOTHING RETURNING id
         """
 

@@ -184,6 +184,7 @@ struct PostgreSQLWords: SchemaWords {
         """
     }
     let sourceOfJob = PostgreSQLDialect().source
+    func tail(_ text: String) -> String { "right(\(text), \(TaskRow.tailLength))" }
     let item = (list: "json_array_elements(accepted.thumbnails) AS item", id: "item ->> 'id'")
     func lockingForgotten(_ names: String) -> [String] {
         [

@@ -110,7 +110,8 @@ extension PostgreSQLTransaction {
         guard !jobs.isEmpty, try isForgetting() else { return (jobs, run.lost) }
         try endForgottenJobs()
         try flush()
-        let left: [Int64] = try column("SELECT id FROM task WHERE id = ANY($1::bigint[])", [SQLArray(jobs.map(\.claim.jobID))])
+        let ids = SQLArray(jobs.map(\.claim.jobID))
+        let left: [Int64] = try column("SELECT id FROM task WHERE id = ANY($1::bigint[])", [ids])
         return (jobs.filter { left.contains($0.claim.jobID) }, run.lost)
     }
 }

@@ -224,7 +224,7 @@ extension PostgreSQLTransaction {
         let due = try query(
             """
             DELETE FROM attached_gone WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())
-            RETURNING source, shared, shared IS NULL AS is_last
+            RETURNING source, shared
             """,
             []
         )
@@ -233,23 +233,18 @@ extension PostgreSQLTransaction {
             []
         )
         guard !due.isEmpty else { return }
-        let rows = try due.map { (try $0["source"] as String, try $0["shared"] as Bool?, try $0["is_last"] as Bool) }
-        // Others forgot it at the same moment, each because of the other's row; or a request for it was being accepted.
+        let rows = try due.map { (try $0["source"] as String, try $0["shared"] as Bool?) }
+        // Others left it at the same moment, each because of the other's row.
         try execute(
             """
             WITH again AS (
               SELECT DISTINCT source FROM unnest($1::text[]) AS gone(source) WHERE NOT EXISTS (
-                  SELECT 1 FROM attached WHERE attached.source IS NOT NULL
-                    AND text_digest(attached.source) = text_digest(gone.source))
-                AND (source = ANY($2::text[]) OR EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM thumbnail
-                  WHERE left(thumbnail.source, 512) = left(gone.source, 512) AND thumbnail.source = gone.source))),
+                SELECT 1 FROM attached WHERE attached.source IS NOT NULL
+                  AND text_digest(attached.source) = text_digest(gone.source))),
             noted AS (INSERT INTO attached_gone(source) SELECT source FROM again)
             INSERT INTO forget(selector) SELECT json_build_object('source', source) FROM again
             """,
-            [
-                SQLArray(rows.filter { !$0.2 }.map(\.0)),
-                SQLArray(rows.filter { $0.1 == true }.map(\.0)),
-            ]
+            [SQLArray(rows.filter { $0.1 == true }.map(\.0))]
         )
         // Or it was forgotten before the row of another could be seen.
         _ = try query(

@@ -225,21 +225,29 @@ extension Schema {
     // forget is committed. So a forget notes the first job that arrived and that others may be accepting, and once none of those
     // is left it looks at them again, and at what they have made meanwhile.
 
-    /// Version 12. A forget knows the jobs that were being accepted beside it.
+    /// Version 12. A forget knows the jobs that were being accepted beside it, and finds those of a source by an index.
     static let forgetsBeside = """
         ALTER TABLE forget ADD COLUMN arriving bigint;
-        CREATE OR REPLACE FUNCTION \(forgetSelected(noting: ",\n        arriving = (SELECT min(id) FROM arrival)") { id in
-            """
-            \(id) IN (SELECT \(PostgreSQLWords().item.id) FROM accepted CROSS JOIN \(PostgreSQLWords().item.list)
+        \(PostgreSQLWords().sourceTails)
+        CREATE OR REPLACE FUNCTION \(forgetSelected(noting: noting, byTail: true, beside: (madeBeside, askedBeside)))
+        ALTER FUNCTION forget_selected() SET enable_seqscan = off;
+        ALTER FUNCTION forget_selected() SET jit = off;
+        """
+
+    private static let noting = ",\n        arriving = (SELECT min(id) FROM arrival)"
+    private static let askedBeside = "(NEW.arriving IS NULL AND task.id BETWEEN OLD.arriving AND NEW.last_job)"
+    private static func madeBeside(_ id: String) -> String {
+        """
+        \(id) IN (SELECT \(PostgreSQLWords().item.id) FROM accepted CROSS JOIN \(PostgreSQLWords().item.list)
               WHERE NEW.arriving IS NULL AND accepted.id BETWEEN OLD.arriving AND NEW.last_job
                 AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = accepted.id))
-            """
-        })
         """
+    }
 
     private static func forgetSelected(
         noting: String = "",
-        madeSince: (String) -> String? = { _ in nil }
+        byTail: Bool = false,
+        beside: (made: (String) -> String, asked: String)? = nil
     ) -> String {
         """
         forget_selected() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -259,7 +267,7 @@ extension Schema {
               UPDATE forget SET seen = nextval('source_seen'),
                 last_job = (SELECT last_value - (NOT is_called)::int FROM job_id_seq)\(noting) WHERE id = NEW.id;
             END IF;
-            \(PostgreSQLWords().forgetting(madeSince: madeSince).map { "\($0);" }.joined(separator: "\n"))
+            \(PostgreSQLWords().forgetting(byTail: byTail, beside: beside).map { "\($0);" }.joined(separator: "\n"))
             PERFORM pg_notify(TG_TABLE_SCHEMA || '.work', '');
             RETURN NULL;
           END $$;

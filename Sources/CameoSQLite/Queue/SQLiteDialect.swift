@@ -168,6 +168,7 @@ struct SQLiteWords: SchemaWords {
     }
     func sourceBegins(_ value: String) -> String { begins("source", value) }
     let sourceOfJob = SQLiteDialect().source
+    func tail(_ text: String) -> String { "substr(\(text), -\(TaskRow.tailLength))" }
     let item = (list: "json_each(accepted.thumbnails) AS item", id: "item.value ->> 'id'")
     func lockingForgotten(_ names: String) -> [String] { [] }
 

@@ -18,7 +18,7 @@ enum Schema {
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteWords().hookTables)",
         laterFetches, lacks, refusals, SQLiteWords().removedJobs, shownSources, omissions, removals,
-        unbrokenFeed, library, attachments,
+        unbrokenFeed, library, "\(foundBySource)\n\(attachments)",
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -189,21 +189,35 @@ extension Schema {
           SELECT RAISE(ABORT, '\(SQLiteWords().neededSelector)');
         END;
         -- An import brings the number with the row.
-        CREATE TRIGGER forget_is_done AFTER INSERT ON forget WHEN NEW.seen IS NULL BEGIN
-          UPDATE sequence SET value = value + 1 WHERE name = 'source_seen';
-          UPDATE forget SET seen = (SELECT value FROM sequence WHERE name = 'source_seen'),
-              last_job = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'job'), 0)
-            WHERE id = NEW.id;
-          \(forgetting)
-        END;
-        CREATE TRIGGER forget_goes_on AFTER UPDATE OF looked ON forget BEGIN
-          \(forgetting)
-        END;
+        \(forgetTriggers(SQLiteWords().forgetting()))
         CREATE TRIGGER source_is_forgotten BEFORE INSERT ON source WHEN \(SQLiteWords().isForgottenSource) BEGIN
           SELECT RAISE(IGNORE);
         END;
         """
-    private static let forgetting = SQLiteWords().forgetting().map { "\($0);" }.joined(separator: "\n")
+
+    /// Version 11. A forget finds the jobs of a source by an index.
+    static let foundBySource = """
+        \(SQLiteWords().sourceTails)
+        DROP TRIGGER forget_is_done;
+        DROP TRIGGER forget_goes_on;
+        \(forgetTriggers(SQLiteWords().forgetting(byTail: true)))
+        """
+
+    private static func forgetTriggers(_ statements: [String]) -> String {
+        let forgetting = statements.map { "\($0);" }.joined(separator: "\n")
+        return """
+            CREATE TRIGGER forget_is_done AFTER INSERT ON forget WHEN NEW.seen IS NULL BEGIN
+              UPDATE sequence SET value = value + 1 WHERE name = 'source_seen';
+              UPDATE forget SET seen = (SELECT value FROM sequence WHERE name = 'source_seen'),
+                  last_job = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'job'), 0)
+                WHERE id = NEW.id;
+              \(forgetting)
+            END;
+            CREATE TRIGGER forget_goes_on AFTER UPDATE OF looked ON forget BEGIN
+              \(forgetting)
+            END;
+            """
+    }
 
     private static let videoFacts =
         "iif(thumbnail.source_video IS NULL, '{}', json_object('video', json(thumbnail.source_video)))"

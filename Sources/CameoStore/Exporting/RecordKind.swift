@@ -165,7 +165,7 @@ package struct RecordField: Hashable, Sendable {
     package let kind: Kind
 
     /// Reads a name, and a kind if there is one.
-    fileprivate init(_ column: Substring) {
+    package init(_ column: Substring) {
         let words = column.split(whereSeparator: \.isWhitespace).map(String.init)
         (name, kind) = (words[0], words.dropFirst().first.flatMap(Kind.init) ?? .integer)
     }
