@@ -346,7 +346,7 @@ extension QueueTransaction {
     func troubles() throws -> [StatusReport.Unfollowed]? {
         let rows = try query(
             """
-            SELECT name, coalesce(trouble, 'no worker reads ' || place) AS trouble FROM attachment
+            SELECT name, coalesce(trouble, 'nobody reads ' || place) AS trouble FROM attachment
             WHERE trouble IS NOT NULL OR place IS NOT NULL AND coalesce(looked_at, 0) < ?1 ORDER BY name
             """,
             [now - Self.silence]
