@@ -335,11 +335,26 @@ extension QueueTransaction {
         }
     }
 
+    /// The attachments, each with why its rows are not followed; and whether that is not noted yet.
+    fileprivate func attachmentsAfterLook() throws -> (attachments: [Attachment], isNews: Bool) {
+        var isNews = false
+        let attachments = try attachments().map { _, attachment in
+            var attachment = attachment
+            guard attachment.trouble == nil, attachment.place == nil else { return attachment }
+            attachment.trouble = try trouble(of: attachment)
+            isNews = isNews || attachment.trouble != nil
+            return attachment
+        }
+        return (attachments, isNews)
+    }
+
     /// Notes why rows are not followed. That stays until a repair has looked at those of the meantime.
     fileprivate func noteTroubles() throws {
-        for (id, attachment) in try attachments() where attachment.trouble == nil && attachment.place == nil {
-            guard let trouble = try trouble(of: attachment) else { continue }
-            try execute("UPDATE attachment SET trouble = ?2 WHERE id = ?1", [id, trouble])
+        for attachment in try attachmentsAfterLook().attachments where attachment.trouble != nil {
+            try execute(
+                "UPDATE attachment SET trouble = ?2 WHERE name = ?1 AND trouble IS NULL",
+                [attachment.name, attachment.trouble]
+            )
         }
     }
 
@@ -509,13 +524,13 @@ extension QueueStore {
         let (isUnmirrored, isGone) = try await read { db in (try db.hasUnmirrored(), try db.hasGoneSources()) }
         if isUnmirrored { while try await commit(.begun, { db in try db.mirrorAccepted() }) {} }
         if isGone { try await commit(.new) { db in try db.settleGoneSources() } }
-        guard acceptances.isLookDue() else { return }
-        let hasNews = try await read { db in
-            try db.attachments().contains { _, attachment in
-                try attachment.trouble == nil && attachment.place == nil && db.trouble(of: attachment) != nil
-            }
-        }
-        if hasNews { try await commit(.begun) { db in try db.noteTroubles() } }
+        if acceptances.isLookDue() { _ = try await attachmentsAfterLook() }
+    }
+
+    package func attachmentsAfterLook() async throws(StoreError) -> [Attachment] {
+        let (attachments, isNews) = try await read { db in try db.attachmentsAfterLook() }
+        if isNews { _ = try await commit(.begun) { db in try db.noteTroubles() } }
+        return attachments
     }
 }
 

@@ -158,6 +158,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         if let outbox {
             let store = try storeOptions.open(creating: false)
             return try await store.finishing {
+                await warnOfUnfollowedTables(of: store)
                 try await Outbox(path: outbox, store: store, areJSON: json).move(watching: folders.watch)
             }
         }
@@ -173,6 +174,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         let bytes = data ? try readData() : nil
         let store = try storeOptions.open()
         try await store.finishing {
+            await warnOfUnfollowedTables(of: store)
             let gone = DeletedSources(
                 store: store,
                 roots: folders.roots(of: sources),

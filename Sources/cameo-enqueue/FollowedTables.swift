@@ -44,3 +44,18 @@ struct Outbox {
         }
     }
 }
+
+/// Says which tables are not followed any more, at once to whoever made one anew. Errors are left to what follows: who may only
+/// enqueue does not see what is attached.
+func warnOfUnfollowedTables(of store: any Store) async {
+    for attachment in (try? await store.attachmentsAfterLook()) ?? [] {
+        var trouble = attachment.trouble
+        if trouble == nil, let place = attachment.place, let database = try? StoreOptions.open(others: place) {
+            trouble = try? await database.trouble(of: attachment)
+            if let trouble { try? await store.noteLook(at: attachment.name, trouble: trouble) }
+        }
+        guard let trouble else { continue }
+        let advice = "`cameo-admin attach --repair \(attachment.name)` mends that"
+        Output.error("cameo-enqueue: \(attachment.name) is not followed any more: \(trouble); \(advice)")
+    }
+}

@@ -1,3 +1,4 @@
+import CameoModel
 import Foundation
 import Synchronization
 import TestSupport
@@ -151,6 +152,16 @@ extension EndToEnd {
             let sources = try await deployment.command("cameo-status thumbs --json").outputText
             let wanted = ["initials:B", "initials:C", "initials:First"]
             #expect(Set(sources.matches(of: #/initials:[A-Z][a-z]*/#).map { String($0.output) }).sorted() == wanted)
+
+            // As frameworks do that make the table anew.
+            #expect(try await deployment.command("cameo-enqueue initials:A").errorText == "")
+            _ = try await sql(
+                "CREATE TABLE fresh AS SELECT * FROM users; DROP TABLE users; ALTER TABLE fresh RENAME TO users;"
+            )
+            let told = try await deployment.command("cameo-enqueue initials:A").succeeded().errorText
+            #expect(told.contains("app.users.picture is not followed any more: the triggers of users are gone"))
+            #expect(told.contains("`cameo-admin attach --repair app.users.picture` mends that"))
+            #expect(try await deployment.status().unfollowed?.map(\.name) == ["app.users.picture"])
         }
 
         /// Django, SQLAlchemy and Alembic write and alter their tables: none of their statements fails.
