@@ -64,7 +64,6 @@ extension SchemaWords {
         )\(byKey);
         CREATE UNIQUE INDEX attached_number ON attached(attachment, number);
         CREATE INDEX attached_source ON attached(\(indexedSource)) WHERE source IS NOT NULL;
-        CREATE INDEX attached_new ON attached(job_id) WHERE job_id IS NOT NULL AND thumbnails IS NULL;
         """
     }
 

@@ -25,9 +25,6 @@ package protocol TableFollowing: AnyObject {
     func askAgain(where condition: String, _ values: [(any SQLBindable)?]) throws
     /// Forgets all that only an attachment has, and its rows.
     func empty(_ id: Int64) throws
-    /// Looks again at what rows of others might need that was forgotten meanwhile.
-    func settleGoneSources() throws
-    func hasGoneSources() throws -> Bool
 }
 
 /// A statement that selects rows of a followed table: `key`, `number`, `value`, `size`, `picture` and `label`; and its values.
@@ -288,32 +285,28 @@ extension QueueTransaction {
         return removed == limit || lost.count == limit
     }
 
-    /// Notes the thumbnails of rows whose jobs were accepted.
+    /// Notes the thumbnails of rows of the mirror whose jobs were accepted. A statement selects the rows.
     ///
-    /// - Returns: whether others may be left.
+    /// - Returns: how many.
     @discardableResult
-    package func mirrorAccepted() throws -> Bool {
-        guard try hasUnmirrored() else { return false }
-        return try execute(
+    package func mirrorAccepted(_ rows: String, _ values: [(any SQLBindable)?]) throws -> Int {
+        try execute(
             """
             UPDATE attached SET thumbnails = coalesce(\(dialect.idsOfAccepted("attached.job_id")), ''),
               job_id = coalesce((SELECT superseded_by FROM outcome WHERE outcome.id = attached.job_id), attached.job_id)
-            WHERE (attachment, key) IN (
-              SELECT attachment, key FROM attached \(dialect.indexed(by: "attached_new"))
-              WHERE job_id IS NOT NULL AND thumbnails IS NULL AND (EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job_id)
-                OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id))
-              ORDER BY job_id LIMIT 500 \(dialect.skippingLocked))
-            """
-        ) == 500
+            WHERE (attachment, key) IN (\(rows))
+            """,
+            values
+        )
     }
 
-    fileprivate func hasUnmirrored() throws -> Bool {
-        try value("SELECT EXISTS (SELECT 1 FROM attached WHERE job_id IS NOT NULL AND thumbnails IS NULL)") ?? false
+    package var hasAttachments: Bool {
+        get throws { try value("SELECT EXISTS (SELECT 1 FROM attachment)") ?? false }
     }
 
     /// Keeps how jobs failed that are about to be removed.
     func mirrorEnds(of jobs: [Int64]) throws {
-        guard try value("SELECT EXISTS (SELECT 1 FROM attachment)") ?? false else { return }
+        guard try hasAttachments else { return }
         // By their sources: an index of its own would cost each row of a program.
         let ended = try query(
             """
@@ -335,18 +328,33 @@ extension QueueTransaction {
         }
     }
 
+    /// The attachments, each with why its rows are not followed; and whether that is not noted yet.
+    fileprivate func attachmentsAfterLook() throws -> (attachments: [Attachment], isNews: Bool) {
+        var isNews = false
+        let attachments = try attachments().map { _, attachment in
+            var attachment = attachment
+            guard attachment.trouble == nil, attachment.place == nil else { return attachment }
+            attachment.trouble = try trouble(of: attachment)
+            isNews = isNews || attachment.trouble != nil
+            return attachment
+        }
+        return (attachments, isNews)
+    }
+
     /// Notes why rows are not followed. That stays until a repair has looked at those of the meantime.
     fileprivate func noteTroubles() throws {
-        for (id, attachment) in try attachments() where attachment.trouble == nil && attachment.place == nil {
-            guard let trouble = try trouble(of: attachment) else { continue }
-            try execute("UPDATE attachment SET trouble = ?2 WHERE id = ?1", [id, trouble])
+        for attachment in try attachmentsAfterLook().attachments where attachment.trouble != nil {
+            try execute(
+                "UPDATE attachment SET trouble = ?2 WHERE name = ?1 AND trouble IS NULL",
+                [attachment.name, attachment.trouble]
+            )
         }
     }
 
     func troubles() throws -> [StatusReport.Unfollowed]? {
         let rows = try query(
             """
-            SELECT name, coalesce(trouble, 'no worker reads ' || place) AS trouble FROM attachment
+            SELECT name, coalesce(trouble, 'nobody reads ' || place) AS trouble FROM attachment
             WHERE trouble IS NOT NULL OR place IS NOT NULL AND coalesce(looked_at, 0) < ?1 ORDER BY name
             """,
             [now - Self.silence]
@@ -504,18 +512,15 @@ extension QueueStore {
         }
     }
 
-    /// What is due of what programs' rows have asked for.
+    /// Looks once a minute whether tables are still followed.
     package func tendAttachments() async throws(StoreError) {
-        let (isUnmirrored, isGone) = try await read { db in (try db.hasUnmirrored(), try db.hasGoneSources()) }
-        if isUnmirrored { while try await commit(.begun, { db in try db.mirrorAccepted() }) {} }
-        if isGone { try await commit(.new) { db in try db.settleGoneSources() } }
-        guard acceptances.isLookDue() else { return }
-        let hasNews = try await read { db in
-            try db.attachments().contains { _, attachment in
-                try attachment.trouble == nil && attachment.place == nil && db.trouble(of: attachment) != nil
-            }
-        }
-        if hasNews { try await commit(.begun) { db in try db.noteTroubles() } }
+        if acceptances.isLookDue() { _ = try await attachmentsAfterLook() }
+    }
+
+    package func attachmentsAfterLook() async throws(StoreError) -> [Attachment] {
+        let (attachments, isNews) = try await read { db in try db.attachmentsAfterLook() }
+        if isNews { _ = try await commit(.begun) { db in try db.noteTroubles() } }
+        return attachments
     }
 }
 

@@ -41,16 +41,6 @@ extension Worker {
         }
     }
 
-    /// Moves what programs' own databases have noted, beside ``watch()`` for the same reason. A drain does it before and after.
-    func followTables() async {
-        let tables = configuration.drains ? nil : tables
-        var pause = Duration.zero
-        while (try? await configuration.time.sleep(pause)) != nil {
-            await tables?.turn()
-            pause = await tables?.pause ?? .seconds(3_600)
-        }
-    }
-
     func watch() async {
         let time = configuration.time
         let leaseInterval = configuration.leaseInterval ?? store.lease / 3

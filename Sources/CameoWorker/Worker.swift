@@ -102,7 +102,10 @@ package final class Worker: Service {
                 group.addTask { await self.listen() }
                 group.addTask { await self.watch() }
                 group.addTask { await self.readAhead() }
-                group.addTask { await self.followTables() }
+                // A drain does it before and after.
+                if let tables, !configuration.drains {
+                    group.addTask { await tables.run(sleep: self.configuration.time.sleep) }
+                }
                 group.addTask { await self.enforceTimeLimits() }
                 group.addTask { try await self.workAndDeliver() }
                 group.addTask { await self.maintain() }

@@ -32,6 +32,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
               cameo-enqueue -r ~/Pictures --size 256x256:cover:webp --batch library
               cameo-enqueue -r --watch inbox
               cameo-enqueue --batch holiday -- *.jpg
+              cameo-enqueue --outbox app.sqlite --watch
               cameo-enqueue --data --size 64x64 < avatar.png
               cameo-enqueue --data --cache-key user:42/avatar --size 64x64 < avatar.png
               cameo-enqueue --request request.json
@@ -74,6 +75,15 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
     )
     var request: [String] = []
 
+    @Option(
+        help: """
+            Move what the attached tables of this SQLite file ask for into the store, as a worker does, and show there what \
+            became of their rows; with --watch until stopped (cameo-admin attach --in).
+            """.taking("app.sqlite"),
+        completion: .file()
+    )
+    var outbox: String?
+
     @OptionGroup var waiting: WaitOptions
 
     @Flag(help: "Print an enqueue-receipt as JSON, one per line.")
@@ -99,14 +109,25 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     func validate() throws {
         guard !renditions.presets.listPresets else {
-            guard !data, request.isEmpty, source.isEmpty else {
+            guard !data, request.isEmpty, source.isEmpty, outbox == nil else {
                 throw ValidationError(
-                    "--list-presets enqueues nothing: do not combine it with a SOURCE, --data or --request"
+                    "--list-presets enqueues nothing: do not combine it with a SOURCE, --data, --request or --outbox"
                 )
             }
             guard cacheKey == nil else { throw ValidationError("--cache-key: --list-presets enqueues nothing") }
             if let option = try (renditions.given() + job.given).first(where: { $0 != "--presets" }) {
                 throw ValidationError("\(option): --list-presets enqueues nothing")
+            }
+            return
+        }
+        guard outbox == nil else {
+            let given = try renditions.given() + job.given + list.given + folders.given + waiting.given
+            let others = [("--data", data), ("--request", !request.isEmpty), ("--cache-key", cacheKey != nil)]
+            if let option = given.first(where: { $0 != "--watch" }) ?? others.first(where: \.1)?.0 {
+                throw ValidationError("\(option): cannot be combined with --outbox, whose tables say what is enqueued")
+            }
+            guard source.isEmpty else {
+                throw ValidationError("--outbox has what to enqueue: do not combine it with a SOURCE")
             }
             return
         }
@@ -134,6 +155,13 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
 
     func run() async throws {
         if renditions.presets.listPresets { return try renditions.presets.list(asJSON: json) }
+        if let outbox {
+            let store = try storeOptions.open(creating: false)
+            return try await store.finishing {
+                await warnOfUnfollowedTables(of: store)
+                try await Outbox(path: outbox, store: store, areJSON: json).move(watching: folders.watch)
+            }
+        }
         // All mistakes in the requests are found before a store is created or a job accepted.
         let renditions = request.isEmpty ? try renditions.renditions() : []
         let isNamed = request.isEmpty && !data
@@ -146,6 +174,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         let bytes = data ? try readData() : nil
         let store = try storeOptions.open()
         try await store.finishing {
+            await warnOfUnfollowedTables(of: store)
             let gone = DeletedSources(
                 store: store,
                 roots: folders.roots(of: sources),

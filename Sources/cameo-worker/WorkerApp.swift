@@ -63,9 +63,7 @@ struct WorkerApp {
             renderer: renderer,
             frames: frames,
             hooks: hooks,
-            tables: TableWatch(of: store, logger: logger) { path throws(StoreError) in
-                try StoreOptions.open(others: path)
-            },
+            tables: TableWatch(of: store, open: StoreOptions.open(others:)) { Self.log($0, logger) },
             logger: logger,
             observe: { outcome in if drains { tally.note(outcome) } }
         )
@@ -84,6 +82,19 @@ struct WorkerApp {
         try await warnOfPausedQueues(store)
         try await warnOfQuietQueues(store)
         try tally.finish(isDrained: worker.hasDrained)
+    }
+
+    private static func log(_ event: TableWatch.Event, _ logger: Logger) {
+        switch event {
+        case .moved: break
+        case .refused(let name?, let error):
+            logger.warning(
+                "an attached table cannot be followed",
+                metadata: ["attachment": "\(name)", "error": "\(error)"]
+            )
+        case .refused(nil, let error):
+            logger.debug("attachments cannot be read", metadata: ["error": "\(error)"])
+        }
     }
 
     /// Before anything else starts a thread or a program, which inherit it.

@@ -15,7 +15,8 @@ struct RecordKindTests {
         "lane": ["head", "shut"],
         "queue": ["full", "head", "paused_at"],
         "queue_count": Set(JobState.allCases.map(\.rawValue)),
-        "task": ["token", "worker"],
+        // An import looks at all jobs that wait, and nothing is being accepted beside it.
+        "task": ["token", "worker", "source_tail"], "forget": ["arriving"],
         "delivery": ["worker"],
         "thumbnail": ["used_at", "source_omitted"],
         // PostgreSQL's: the attempt that ended with the job is a record of its own.

@@ -275,7 +275,7 @@ struct RoleTests {
         #expect(try await roles.sql("SELECT count(*) FROM \(attachment.view)", as: .reader) == "3")
         _ = try await run("DELETE FROM users")
         try await worker.acceptAll()
-        try await worker.tendAttachments()
+        try await worker.settleAttachments()
         #expect(try await roles.sql("SELECT count(*) FROM \(attachment.view)", as: .reader) == "0")
         #expect(try await roles.sql("SELECT count(*) FROM task", as: .reader) == "0")
     }

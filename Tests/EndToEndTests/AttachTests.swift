@@ -1,3 +1,4 @@
+import CameoModel
 import Foundation
 import Synchronization
 import TestSupport
@@ -91,6 +92,76 @@ extension EndToEnd {
             try await deployment.command("cameo-admin attach --check app.users.picture").succeeded()
             let sources = try await deployment.command("cameo-status thumbs --json").outputText
             #expect(Set(sources.matches(of: #/initials:[A-Z]/#).map(\.output)) == ["initials:B", "initials:E"])
+        }
+
+        /// A host of an application without a worker.
+        @Test func anOutboxIsMovedWithoutAWorker() async throws {
+            let deployment = try Deployment()
+            let file = deployment.folder.path("app.sqlite")
+            func sql(_ statements: String) async throws -> String {
+                let ran = try await run(
+                    "sqlite3",
+                    ["-bail", "-cmd", ".timeout 60000", file],
+                    input: Data(statements.utf8)
+                )
+                try #require(ran.exitStatus == 0, "\(ran.errorText)")
+                return ran.outputText
+            }
+            func move(_ options: String..., exits status: Int32 = 0) async throws -> ProcessResult {
+                let moved = try await deployment.command("cameo-enqueue", ["--outbox", file] + options)
+                #expect(moved.exitStatus == status, "\(moved.errorText)")
+                return moved
+            }
+            _ = try await sql("CREATE TABLE users(id INTEGER PRIMARY KEY, picture TEXT);")
+            _ = try await deployment.enqueue("initials:First")
+            #expect(try await move(exits: 2).errorText.contains("none of its tables is attached to"))
+            let missing = try await deployment.command("cameo-enqueue --outbox none.sqlite")
+            #expect(missing.exitStatus == 4 && missing.errorText.contains("none.sqlite cannot be opened"))
+            let named = try await move("initials:A", exits: 2)
+            #expect(named.errorText.contains("--outbox has what to enqueue"))
+            #expect(try await move("--size", "64x64", exits: 2).errorText.contains("--size: cannot be combined"))
+            let attaching = "attach users.picture --key id --as url --preset avatar --in".split(separator: " ")
+            try await deployment.command("cameo-admin", attaching.map(String.init) + [file]).succeeded()
+
+            _ = try await sql("INSERT INTO users VALUES (1, 'initials:A'), (2, 'initials:B');")
+            #expect(try await move("--json").outputText == #"{"changes":2,"name":"app.users.picture"}"# + "\n")
+            #expect(try await move().outputText == "app.users.picture: 0 changes moved\n")
+            let isNamed = "avatar_96_uri LIKE 'cameo://thumb/%'"
+            let shown = "SELECT id || state || (\(isNamed)) FROM cameo_users_picture ORDER BY id"
+            #expect(try await sql(shown) == "1available1\n2available1\n")
+            try await deployment.command("cameo-worker --drain --log-level error").succeeded()
+
+            let watch = try ChildProcess(
+                try Deployment.executable("cameo-enqueue"),
+                ["--outbox", file, "--watch"],
+                environment: ["CAMEO_STORE": deployment.store]
+            )
+            defer { watch.killGroup() }
+            _ = try await sql("DELETE FROM users WHERE id = 1; INSERT INTO users VALUES (3, 'initials:C');")
+            try await eventually("changes are moved and shown") {
+                try await sql(shown) == "2completed1\n3available1\n"
+            }
+            // The worker is another process, as on another host.
+            try await deployment.command("cameo-worker --drain --log-level error").succeeded()
+            try await eventually("what became of them is shown") {
+                try await sql(shown) == "2completed1\n3completed1\n"
+            }
+            let said = String(decoding: watch.standardOutput, as: UTF8.self)
+            #expect(said.contains("app.users.picture: 2 changes moved\n"))
+            #expect(await watch.stop() == .signalled(SIGTERM))
+            let sources = try await deployment.command("cameo-status thumbs --json").outputText
+            let wanted = ["initials:B", "initials:C", "initials:First"]
+            #expect(Set(sources.matches(of: #/initials:[A-Z][a-z]*/#).map { String($0.output) }).sorted() == wanted)
+
+            // As frameworks do that make the table anew.
+            #expect(try await deployment.command("cameo-enqueue initials:A").errorText == "")
+            _ = try await sql(
+                "CREATE TABLE fresh AS SELECT * FROM users; DROP TABLE users; ALTER TABLE fresh RENAME TO users;"
+            )
+            let told = try await deployment.command("cameo-enqueue initials:A").succeeded().errorText
+            #expect(told.contains("app.users.picture is not followed any more: the triggers of users are gone"))
+            #expect(told.contains("`cameo-admin attach --repair app.users.picture` mends that"))
+            #expect(try await deployment.status().unfollowed?.map(\.name) == ["app.users.picture"])
         }
 
         /// Django, SQLAlchemy and Alembic write and alter their tables: none of their statements fails.

@@ -193,6 +193,17 @@ extension ConformanceCase {
             try await users.sql("INSERT INTO T VALUES (5, 'initials:F', NULL)")
             #expect(try await users.states().hasSuffix("5|available"))
         },
+        ConformanceCase("who looks is told of lost triggers, and so is the status") { fixture in
+            let users = try await fixture.attach()
+            #expect(try await fixture.store.attachmentsAfterLook().map(\.trouble) == [nil])
+            try await users.loseTriggers()
+            let told = try await fixture.store.attachmentsAfterLook()
+            #expect(told.map(\.name) == [users.name] && told[0].trouble?.contains("the triggers of") == true)
+            #expect(try await fixture.store.status().unfollowed?.first?.reason == told[0].trouble)
+            #expect(try await fixture.store.attachmentsAfterLook().map(\.trouble) == [told[0].trouble])
+            try await fixture.store.mendAttachment(users.name)
+            #expect(try await fixture.store.attachmentsAfterLook().map(\.trouble) == [nil])
+        },
         ConformanceCase("a failure stays when its job is removed") { fixture in
             let users = try await fixture.attach()
             try await users.sql("INSERT INTO T VALUES (1, 'https://a.example/x', NULL), (2, 'initials:\u{1}', NULL)")

@@ -94,7 +94,7 @@ GRANT INSERT, UPDATE, DELETE ON
 GRANT UPDATE ON attachment TO :"worker";
 GRANT INSERT (selector) ON forget TO :"worker";
 GRANT EXECUTE ON FUNCTION attach_again, attach_row TO :"worker";
-GRANT UPDATE (looked, done_at), DELETE ON forget TO :"worker";
+GRANT UPDATE (looked, done_at, arriving), DELETE ON forget TO :"worker";
 GRANT UPDATE (data, digest), DELETE ON upload TO :"worker";
 GRANT INSERT (name), UPDATE (rate_spent, opens_at), DELETE ON queue TO :"worker";
 GRANT INSERT (name, max_running), UPDATE (max_running, rate_spent, opens_at), DELETE ON key TO :"worker";

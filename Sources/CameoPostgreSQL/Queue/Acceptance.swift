@@ -12,6 +12,7 @@ extension PostgreSQLStore {
         let page = try await read { db in try Arrival.page(db) }
         guard !page.isEmpty else {
             try await endForgottenJobs()
+            try await settleAttachments()
             try await tendAttachments()
             return false
         }

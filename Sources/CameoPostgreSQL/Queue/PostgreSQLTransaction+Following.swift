@@ -217,9 +217,35 @@ extension PostgreSQLTransaction {
 
     package func empty(_ id: Int64) throws { _ = try query("SELECT attach_emptied($1)::text", [id]) }
 
-    package func hasGoneSources() throws -> Bool { try value("SELECT EXISTS (SELECT 1 FROM attached_gone)") ?? false }
+    /// Notes the thumbnails of rows whose jobs were accepted, also by those who passed over a row that another had locked.
+    ///
+    /// - Returns: whether others may be left.
+    @discardableResult
+    func mirrorAccepted() throws -> Bool {
+        guard try hasUnmirrored else { return false }
+        let page = 500
+        return try mirrorAccepted(
+            """
+            SELECT attachment, key FROM attached WHERE \(Self.isUnmirrored) AND (
+              EXISTS (SELECT 1 FROM accepted WHERE accepted.id = job_id) OR EXISTS (SELECT 1 FROM outcome WHERE outcome.id = job_id))
+            ORDER BY job_id LIMIT \(page) FOR UPDATE SKIP LOCKED
+            """,
+            []
+        ) == page
+    }
 
-    package func settleGoneSources() throws {
+    private static let isUnmirrored = "job_id IS NOT NULL AND thumbnails IS NULL"
+
+    fileprivate var hasUnmirrored: Bool {
+        get throws { try value("SELECT EXISTS (SELECT 1 FROM attached WHERE \(Self.isUnmirrored))") ?? false }
+    }
+
+    fileprivate var hasGoneSources: Bool {
+        get throws { try value("SELECT EXISTS (SELECT 1 FROM attached_gone)") ?? false }
+    }
+
+    /// Looks again at what rows of others might need that was forgotten meanwhile.
+    fileprivate func settleGoneSources() throws {
         // Taken at once: what is over changes while this goes on.
         let due = try query(
             """
@@ -255,5 +281,14 @@ extension PostgreSQLTransaction {
             """,
             [SQLArray(rows.filter { $0.1 != true }.map(\.0))]
         )
+    }
+}
+
+extension PostgreSQLStore {
+    /// Does what programs' transactions left undone that ran beside others.
+    package func settleAttachments() async throws(StoreError) {
+        let (isUnmirrored, isGone) = try await read { db in (try db.hasUnmirrored, try db.hasGoneSources) }
+        if isUnmirrored { while try await commit(.begun, { db in try db.mirrorAccepted() }) {} }
+        if isGone { try await commit(.new) { db in try db.settleGoneSources() } }
     }
 }

@@ -18,6 +18,7 @@ extension Schema {
         CREATE FUNCTION as_uuid(key text) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
           SELECT CASE WHEN key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN key::uuid END $$;
         \(words.attachmentTables)
+        CREATE INDEX attached_new ON attached(job_id) WHERE job_id IS NOT NULL AND thumbnails IS NULL;
         CREATE INDEX attached_uuid ON attached(attachment, as_uuid(key)) WHERE as_uuid(key) IS NOT NULL;
         -- Sources that a row had before. `shared`: another had them too; NULL: they were looked at again, and forgotten. `horizon`: the first transaction that began too late to
         -- have seen less than the row's.

@@ -96,7 +96,18 @@ extension SQLiteTransaction {
         )
     }
 
-    // One process writes at a time, and sees all that others have written.
-    package func settleGoneSources() {}
-    package func hasGoneSources() -> Bool { false }
+    /// Notes the thumbnails of rows whose jobs were accepted. A job's labels name its row; an index would cost each row of a
+    /// program.
+    func mirrorAccepted(_ jobs: [Int64]) throws {
+        guard try hasAttachments else { return }
+        try mirrorAccepted(
+            """
+            SELECT attached.attachment, attached.key FROM job CROSS JOIN attachment ON attachment.name = request ->> '$.labels[0]'
+              CROSS JOIN attached ON attached.attachment = attachment.id AND attached.job_id = job.id
+                AND attached.key = substr(request ->> '$.labels[1]', length(attachment.name) + 2)
+            WHERE job.id \(dialect.isIn("?1", .integers)) AND attached.thumbnails IS NULL
+            """,
+            [jobs]
+        )
+    }
 }

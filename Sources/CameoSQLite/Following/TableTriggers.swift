@@ -34,7 +34,8 @@ struct TableTriggers {
     /// For plain values, which are most, what an INSERT does in a third of the time: the condition, and the source.
     private var plainSource: (condition: String, source: String)? {
         let value = "NEW.\(attachment.column.quotedName)"
-        let isName = "\(value) NOT GLOB '*[^A-Za-z0-9._~/-]*' AND \(value) NOT GLOB '*..*'"
+        // Sets of characters as ranges, which are a third of the time: `--9` has `-`, `.`, `/` and digits.
+        let isName = "\(value) NOT GLOB '*[^--9A-Z_a-z~]*' AND \(value) NOT GLOB '*..*'"
         guard attachment.label == nil, hasNumber else { return nil }
         let plain: (condition: String, source: String)? =
             switch (attachment.kind, attachment.base.isEmpty) {
@@ -42,7 +43,7 @@ struct TableTriggers {
                 (
                     """
                     \(value) GLOB 'http*' AND (\(value) GLOB 'http://?*' OR \(value) GLOB 'https://?*')
-                          AND \(value) NOT GLOB '*[^-A-Za-z0-9._~:/?#@!$&()*+,;=%]*'
+                          AND \(value) NOT GLOB '*[^!#-&(-;=?-Z_a-z~]*'
                     """, value
                 )
             case (.url, false), (.path, false):
@@ -68,7 +69,7 @@ struct TableTriggers {
         let isPlain = "typeof(\(key)) = 'integer' AND \(condition)"
         return (
             "\(isPlain) AND NOT EXISTS (\(known))",
-            "NOT coalesce(\(isPlain), 0) OR EXISTS (\(known) AND source IS NOT \(source))",
+            "NOT EXISTS (\(known) AND source IS \(source)) AND (NOT coalesce(\(isPlain), 0) OR EXISTS (\(known)))",
             [
                 """
                 INSERT INTO job(request) VALUES (

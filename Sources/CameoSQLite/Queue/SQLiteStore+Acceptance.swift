@@ -61,7 +61,7 @@ extension SQLiteStore {
         }
         try db.flush()
         try noteAccepted(through: page.last, db)
-        try db.mirrorAccepted()
+        try db.mirrorAccepted(page.rows.map(\.id))
         if let first = page.rows.first, try db.isForgetting() { try db.endForgottenJobs(acceptedFrom: first.id) }
         return refusals
     }

@@ -27,14 +27,12 @@ extension Schema {
           UPDATE attached SET job_id = (SELECT job_id FROM upload WHERE id = last_insert_rowid()), version = \(version)
             WHERE \(isNewUpload);
           UPDATE attached SET job_id = NULL, queue = NEW.queue WHERE attachment = NEW.attachment AND key = NEW.key
-            AND source IS NOT NULL AND version < \(version);
-        END;
-        CREATE TRIGGER attached_enters AFTER INSERT ON attached WHEN NEW.source IS NOT NULL AND NEW.size IS NULL
-          AND NEW.job_id IS NULL BEGIN
-          \(enqueueing)
+            AND source IS NOT NULL AND coalesce(version, 0) < \(version);
         END;
         CREATE TRIGGER attached_again AFTER UPDATE OF job_id ON attached WHEN NEW.source IS NOT NULL AND NEW.job_id IS NULL BEGIN
-          \(enqueueing)
+          INSERT INTO job(request) SELECT \(words.request(of: "NEW")) FROM attachment WHERE id = NEW.attachment;
+          UPDATE attached SET job_id = last_insert_rowid(), version = \(version), thumbnails = NULL, code = NULL, message = NULL
+            WHERE attachment = NEW.attachment AND key = NEW.key;
         END;
         CREATE TRIGGER attached_leaves AFTER DELETE ON attached WHEN OLD.source IS NOT NULL BEGIN
           INSERT INTO forget(selector)
@@ -56,10 +54,5 @@ extension Schema {
     private static let isNewUpload = """
         attached.attachment = NEW.attachment AND attached.key = NEW.key AND attached.source IS NOT NULL
               AND attached.size IS NOT NULL AND attached.job_id IS NULL
-        """
-    private static let enqueueing = """
-        INSERT INTO job(request) SELECT \(words.request(of: "NEW")) FROM attachment WHERE id = NEW.attachment;
-          UPDATE attached SET job_id = last_insert_rowid(), version = \(version), thumbnails = NULL, code = NULL, message = NULL
-            WHERE attachment = NEW.attachment AND key = NEW.key;
         """
 }

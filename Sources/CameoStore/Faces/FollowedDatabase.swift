@@ -50,13 +50,18 @@ package struct TableFollower: Sendable {
     // a file that was made anew or restored.
 
     /// Moves all changes that were noted.
-    package func move() async throws {
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    package func move() async throws -> Int {
+        var moved = 0
         while true {
             let moves = try await store.moves(of: attachment.name)
             let changes = try await database.changes(of: attachment, limit: Self.page)
-            guard let last = changes.last?.change else { return }
+            guard let last = changes.last?.change else { return moved }
             try Task.checkCancellation()
             guard try await store.hand(changes, of: attachment.name, after: moves) else { continue }
+            moved += changes.count
             try await database.remove(changesOf: attachment, through: last)
             try await store.acceptAll()
             try await show(changes.map(\.key))

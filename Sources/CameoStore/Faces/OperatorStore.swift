@@ -104,6 +104,8 @@ package protocol OperatorStore: AnyStore {
     /// The statements that do that, for a migration. They may be repeated.
     func script(attaching wanted: WantedAttachment) async throws(StoreError) -> String
     func attachments() async throws(StoreError) -> [Attachment]
+    /// The same, after a look whether the tables beside the store's own are still followed. What is found is noted.
+    func attachmentsAfterLook() async throws(StoreError) -> [Attachment]
     /// Reads some of the rows that existed, and enqueues jobs for those that Cameo does not have as they are, in a background
     /// queue. Goes on after the last that was read.
     ///

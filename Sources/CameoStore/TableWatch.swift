@@ -1,13 +1,17 @@
-internal import CameoModel
-package import CameoStore
-package import Logging
-
-// DESIGN. What changes in another program's database wakes nobody here. Its number of commits is cheap to read, so a worker reads
-// it twenty times a second, and moves what was noted when it has changed. Several workers may do that for one database: the store
-// passes over changes that it has. Rows of its mirror that wait for something are looked up four times a second.
+// DESIGN. What changes in another program's database wakes nobody here. Its number of commits is cheap to read, so whoever
+// follows it reads it twenty times a second, and moves what was noted when it has changed. Several processes may do that for one
+// database: the store passes over changes that it has. Rows of its mirror that wait for something are looked up four times a second.
 
 /// Follows the attached tables that are in other databases.
 package actor TableWatch {
+    /// What there is to tell of an attachment, by its name.
+    package enum Event: Sendable {
+        /// So many changes are in the store, perhaps none.
+        case moved(String, changes: Int)
+        /// It cannot be followed at present, or, without a name, the store does not tell what is attached; said once for a reason.
+        case refused(String?, any Error)
+    }
+
     private struct Watched {
         var follower: TableFollower
         var version: Int64?
@@ -17,24 +21,30 @@ package actor TableWatch {
 
     private let store: any Store
     private let open: @Sendable (String) throws(StoreError) -> any FollowedDatabase
-    private let logger: Logger
+    /// The only database that is followed; nil: all.
+    private let place: String?
+    private let tell: @Sendable (Event) -> Void
     private var watched: [String: Watched] = [:]
-    private var refused: [String: String] = [:]
+    private var refused: [String?: String] = [:]
     private var turns = 0
     /// The turns from one look at the mirrors to the next, from one at the attachments, and from one time that this is noted.
     private static let (show, look, note) = (5, 40, 600)
-    /// How long to wait for the next turn.
-    var pause: Duration { watched.isEmpty ? .seconds(2) : .milliseconds(50) }
 
     package init(
         of store: any Store,
-        logger: Logger,
-        open: @escaping @Sendable (String) throws(StoreError) -> any FollowedDatabase
+        in place: String? = nil,
+        open: @escaping @Sendable (String) throws(StoreError) -> any FollowedDatabase,
+        tell: @escaping @Sendable (Event) -> Void
     ) {
-        (self.store, self.logger, self.open) = (store, logger, open)
+        (self.store, self.place, self.open, self.tell) = (store, place, open, tell)
     }
 
-    package func turn() async {
+    /// Follows them until the task is cancelled.
+    package func run(sleep: @Sendable (Duration) async throws -> Void) async {
+        repeat { await turn() } while (try? await sleep(watched.isEmpty ? .seconds(2) : .milliseconds(50))) != nil
+    }
+
+    private func turn() async {
         if watched.isEmpty || turns.isMultiple(of: Self.look) { await look() }
         let shows = turns.isMultiple(of: Self.show)
         turns += 1
@@ -46,7 +56,7 @@ package actor TableWatch {
         }
     }
 
-    /// Moves what was noted and shows all that there is to show, for a worker that begins or ends.
+    /// Moves what was noted and shows all that there is to show.
     package func finish() async {
         await look()
         for name in watched.keys.sorted() {
@@ -62,7 +72,7 @@ package actor TableWatch {
     private func turn(_ name: String, shows: Bool) async throws {
         guard let one = watched[name] else { return }
         let version = try await one.follower.database.version()
-        if version != one.version { try await one.follower.move() }
+        if version != one.version { tell(.moved(name, changes: try await one.follower.move())) }
         let cursor = shows ? try await one.follower.showUnfinished(after: one.cursor) : one.cursor
         // The version before the move: what came meanwhile is moved the next time.
         watched[name]?.version = version
@@ -72,7 +82,8 @@ package actor TableWatch {
     /// Opens the databases of new attachments, and tells the store which are looked at.
     private func look() async {
         do {
-            let attachments = try await store.attachments().filter { $0.place != nil }
+            let attachments = try await store.attachments().filter { place == nil || $0.place == place }
+            refused[nil] = nil
             let names = Set(attachments.map(\.name))
             watched = watched.filter { names.contains($0.key) }
             for attachment in attachments {
@@ -92,15 +103,12 @@ package actor TableWatch {
                 }
             }
         } catch {
-            logger.debug("attachments cannot be read", metadata: ["error": "\(error)"])
+            refuse(nil, error)
         }
     }
 
-    private func refuse(_ name: String, _ error: any Error) {
+    private func refuse(_ name: String?, _ error: any Error) {
         guard refused.updateValue("\(error)", forKey: name) != "\(error)", !(error is CancellationError) else { return }
-        logger.warning(
-            "an attached table cannot be followed",
-            metadata: ["attachment": "\(name)", "error": "\(error)"]
-        )
+        tell(.refused(name, error))
     }
 }
