@@ -8,7 +8,7 @@ package struct PictureRenderer {
     package var allowedFormats: Set<PictureFormat> = []
     /// Whether a truncated source is rendered as far as it goes.
     package var toleratesTruncation = false
-    /// Told the index of the rendition that is made next; nil before others are decoded for.
+    /// Told the index of the rendition that is made next; nil when it, and others from the same decode, are made or have failed.
     package var begins: (Int?) -> Void = { _ in }
 
     package init(limits: RenderLimits) { self.limits = limits }
@@ -46,7 +46,7 @@ package struct PictureRenderer {
         var firstPage: VipsPicture? = header
         var made: [EncodedRendition?] = Array(repeating: nil, count: renditions.count)
         for group in RenditionGroup.groups(of: renditions, facts) {
-            begins(nil)
+            defer { begins(nil) }
             let wanted = group.indices.map { renditions[$0] }
             let (shared, trimmed) = try decode(wanted, group, reader, facts, &firstPage)
             for index in group.indices {

@@ -78,6 +78,21 @@ struct PoolTests {
         }
     }
 
+    /// Not even one of the picture before, which the same renderer has made.
+    @Test func aCrashBeforeAnyRenditionNamesNone() async throws {
+        let crash = try OpenFile(reading: try await hook("CRASH"))
+        let photo = try OpenFile(reading: try await Pictures.photo("jpg"))
+        try await Renderers.withPool(Renderers.configuration(processes: 1)) { pool in
+            let renditions = [Rendition(width: 64), Rendition(width: 32)]
+            _ = try await pool.render(renditions, of: photo, named: "a photo", timeout: nil)
+            let failure = await failure {
+                try await pool.render(renditions, of: crash, named: "a crash", timeout: nil)
+            }
+            #expect(failure?.code == .renderCrashed)
+            #expect(failure?.message.contains("while it made") == false, "\(failure?.message ?? "")")
+        }
+    }
+
     /// Over the limit in all, and with one allocation: neither is called corrupt.
     @Test(arguments: [400, 330])
     func realPictureOverTheMemoryLimitIsOutOfMemory(mebibytes: Int) async throws {
