@@ -272,7 +272,10 @@ extension QueueTransaction {
     /// Removes some rows whose rows are gone, and asks for some thumbnails that are gone.
     fileprivate func mend(_ id: Int64, _ attachment: Attachment, limit: Int) throws -> Bool {
         func some(_ condition: String) -> String {
-            "attachment = ?1 AND key IN (SELECT key FROM attached WHERE attachment = ?1 AND \(condition) ORDER BY key LIMIT ?2)"
+            """
+            attachment = ?1 AND key IN (SELECT key FROM attached WHERE attachment = ?1 AND \(condition) ORDER BY key LIMIT ?2
+              \(dialect.skippingLocked))
+            """
         }
         let removed = try execute("DELETE FROM attached WHERE \(some("NOT \(try isThere(attachment))"))", [id, limit])
         let lost: [String] = try column(
@@ -305,8 +308,10 @@ extension QueueTransaction {
     }
 
     /// Keeps how jobs failed that are about to be removed.
-    func mirrorEnds(of jobs: [Int64]) throws {
-        guard try hasAttachments else { return }
+    ///
+    /// - Returns: those of the jobs with a row that its program is changing.
+    func mirrorEnds(of jobs: [Int64]) throws -> Set<Int64> {
+        guard try hasAttachments else { return [] }
         // By their sources: an index of its own would cost each row of a program.
         let ended = try query(
             """
@@ -316,16 +321,22 @@ extension QueueTransaction {
             """,
             [jobs]
         )
+        var busy: Set<Int64> = []
         for row in ended {
             guard let source: String = try row["uploaded"] ?? row["source"] else { continue }
-            try execute(
+            let job: Int64 = try row["id"]
+            let rows = "attached WHERE source IS NOT NULL AND \(schemaWords.isKey("source", "?2")) AND job_id = ?1"
+            let noted = try execute(
                 """
                 UPDATE attached SET code = coalesce(?3, 'job.cancelled'), message = ?4
-                WHERE source IS NOT NULL AND \(schemaWords.isKey("source", "?2")) AND job_id = ?1
+                WHERE (attachment, key) IN (SELECT attachment, key FROM \(rows) \(dialect.skippingLocked))
                 """,
-                [try row["id"] as Int64, source, try row["code"] as String?, try row["message"] as String?]
+                [job, source, try row["code"] as String?, try row["message"] as String?]
             )
+            let there: Int = try value("SELECT count(*) FROM \(rows)", [job, source]) ?? 0
+            if noted < there { busy.insert(job) }
         }
+        return busy
     }
 
     /// The attachments, each with why its rows are not followed; and whether that is not noted yet.

@@ -243,7 +243,9 @@ extension QueueTransaction {
             """,
             [jobs, state.code, limit]
         )
-        let ids: [Int64] = try ended.map { try $0["id"] }
+        let all: [Int64] = try ended.map { try $0["id"] }
+        let busy = state == .completed ? [] : try mirrorEnds(of: all)
+        let ids = all.filter { !busy.contains($0) }
         try execute(
             """
             INSERT INTO batch_removed(batch, state, code, jobs)
@@ -253,13 +255,12 @@ extension QueueTransaction {
             """,
             [ids]
         )
-        if state != .completed { try mirrorEnds(of: ids) }
         try execute("DELETE FROM job WHERE id \(dialect.isIn("?1", .integers))", [ids])
         // An outcome without a job, which only another program can have left, would come back in each step.
         try execute("DELETE FROM outcome WHERE id \(dialect.isIn("?1", .integers))", [ids])
-        for row in ended { forget(state, in: try row["queue"]) }
+        for row in ended where try !busy.contains(row["id"]) { forget(state, in: try row["queue"]) }
         var removed = Pruned()
-        removed.note(state, ended.count)
+        removed.note(state, ids.count)
         return removed
     }
 }

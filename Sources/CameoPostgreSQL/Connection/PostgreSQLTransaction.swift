@@ -48,6 +48,9 @@ package final class PostgreSQLTransaction: QueueTransaction {
         statements.isEmpty ? [] : try connection.run(statements).map(\.count)
     }
 
+    /// Runs statements in one round trip.
+    func query(_ statements: [Connection.Statement]) throws -> [QueryResult] { try connection.run(statements) }
+
     /// Waits for a lock that the end of the transaction releases.
     func lock(_ lock: RowLock) throws { while try !take(lock, "FOR UPDATE") {} }
 

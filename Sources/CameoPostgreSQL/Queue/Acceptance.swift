@@ -19,15 +19,17 @@ extension PostgreSQLStore {
         let acceptances = acceptances
         let accepted = try await commit { db in try acceptances.measuring(page.count) { try db.accept(page) } }
         acceptances.note(accepted.refused)
+        if accepted.isUnmirrored { try await mirrorAccepted() }
         // Otherwise the rest is another process's.
         return accepted.count > 0
     }
 }
 
 extension PostgreSQLTransaction {
-    /// - Returns: the number of rows that were dealt with, and the jobs that were refused.
-    func accept(_ page: [Arrival]) throws -> (count: Int, refused: [LostJob]) {
-        guard !page.isEmpty else { return (0, []) }
+    /// - Returns: the number of rows that were dealt with, the jobs that were refused, and whether rows of programs wait for those
+    ///   that were accepted.
+    func accept(_ page: [Arrival]) throws -> (count: Int, refused: [LostJob], isUnmirrored: Bool) {
+        guard !page.isEmpty else { return (0, [], false) }
         let taken = try query(
             """
             WITH mine AS (SELECT id FROM arrival WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
@@ -50,9 +52,8 @@ extension PostgreSQLTransaction {
             refused = try rows.compactMap { row in try accept(row) { _ in try accept(together: [row]) } }
         }
         try flush()
-        try mirrorAccepted()
         if let first = mine.min(), try isForgetting() { try endForgottenJobs(acceptedFrom: first) }
-        return (taken.count, refused)
+        return (taken.count, refused, try hasUnmirrored)
     }
 
     /// Whether an arrival is in the queue or has ended. A restore enters jobs as if they were new.

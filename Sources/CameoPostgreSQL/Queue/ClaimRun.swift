@@ -24,6 +24,8 @@ struct ClaimRun {
     private var jobs: [ClaimedJob] = []
     /// Jobs whose rows another program has deleted, with which they end.
     private(set) var lost: [LostJob] = []
+    /// Whether there were forgets when jobs were taken.
+    private(set) var isForgetting = false
     /// Where looks at the lanes begin; nil: at their first jobs.
     private var floors: LaneFloors.Ranks?
 
@@ -132,13 +134,17 @@ struct ClaimRun {
     /// - Returns: how many jobs were claimed.
     private mutating func take(_ many: Int, from lane: OpenLane, upTo bound: Int64) throws -> Int {
         let token = Self.newToken()
-        let rows = try db.query(
-            "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6, $7)",
-            [lane.lane, lane.beyond, bound, many, token, left.worker, db.now],
-            prepared: true
-        )
+        let found = try db.query([
+            .init(
+                "SELECT * FROM claim_lane($1, $2, $3, $4, $5, $6, $7)",
+                [lane.lane, lane.beyond, bound, many, token, left.worker, db.now],
+                prepared: true
+            ),
+            .init("SELECT \(ClaimOutlook.isForgetting)", prepared: true),
+        ])
+        isForgetting = try found[1].rows.first?[0] ?? false || isForgetting
         let before = jobs.count
-        try add(rows, of: token, from: (lane.queue, lane.queueName, lane.isBackground, lane.key))
+        try add(found[0].rows, of: token, from: (lane.queue, lane.queueName, lane.isBackground, lane.key))
         let taken = jobs.count - before
         left.limit -= taken
         if lane.isBackground { left.background -= taken }
@@ -183,6 +189,7 @@ struct ClaimRun {
             left.limit -= 1
             if next.isBackground { left.background -= 1 }
         }
+        isForgetting = try !jobs.isEmpty && db.isForgetting()
         return jobs
     }
 

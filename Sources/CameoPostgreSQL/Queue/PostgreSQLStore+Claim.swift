@@ -38,7 +38,9 @@ extension PostgreSQLStore {
             let arrivals = page
             // Accepting and claiming in one transaction saves a sync for jobs inserted by SQL.
             let claimed = try await claims.commit(.claim, after: arrivals.isEmpty ? look : nil) {
-                [floors] db -> (count: Int, refused: [LostJob], jobs: [ClaimedJob])? in
+                [floors] db -> (
+                    accepted: (count: Int, refused: [LostJob], isUnmirrored: Bool), lost: [LostJob], jobs: [ClaimedJob]
+                )? in
                 let accepted = try acceptances.measuring(arrivals.count) { try db.accept(arrivals) }
                 // What was accepted is in its lane.
                 try db.flush()
@@ -51,15 +53,17 @@ extension PostgreSQLStore {
                 // Rows that SQL inserted may come before those that wait.
                 if !looks, outlook.hasArrivals, !acceptances.isResting { return nil }
                 let (jobs, lost) = try db.claim(request, outlook, from: begin)
-                return (accepted.count, accepted.refused + lost, jobs)
+                return (accepted, lost, jobs)
             }
             lastClaimFoundJobs.store(claimed.map { !$0.jobs.isEmpty } ?? false, ordering: .relaxed)
-            guard let (count, refused, jobs) = claimed else { continue }
-            acceptances.note(refused)
+            guard let (accepted, lost, jobs) = claimed else { continue }
+            acceptances.note(accepted.refused + lost)
+            // If it fails, the next sweep of any worker tries again.
+            if accepted.isUnmirrored { errands.start { [self] in try? await mirrorAccepted() } }
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
             pages += 1
             guard jobs.isEmpty, pages < Arrival.pagesPerClaim,
-                !looks || count > 0 || (hasArrivals && !isIdle)
+                !looks || accepted.count > 0 || (hasArrivals && !isIdle)
             else { return jobs }
             if hasArrivals { isIdle = true }
         }
@@ -107,7 +111,7 @@ extension PostgreSQLTransaction {
         var run = ClaimRun(self, request, from: floors)
         let jobs = request.kind == .poison ? try run.poison() : try run.usual(startingWith: lanes)
         // A forget that was committed since has not seen that they are claimed. A later one waits for this transaction.
-        guard !jobs.isEmpty, try isForgetting() else { return (jobs, run.lost) }
+        guard !jobs.isEmpty, run.isForgetting else { return (jobs, run.lost) }
         try endForgottenJobs()
         try flush()
         let ids = SQLArray(jobs.map(\.claim.jobID))
@@ -132,12 +136,14 @@ struct ClaimOutlook {
     /// How long the server looked.
     var took: Duration
 
+    static let isForgetting = "EXISTS (SELECT 1 FROM forget WHERE done_at IS NULL)"
+
     /// Looks at lanes. The earliest due time is found by `min`, which only the index of such times gives; the duration comes
     /// last, since the columns are computed in their order.
     static func look(at lanes: String = allLanes) -> String {
         """
         SELECT EXISTS (SELECT 1 FROM arrival) AS has_arrivals,
-          EXISTS (SELECT 1 FROM forget WHERE done_at IS NULL) AS is_forgetting,
+          \(isForgetting) AS is_forgetting,
           EXISTS (SELECT 1 FROM worker WHERE id = $4 AND stop_mode IS NOT NULL) AS is_stopping,
           coalesce((SELECT min(due) FROM task WHERE \(TaskRow.isPostponed)) <= time, false)
             OR \(PostgreSQLTransaction.dialect.mayOpen(at: "time")) AS has_due,

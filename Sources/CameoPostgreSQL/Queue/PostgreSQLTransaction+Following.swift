@@ -217,12 +217,10 @@ extension PostgreSQLTransaction {
 
     package func empty(_ id: Int64) throws { _ = try query("SELECT attach_emptied($1)::text", [id]) }
 
-    /// Notes the thumbnails of rows whose jobs were accepted, also by those who passed over a row that another had locked.
+    /// Notes the thumbnails of some rows whose jobs were accepted.
     ///
     /// - Returns: whether others may be left.
-    @discardableResult
-    func mirrorAccepted() throws -> Bool {
-        guard try hasUnmirrored else { return false }
+    fileprivate func mirrorAccepted() throws -> Bool {
         let page = 500
         return try mirrorAccepted(
             """
@@ -236,7 +234,8 @@ extension PostgreSQLTransaction {
 
     private static let isUnmirrored = "job_id IS NOT NULL AND thumbnails IS NULL"
 
-    fileprivate var hasUnmirrored: Bool {
+    /// Whether there are rows whose jobs have perhaps been accepted.
+    var hasUnmirrored: Bool {
         get throws { try value("SELECT EXISTS (SELECT 1 FROM attached WHERE \(Self.isUnmirrored))") ?? false }
     }
 
@@ -244,51 +243,66 @@ extension PostgreSQLTransaction {
         get throws { try value("SELECT EXISTS (SELECT 1 FROM attached_gone)") ?? false }
     }
 
-    /// Looks again at what rows of others might need that was forgotten meanwhile.
-    fileprivate func settleGoneSources() throws {
-        // Taken at once: what is over changes while this goes on.
-        let due = try query(
-            """
-            DELETE FROM attached_gone WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())
-            RETURNING source, shared
-            """,
-            []
-        )
+    private static let isOver = "horizon <= pg_snapshot_xmin(pg_current_snapshot())"
+
+    /// Forgets what others left at the same moment, each because of the other's row.
+    fileprivate func forgetLeftSources() throws {
         try execute(
             "UPDATE attached_gone SET horizon = pg_snapshot_xmax(pg_current_snapshot()) WHERE horizon IS NULL",
             []
         )
-        guard !due.isEmpty else { return }
-        let rows = try due.map { (try $0["source"] as String, try $0["shared"] as Bool?) }
-        // Others left it at the same moment, each because of the other's row.
         try execute(
             """
-            WITH again AS (
-              SELECT DISTINCT source FROM unnest($1::text[]) AS gone(source) WHERE NOT EXISTS (
+            WITH due AS (DELETE FROM attached_gone WHERE shared AND \(Self.isOver) RETURNING source),
+            again AS (
+              SELECT DISTINCT source FROM due WHERE NOT EXISTS (
                 SELECT 1 FROM attached WHERE attached.source IS NOT NULL
-                  AND text_digest(attached.source) = text_digest(gone.source))),
+                  AND text_digest(attached.source) = text_digest(due.source))),
             noted AS (INSERT INTO attached_gone(source) SELECT source FROM again)
             INSERT INTO forget(selector) SELECT json_build_object('source', source) FROM again
             """,
-            [SQLArray(rows.filter { $0.1 == true }.map(\.0))]
+            []
         )
-        // Or it was forgotten before the row of another could be seen.
+    }
+
+    /// Asks again for what was forgotten before the row of another that needs it could be seen. A row that its program is
+    /// changing is looked at later.
+    fileprivate func askForForgottenSources() throws {
         _ = try query(
             """
-            SELECT count(attach_again(attachment, key)) FROM attached WHERE source IS NOT NULL
-              AND text_digest(source) IN (SELECT text_digest(source) FROM unnest($1::text[]) AS gone(source))
-              AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = attached.job_id AND outcome.state = 6)
+            WITH due AS (DELETE FROM attached_gone WHERE shared IS NOT TRUE AND \(Self.isOver) RETURNING source),
+            wanted AS (
+              SELECT attachment, key, source FROM attached WHERE source IS NOT NULL
+                AND text_digest(source) IN (SELECT text_digest(source) FROM due)
+                AND EXISTS (SELECT 1 FROM outcome WHERE outcome.id = attached.job_id AND outcome.state = 6)),
+            free AS (
+              SELECT attachment, key FROM attached WHERE (attachment, key) IN (SELECT attachment, key FROM wanted)
+              ORDER BY attachment, key FOR UPDATE SKIP LOCKED),
+            kept AS (
+              INSERT INTO attached_gone(source) SELECT DISTINCT source FROM wanted
+              WHERE (attachment, key) NOT IN (SELECT attachment, key FROM free))
+            SELECT count(attach_again(attachment, key)) FROM free
             """,
-            [SQLArray(rows.filter { $0.1 != true }.map(\.0))]
+            []
         )
     }
 }
 
 extension PostgreSQLStore {
+    // DESIGN. A program's transaction locks rows of the mirror, and then what is forgotten with them. So no transaction of ours
+    // waits for one of these rows, nor, while it has one, for anything else.
+
     /// Does what programs' transactions left undone that ran beside others.
-    package func settleAttachments() async throws(StoreError) {
+    func settleAttachments() async throws(StoreError) {
         let (isUnmirrored, isGone) = try await read { db in (try db.hasUnmirrored, try db.hasGoneSources) }
-        if isUnmirrored { while try await commit(.begun, { db in try db.mirrorAccepted() }) {} }
-        if isGone { try await commit(.new) { db in try db.settleGoneSources() } }
+        if isUnmirrored { try await mirrorAccepted() }
+        guard isGone else { return }
+        try await commit(.new) { db in try db.forgetLeftSources() }
+        try await transaction { db in try db.askForForgottenSources() }
+    }
+
+    /// Notes the thumbnails of rows whose jobs were accepted.
+    func mirrorAccepted() async throws(StoreError) {
+        while try await transaction({ db in try db.mirrorAccepted() }) {}
     }
 }
