@@ -103,4 +103,86 @@ struct OpenTransactionTests {
         #expect(try await fixture.store.job(1).state == .cancelled)
         #expect(try await fixture.wrongCounts() == "")
     }
+
+    /// A row of an attached table that its program is changing is passed over, and looked at once that is over.
+    @Test func aProgramThatHoldsARowHoldsNobodyUp() async throws {
+        let fixture = try await StoreFixture()
+        let (table, mirrored) = ("\(fixture.schema)_guest.users", "SELECT job_id, code FROM attached")
+        try await fixture.sql(
+            "CREATE SCHEMA \(fixture.schema)_guest; CREATE TABLE \(table)(id integer PRIMARY KEY, picture text)"
+        )
+        let wanted = WantedAttachment(
+            table: table,
+            column: "picture",
+            key: "id",
+            kind: .url,
+            renditions: [Rendition(name: "small", width: 64)]
+        )
+        let attachment = try await fixture.store.attach(wanted)
+        _ = try await fixture.store.fillAttachment(attachment.name)
+        try await fixture.sql("INSERT INTO \(table) VALUES (1, 'initials:A')")
+        try await fixture.store.acceptAll()
+        let program = try Connection(fixture.store.url)
+        func hold() throws {
+            try program.run("BEGIN")
+            try program.run("SET LOCAL search_path TO \(fixture.schema)")
+            try program.run("SELECT 1 FROM attached FOR UPDATE")
+        }
+
+        // Its thumbnail was forgotten with another row.
+        #expect(try await fixture.store.cancel(1) == .available)
+        try await fixture.sql("INSERT INTO attached_gone(source, horizon) VALUES ('initials:A', '3')")
+        try hold()
+        try await fixture.store.settleAttachments()
+        #expect(try await fixture.sql(mirrored) == "1|")
+        #expect(try await fixture.sql("SELECT source FROM attached_gone") == "initials:A")
+        try program.run("COMMIT")
+        // Other tests have transactions on the server that are older than the note.
+        try await eventually("it is asked for again") {
+            try await fixture.store.settleAttachments()
+            return try await fixture.sql(mirrored) == "2|"
+        }
+        try await fixture.store.acceptAll()
+
+        // How it failed is kept before the job goes.
+        try await fixture.register()
+        let job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+        let failure = JobFailure(.sourceTimeout, at: .fetch, "slow")
+        try await fixture.store.settle(job.claim, as: .discard(failure), timings: AttemptTimings())
+        fixture.clock.advance(seconds: 86_400)
+        var retention = Retention.forever
+        retention.discarded = .zero
+        try hold()
+        #expect(try await fixture.prune(retention).discarded == 0)
+        try program.run("COMMIT")
+        #expect(try await fixture.prune(retention).discarded == 1)
+        #expect(try await fixture.sql(mirrored) == "2|source.timeout")
+    }
+
+    /// Where a transaction of ours and one of a program wait for each other, ours begins again.
+    @Test func aProgramIsNotTheOneThatFails() async throws {
+        let fixture = try await StoreFixture()
+        try await fixture.sql("INSERT INTO total VALUES ('ours', 0), ('theirs', 0)")
+        func locking(_ name: String) -> String { "UPDATE total SET value = value + 1 WHERE name = '\(name)'" }
+        let (program, watcher) = (try Connection(fixture.store.url), try Connection(fixture.store.url))
+        for connection in [program, watcher] { try connection.run("SET search_path TO \(fixture.schema)") }
+        let waits = "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE $1::integer = ANY(pg_blocking_pids(pid)))"
+        try program.run("BEGIN")
+        try program.run(locking("theirs"))
+        let (ours, theirs) = (locking("ours"), locking("theirs"))
+        let work = Task {
+            try await fixture.store.transaction { db in
+                try db.execute(ours, [])
+                try db.execute(theirs, [])
+            }
+        }
+        let process = program.process
+        try await eventually("we wait for the program") {
+            try watcher.run(waits, [process]).rows.first?[0] ?? false
+        }
+        try program.run(ours)
+        try program.run("COMMIT")
+        try await work.value
+        #expect(try await fixture.sql("SELECT sum(value) FROM total WHERE name IN ('ours', 'theirs')") == "4")
+    }
 }

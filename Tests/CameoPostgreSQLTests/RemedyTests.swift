@@ -73,7 +73,7 @@ struct RemedyTests {
         #expect(try await sql("SELECT name FROM queue") == "held")
     }
 
-    @Test(arguments: [("57014", 4), ("55P03", 3), ("57P04", 1), ("22012", 1)])
+    @Test(arguments: [("57014", 4), ("55P03", 6), ("57P04", 1), ("22012", 1)])
     func anErrorThatStaysEndsTheCallAndIsNamed(state: String, times: Int) async throws {
         for writes in [true, false] {
             let runs = Atomic(0)

@@ -174,7 +174,9 @@ final class CommitQueue: Sendable {
 
     /// Commits and reports all results, or throws and reports none.
     private func run(_ group: [Operation], inSavepoints: Bool) throws {
-        var (collisions, watch) = (0, CommitWatch { error in for operation in group { operation.fail(error) } })
+        var (collisions, refusals, watch) = (
+            0, 0, CommitWatch { error in for operation in group { operation.fail(error) } }
+        )
         defer {
             tables.waits.note(nil, of: self)
             state.withLock { $0.isStuck = false }
@@ -182,12 +184,22 @@ final class CommitQueue: Sendable {
         while true {
             let answers = try connections.withConnection { connection in
                 do {
-                    return try attempt(group, inSavepoints: inSavepoints, collisions: collisions, connection, watch)
+                    let lock: LockPatience = refusals < Remedy.yields ? .yielding : .whole
+                    return try attempt(
+                        group,
+                        inSavepoints: inSavepoints,
+                        collisions: collisions,
+                        lock: lock,
+                        connection,
+                        watch
+                    )
                 } catch let error as DatabaseError where error.isCollision {
                     collisions += 1
                     throw error
-                } catch let error as DatabaseError where error.isUnavailableLock && !watch.reason.isEmpty {
-                    throw nothingWritten(watch)
+                } catch let error as DatabaseError where error.isUnavailableLock {
+                    refusals += 1
+                    if refusals > Remedy.yields, !watch.reason.isEmpty { throw nothingWritten(watch) }
+                    throw error
                 }
             }
             guard let answers else { continue }
@@ -201,6 +213,7 @@ final class CommitQueue: Sendable {
         _ group: [Operation],
         inSavepoints: Bool,
         collisions: Int,
+        lock: LockPatience,
         _ connection: Connection,
         _ watch: CommitWatch
     ) throws -> [@Sendable () -> Void]? {
@@ -209,7 +222,7 @@ final class CommitQueue: Sendable {
         connection.awaits = { try self.awaits(watch) }
         defer { connection.awaits = nil }
         do {
-            let (db, refusal) = try begin(group, inSavepoints: inSavepoints, connection)
+            let (db, refusal) = try begin(group, inSavepoints: inSavepoints, lock: lock, connection)
             transaction = db.opening.transaction
             watch.process = transaction?.process ?? watch.process
             answers = try group.map { operation in
@@ -235,6 +248,7 @@ final class CommitQueue: Sendable {
     private func begin(
         _ group: [Operation],
         inSavepoints: Bool,
+        lock: LockPatience,
         _ connection: Connection
     ) throws -> (PostgreSQLTransaction, refusal: StoreError?) {
         let uses = group.compactMap(\.use)
@@ -250,7 +264,7 @@ final class CommitQueue: Sendable {
         // Others of the group look when it is their turn, because those before them may change the answer.
         let looking = group.first?.look.map { [$0] } ?? []
         let statements = completing + locking + joining + looking
-        var (db, found, refusal) = try tables.begin(connection, isWriting: true, then: statements)
+        var (db, found, refusal) = try tables.begin(connection, isWriting: true, lock: lock, then: statements)
         if !looking.isEmpty { db.look = found.popLast() }
         found.removeLast(joining.count)
         // What was completed must not be committed if that is refused.

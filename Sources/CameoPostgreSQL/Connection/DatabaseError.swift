@@ -58,6 +58,8 @@ enum Remedy: Equatable {
     case nothing
 
     static let collisions = 8
+    /// How often a transaction begins again so that others go before it (``LockPatience/yielding``).
+    static let yields = 3
 
     /// Nil: the state says nothing of its own.
     init?(_ state: String, _ constraint: String?) {
@@ -67,8 +69,8 @@ enum Remedy: Equatable {
         case "23505" where constraint == "task_unique": self = .again(atMost: Self.collisions)
         // Somebody cancelled the statement, or it took longer than `statement_timeout`.
         case "57014": self = .again(atMost: 3)
-        // A lock was not granted within `lock_timeout`: longer than that nothing of Cameo's holds one.
-        case "55P03": self = .again(atMost: 2)
+        // A lock was not granted in time: longer than ``LockPatience/whole`` nothing of Cameo's holds one.
+        case "55P03": self = .again(atMost: Self.yields + 2)
         // The server ended the connection: by hand or because it stops, has crashed, or starts; because the session was idle,
         // its transaction was idle, or its transaction took too long (since PostgreSQL 17). Or it has become a standby, or has
         // no connection left.

@@ -33,17 +33,19 @@ struct Opening: Sendable {
     /// milliseconds: a client that hangs blocks others no longer, and a frozen worker does not keep its jobs locked beyond
     /// its lease. Nor does what a statement means, what is read, or whether a commit is durable depend on the settings of a
     /// role or a database.
-    fileprivate static let limits = """
+    fileprivate static func limits(lock: LockPatience) -> String {
+        """
         set_config('standard_conforming_strings', 'on', true), set_config('array_nulls', 'on', true),
           set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true),
           set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
-          set_config('statement_timeout', '60000', true), set_config('lock_timeout', '30000', true),
+          set_config('statement_timeout', '60000', true), set_config('lock_timeout', '\(lock.rawValue)', true),
           set_config('idle_in_transaction_session_timeout', '10000', true), \(uncompiled),
           set_config('quote_all_identifiers', 'off', true),
           -- Since PostgreSQL 17.
           CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
             THEN set_config('transaction_timeout', '0', true) END
         """
+    }
     /// Each compilation took a second, and saves nothing where a statement takes a millisecond.
     static let uncompiled = "set_config('jit', 'off', true)"
     /// A plan that is kept must also do when the table has grown.
@@ -58,6 +60,14 @@ struct Opening: Sendable {
         let (id, era, process): (String?, String?, Int64?) = try (row["id"], row["era"], row["process"])
         transaction = id.flatMap { id in era.map { Transaction(id: id, era: $0, process: process ?? 0) } }
     }
+}
+
+/// How long a statement waits for a lock, in milliseconds.
+enum LockPatience: Int {
+    /// Less than `deadlock_timeout` usually is, after which the server ends one of two transactions that wait for each other:
+    /// the other may be a program's, which must not fail.
+    case yielding = 300
+    case whole = 30_000
 }
 
 /// What the role that opened a store may do. Most programs use the tables' owner; `deploy/postgresql/roles.sql` makes
@@ -120,6 +130,7 @@ final class StoreTables: Sendable {
         _ connection: Connection,
         isWriting: Bool,
         endsAtOnce: Bool = false,
+        lock: LockPatience = .whole,
         then more: [Connection.Statement] = []
     ) throws -> (PostgreSQLTransaction, [QueryResult], refusal: StoreError?) {
         let mode = isWriting ? "READ COMMITTED, READ WRITE" : "REPEATABLE READ, READ ONLY"
@@ -127,7 +138,7 @@ final class StoreTables: Sendable {
         let own = isWriting ? ids : "NULL AS id, NULL AS era, NULL AS process"
         let plans = isWriting || endsAtOnce ? Opening.byIndex : "NULL"
         // The others do not change what a statement means that only reads numbers and names.
-        let limits = endsAtOnce ? Opening.uncompiled : Opening.limits
+        let limits = endsAtOnce ? Opening.uncompiled : Opening.limits(lock: lock)
         let first: [Connection.Statement] = [
             endsAtOnce ? nil : .init("BEGIN ISOLATION LEVEL \(mode)", prepared: true),
             .init(
