@@ -40,11 +40,12 @@ package struct TaskRow: Sendable {
     package static func tail(of source: String) -> String { String(source.unicodeScalars.suffix(tailLength)) }
 
     /// The values of a task that is new, of ``enteredFields``.
-    package var entered: [(any SQLBindable)?] { unchangedByClaim + [sourceTail] }
+    package var entered: [(any SQLBindable)?] { values + [sourceTail] }
     package static let enteredFields: [RecordField] =
         RecordKind.task.fields.dropLast() + [RecordField("source_tail text")]
 
-    private var unchangedByClaim: [(any SQLBindable)?] {
+    /// The values of the columns that both a new task and a changed one have.
+    private var values: [(any SQLBindable)?] {
         [
             id, queue, key, lane, state, priority, due, rank, attempt, maxAttempts, crashCount, tries, attemptedAt,
             failed,
@@ -74,7 +75,7 @@ package struct TaskRow: Sendable {
     }()
 
     fileprivate var changing: [(any SQLBindable)?] {
-        unchangedByClaim.dropFirst(Self.fixed) + [fetchAfter, token, worker, id]
+        values.dropFirst(Self.fixed) + [fetchAfter, token, worker, id]
     }
 }
 
