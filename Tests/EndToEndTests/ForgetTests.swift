@@ -68,6 +68,12 @@ extension EndToEnd {
             while !isOver.withLock(\.self) {
                 // Nothing signals the moment at which a kill hurts.
                 try await Task.sleep(for: .milliseconds(.random(in: 100...900)))
+                // One that cannot reach its store as it starts ends, and is started again by what manages services.
+                for (place, worker) in pool.enumerated() where !worker.send(0) {
+                    let (ending, said) = (await worker.ending, String(decoding: worker.standardError, as: UTF8.self))
+                    #expect(ending == .exited(4), "\(ending) \(said)")
+                    pool[place] = try start()
+                }
                 // In a fleet, the jobs of each wait until its lease ends.
                 guard kills < (environment.isEmpty ? 12 : 4) else { continue }
                 pool.removeFirst().killGroup()

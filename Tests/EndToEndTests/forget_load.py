@@ -14,6 +14,8 @@ import urllib.parse
 
 url, token, sql = urllib.parse.urlsplit(sys.argv[1]), sys.argv[2], sys.argv[3:]
 JOBS, CLIENTS = 400, 2_000
+# Seconds without an answer, or without any job that ends: then something hangs.
+PATIENCE = 300
 resource.setrlimit(resource.RLIMIT_NOFILE, (8_192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 thumbnails, digests, gone, served, wrong = {}, {}, set(), 0, []
 ended = asyncio.Event()
@@ -23,7 +25,7 @@ async def ask(connection, method, path, body=b""):
     reader, writer = connection
     head = f"{method} {url.path.rstrip('/')}{path} HTTP/1.1\r\nHost: {url.netloc}\r\nAuthorization: Bearer {token}\r\n"
     writer.write(f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
-    lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    lines = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)).decode().split("\r\n")
     fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
     content = await reader.readexactly(int(fields.get("content-length", 0)))
     return int(lines[0].split()[1]), fields, content
@@ -89,11 +91,16 @@ async def main():
     for job in range(0, JOBS, 2):
         if job not in gone:
             await forget(connection, job, random.choice(ways))
+    last, quiet = None, 0
     while True:
         status, _, content = await ask(connection, "GET", "/status")
         jobs = json.loads(content)["jobs"]
         if status == 200 and sum(jobs.get(state, 0) for state in ("available", "running", "retryable", "scheduled")) == 0:
             break
+        last, quiet = jobs, quiet + 1 if jobs == last else 0
+        if quiet * 0.2 > PATIENCE:
+            _, _, ended = await ask(connection, "GET", "/jobs?limit=50")
+            sys.exit(f"no job ends any more: {content.decode()} {ended.decode()}")
         await asyncio.sleep(0.2)
     await asyncio.sleep(5)
     ended.set()

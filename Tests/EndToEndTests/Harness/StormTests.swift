@@ -44,7 +44,9 @@ extension EndToEnd {
             try await deployment.expectUncharged(receipts)
             for worker in workers {
                 #expect(await worker.stop() == .exited(0))
-                #expect(String(decoding: worker.standardError, as: UTF8.self) == "")
+                let said = String(decoding: worker.standardError, as: UTF8.self).split(separator: "\n")
+                // Only how long it waits for its turn depends on the machine.
+                #expect(said.filter { !$0.contains("waits for the store") } == [])
             }
             let status = try await deployment.status()
             #expect(status.jobs.values.reduce(0, +) == receipts.count)
