@@ -11,7 +11,7 @@ internal import Synchronization
 final class CommitWaits: Sendable {
     /// How long a commit may take before anybody wonders.
     static let moment = Duration.seconds(3)
-    /// As long as a statement waits for a lock.
+    /// Longer than a transaction waits for a lock.
     private static let limit = Duration.seconds(30)
 
     private struct State {

@@ -67,7 +67,8 @@ enum LockPatience: Int {
     /// Less than `deadlock_timeout` usually is, after which the server ends one of two transactions that wait for each other:
     /// the other may be a program's, which must not fail.
     case yielding = 300
-    case whole = 30_000
+    /// With what went before, less than callers wait (``CommitWaits``): they are told that nothing was written.
+    case whole = 25_000
 }
 
 /// What the role that opened a store may do. Most programs use the tables' owner; `deploy/postgresql/roles.sql` makes

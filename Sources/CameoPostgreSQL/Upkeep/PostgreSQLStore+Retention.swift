@@ -56,7 +56,7 @@ extension PostgreSQLTransaction {
             try inSavepoint {
                 try execute("SELECT set_config('lock_timeout', '500', true)")
                 try body()
-                try execute("SELECT set_config('lock_timeout', '30000', true)")
+                try execute("SELECT set_config('lock_timeout', '\(LockPatience.whole.rawValue)', true)")
             }
             return true
         } catch let error as DatabaseError where error.isUnavailableLock {
