@@ -136,7 +136,7 @@ extension EndToEnd {
             ),
             Case(
                 alert: "CameoNotMeasured",
-                cause: "touch unwritten; rm -f metrics/*",
+                cause: "touch unwritten; wait $measuring; rm -f metrics/*",
                 evidence: "absent(cameo_build_info)"
             ),
             // Beside another source of metrics, which is well.
@@ -185,6 +185,7 @@ extension EndToEnd {
                 measure() { "$BIN/cameo-status" metrics --output metrics/cameo.prom; }
                 measure
                 while [ ! -e unwritten ]; do measure || true; sleep 0.3; done &
+                measuring=$!
                 touch ready
                 until [ -e go ]; do sleep 0.1; done
                 \(each.cause)

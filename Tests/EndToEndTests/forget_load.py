@@ -99,8 +99,8 @@ async def main():
             break
         last, quiet = jobs, quiet + 1 if jobs == last else 0
         if quiet * 0.2 > PATIENCE:
-            _, _, ended = await ask(connection, "GET", "/jobs?limit=50")
-            sys.exit(f"no job ends any more: {content.decode()} {ended.decode()}")
+            _, _, left = await ask(connection, "GET", "/jobs?limit=50")
+            sys.exit(f"no job ends any more: {content.decode()} {left.decode()}")
         await asyncio.sleep(0.2)
     await asyncio.sleep(5)
     ended.set()
