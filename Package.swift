@@ -130,7 +130,8 @@ let package = Package(
             resources: [.embedInCode("Dashboard/Page")]
                 // Links to the files of proto-json.
                 + [
-                    "openapi.json", "batch-report.schema.json", "enqueue-receipt.schema.json", "job.schema.json",
+                    "openapi.json", "batch-end.schema.json", "batch-report.schema.json", "enqueue-receipt.schema.json",
+                    "job.schema.json",
                     "job-change.schema.json", "job-failure.schema.json", "status-report.schema.json",
                     "thumbnail-facts.schema.json", "thumbnail-request.schema.json",
                 ].map { .embedInCode("API/\($0)") }

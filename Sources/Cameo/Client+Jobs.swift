@@ -47,6 +47,17 @@ extension Client {
         }
     }
 
+    /// Seals a batch, after all that was requested for it before: once none of its jobs is left, it has ended, which
+    /// ``batch(_:)`` shows. Jobs that come later open it again, until it is sealed again.
+    ///
+    /// - Parameters:
+    ///   - name: the batch.
+    ///   - hook: the hook of the workers that is told of the end.
+    /// - Throws: ``CameoError/invalidRequest(field:reason:)``
+    public func seal(batch name: String, hook: String? = nil) async throws(CameoError) {
+        try await asking { try await store.add(BatchSeal(batch: name, hook: hook)) }
+    }
+
     /// The current status of a job.
     ///
     /// - Throws: ``CameoError/noSuchJob(_:)``

@@ -10,7 +10,7 @@ internal import Synchronization
 // commit, the worker's sweep, or a delivery that ended. Each hook has its own number of deliveries at once, so that a slow
 // receiver holds up neither another hook nor a job. Without hooks the loop never looks into the store.
 
-/// Delivers the ends of jobs to the hooks of a worker.
+/// Delivers the ends of jobs and batches to the hooks of a worker.
 package final class HookDeliverer: Sendable {
     private struct State {
         var settings: HookSettings
@@ -157,9 +157,7 @@ package final class HookDeliverer: Sendable {
                 var isOver = state.withLock { $0.ending != nil }
                 if case .leaseLost = error { isOver = true }
                 if refusals == 0 || isOver {
-                    let metadata: Logger.Metadata = [
-                        "hook": "\(delivery.hook)", "job": .stringConvertible(delivery.jobID), "reason": "\(error)",
-                    ]
+                    let metadata = Self.metadata(of: delivery).merging(["reason": "\(error)"]) { $1 }
                     logger.warning("the end of a delivery was not recorded", metadata: metadata)
                 }
                 guard !isOver, (try? await Task.sleep(for: Self.pause)) != nil else { return }
@@ -199,11 +197,19 @@ package final class HookDeliverer: Sendable {
         return .retry(at: store.clock.now().addingTimeInterval(delay.seconds), trouble: trouble)
     }
 
-    private func log(_ delivery: ClaimedDelivery, _ end: DeliveryEnd) {
+    private static func metadata(of delivery: ClaimedDelivery) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "hook": "\(delivery.hook)", "delivery": "\(delivery.id)",
-            "job": .stringConvertible(delivery.jobID), "attempt": .stringConvertible(delivery.attempt),
+            "hook": "\(delivery.hook)", "delivery": "\(delivery.id)", "attempt": .stringConvertible(delivery.attempt),
         ]
+        switch delivery.end {
+        case .job(let job, _, _, _): metadata["job"] = .stringConvertible(job)
+        case .batch(let end): metadata["batch"] = "\(end.batch)"
+        }
+        return metadata
+    }
+
+    private func log(_ delivery: ClaimedDelivery, _ end: DeliveryEnd) {
+        var metadata = Self.metadata(of: delivery)
         switch end {
         case .delivered: logger.debug("delivered", metadata: metadata)
         case .release: logger.debug("delivery given back", metadata: metadata)

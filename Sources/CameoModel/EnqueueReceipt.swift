@@ -86,6 +86,10 @@ public struct BatchReport: Hashable, Codable, Sendable {
     /// Estimated seconds until the remaining jobs have ended, at the rate of the last minute; nil when none remain,
     /// none runs or none ended.
     public let secondsLeft: Double?
+    /// When the batch was sealed; nil if it was not, or has ended since.
+    public package(set) var sealedAt: Date?
+    /// What became of the batch when it last ended; nil if it never did, because nobody has sealed it.
+    public package(set) var end: BatchEnd?
 
     /// `rate` is the number of jobs of the batch that currently end per second.
     package init(

@@ -81,20 +81,36 @@ package struct HookDelivery: Hashable, Codable, Sendable {
     }
 }
 
+/// What a hook is told.
+package enum HookMessage: Hashable, Sendable, Encodable {
+    case job(HookDelivery)
+    case batch(BatchEnd)
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .job(let delivery): try delivery.encode(to: encoder)
+        case .batch(let end): try end.encode(to: encoder)
+        }
+    }
+}
+
 /// The deliveries of one hook. JSON form: `proto-json/hook-report.schema.json`.
 package struct HookReport: Hashable, Codable, Sendable {
     /// A delivery that was given up.
     package struct Failure: Hashable, Codable, Sendable {
         package let id: String
-        package let job: Int64
+        /// The job whose end was to be told; nil: that of a batch.
+        package let job: Int64?
+        package let batch: String?
         /// How often it was tried.
         package let tries: Int
         /// When it was given up.
         package let failedAt: Date
         package let reason: String
 
-        package init(id: String, job: Int64, tries: Int, failedAt: Date, reason: String) {
-            (self.id, self.job, self.tries, self.failedAt, self.reason) = (id, job, tries, failedAt, reason)
+        package init(id: String, job: Int64?, batch: String? = nil, tries: Int, failedAt: Date, reason: String) {
+            (self.id, self.job, self.batch, self.tries, self.failedAt) = (id, job, batch, tries, failedAt)
+            self.reason = reason
         }
     }
 

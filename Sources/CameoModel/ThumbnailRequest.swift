@@ -155,13 +155,12 @@ public struct ThumbnailRequest: Hashable, Sendable {
         guard Self.isLabel(queue) else {
             throw refuse("queue", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(queue)\"")
         }
-        if let hook, !Self.isLabel(hook) { throw refuse("hook", "must be 1 to 64 of a-z 0-9 . _ -, not \"\(hook)\"") }
+        if let hook { try Self.check(hook: hook) }
         if let timeout, !Self.timeoutRange.contains(timeout) {
             throw refuse("timeout", "must be between 1 and 3600 seconds, not \(timeout)")
         }
         for (field, text) in [("batch", batch), ("uniqueKey", uniqueKey), ("concurrencyKey", concurrencyKey)] {
-            guard let text, !Self.isName(text) else { continue }
-            throw refuse(field, "must be 1 to 200 characters without control characters")
+            if let text { try Self.check(name: text, at: field) }
         }
         guard labels.count <= Self.maximumLabels else {
             throw refuse("labels", "has \(labels.count) entries, more than \(Self.maximumLabels)")
@@ -172,6 +171,16 @@ public struct ThumbnailRequest: Hashable, Sendable {
         guard concurrencyLimit == nil || concurrencyKey != nil else {
             throw refuse("concurrencyLimit", "needs a concurrencyKey")
         }
+    }
+
+    static func check(hook: String) throws(InvalidRequest) {
+        guard !isLabel(hook) else { return }
+        throw InvalidRequest(path: "hook", reason: "must be 1 to 64 of a-z 0-9 . _ -, not \"\(hook)\"")
+    }
+
+    static func check(name: String, at field: String) throws(InvalidRequest) {
+        guard !isName(name) else { return }
+        throw InvalidRequest(path: field, reason: "must be 1 to 200 characters without control characters")
     }
 
     /// Whether the text is a valid batch name, unique key or concurrency key.

@@ -164,10 +164,10 @@ extension QueueTransaction {
         )
     }
 
-    private var deliveriesWithoutWorker: String {
-        """
-        SELECT seq FROM delivery WHERE status = 1 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = delivery.worker)
-        """
+    private func deliveriesWithoutWorker(in table: DeliveryTable) -> String {
+        let name = table.rawValue
+        return
+            "SELECT seq FROM \(name) WHERE status = 1 AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = \(name).worker)"
     }
 
     /// Unfinished jobs whose mark disagrees with their hooks.
@@ -185,7 +185,7 @@ extension QueueTransaction {
     }
 
     package func checkHooks() throws -> CheckFinding {
-        let deliveries: [Int64] = try column(deliveriesWithoutWorker)
+        let deliveries: [Int64] = try DeliveryTable.allCases.flatMap { try column(deliveriesWithoutWorker(in: $0)) }
         let jobs: [Int64] = try column(wronglyMarked) + column("SELECT DISTINCT job_hook.job_id \(untold)")
         return CheckFinding(
             "hooks",
@@ -203,8 +203,12 @@ extension QueueTransaction {
             SELECT ended.job_id, ended.hook, state, finalized_at, failure, CAST(?1 AS bigint), CAST(?1 AS bigint)
             FROM (SELECT DISTINCT job_hook.job_id, job_hook.hook \(untold)) AS ended JOIN outcome ON outcome.id = ended.job_id
             """
-        return try execute("UPDATE delivery SET status = 0, worker = NULL WHERE seq IN (\(deliveriesWithoutWorker))")
-            + execute("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))") + execute(delivered, [now])
+        let released = try DeliveryTable.allCases.reduce(0) { count, table in
+            let release = "UPDATE \(table.rawValue) SET status = 0, worker = NULL"
+            return try count + execute("\(release) WHERE seq IN (\(deliveriesWithoutWorker(in: table)))")
+        }
+        return try released + execute("UPDATE task SET hooked = NOT hooked WHERE id IN (\(wronglyMarked))")
+            + execute(delivered, [now])
     }
 
     /// What jobs promise that have ended, or are gone.

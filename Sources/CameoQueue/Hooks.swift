@@ -2,6 +2,19 @@ package import CameoModel
 package import CameoStore
 internal import Foundation
 
+/// The tables of what hooks are told: the ends of jobs, and those of batches. They have the same columns for that.
+package enum DeliveryTable: String, CaseIterable, Sendable {
+    case ofJobs = "delivery"
+    case ofBatches = "batch_seal"
+
+    /// What its hooks are told, as SQL: the columns `hook`, `status`, `at`, `ended_at`, `tries` and `trouble`.
+    fileprivate static let all = allCases.map { table in
+        "SELECT id, seq, \(table == .ofJobs ? "job_id, NULL AS batch" : "NULL AS job_id, batch"), hook, status, at, ended_at, tries,"
+            + " trouble FROM \(table.rawValue) WHERE status < 4"
+    }
+    .joined(separator: " UNION ALL ")
+}
+
 // The rows of hooks that change together with their jobs.
 extension QueueTransaction {
     /// Records the hook that a job's request names, if any, and that of its queue; nil: that was done before.
@@ -33,42 +46,64 @@ extension QueueTransaction {
 
     /// Makes a worker's claimed deliveries wait again.
     package func releaseDeliveries(of worker: String) throws {
-        let count = try execute(
-            """
-            UPDATE delivery \(dialect.indexed(by: "delivery_worker")) SET status = 0, worker = NULL
-            WHERE worker = ?1 AND worker IS NOT NULL
-            """,
-            [worker]
-        )
-        if count > 0 { wakeWorkers() }
+        for table in DeliveryTable.allCases.map(\.rawValue) {
+            let count = try execute(
+                """
+                UPDATE \(table) \(dialect.indexed(by: "\(table)_worker")) SET status = 0, worker = NULL
+                WHERE worker = ?1 AND worker IS NOT NULL
+                """,
+                [worker]
+            )
+            if count > 0 { wakeWorkers() }
+        }
     }
 
     /// Claims the oldest deliveries of a hook that no other worker is claiming.
     fileprivate func claimDeliveries(of hook: String, limit: Int, for worker: String) throws -> [ClaimedDelivery] {
+        try DeliveryTable.allCases.reduce(into: []) { claimed, table in
+            claimed += try claimDeliveries(of: hook, in: table, limit: limit - claimed.count, for: worker)
+        }
+    }
+
+    private func claimDeliveries(
+        of hook: String,
+        in table: DeliveryTable,
+        limit: Int,
+        for worker: String
+    ) throws -> [ClaimedDelivery] {
+        let what = table == .ofJobs ? "job_id, state, ended_at, failure" : "\(dialect.text("report")) AS report"
+        let name = table.rawValue
         let rows = try query(
             """
-            SELECT seq, id, job_id, state, ended_at, failure, since, tries, failures
-            FROM delivery \(dialect.indexed(by: "delivery_due")) WHERE hook = ?1 AND status = 0 AND at <= ?2
+            SELECT seq, id, \(what), since, tries, failures
+            FROM \(name) \(dialect.indexed(by: "\(name)_due")) WHERE hook = ?1 AND status = 0 AND at <= ?2
             ORDER BY at, seq LIMIT ?3 \(dialect.skippingLocked)
             """,
             [hook, now, limit]
         )
         let numbers: [Int64] = try rows.map { try $0["seq"] }
         try execute(
-            "UPDATE delivery SET status = 1, worker = ?1, tries = tries + 1 WHERE seq \(dialect.isIn("?2", .integers))",
+            "UPDATE \(name) SET status = 1, worker = ?1, tries = tries + 1 WHERE seq \(dialect.isIn("?2", .integers))",
             [worker, numbers]
         )
         return try rows.map { row in
-            ClaimedDelivery(
+            let end: ClaimedDelivery.End =
+                switch table {
+                case .ofBatches: .batch(try BatchEnd(stored: row["report"]))
+                case .ofJobs:
+                    .job(
+                        try row["job_id"],
+                        state: try JobState(code: row["state"]),
+                        at: Date(milliseconds: try row["ended_at"]),
+                        failure: try JobFailure.from(stored: row["failure"])
+                    )
+                }
+            return ClaimedDelivery(
                 number: try row["seq"],
                 id: try row["id"],
                 worker: worker,
-                jobID: try row["job_id"],
                 hook: hook,
-                end: (
-                    try JobState(code: row["state"]), Date(milliseconds: try row["ended_at"]),
-                    try JobFailure.from(stored: row["failure"])
-                ),
+                end: end,
                 since: Date(milliseconds: try row["since"]),
                 attempt: try row["tries"] + 1,
                 failures: try row["failures"]
@@ -76,15 +111,22 @@ extension QueueTransaction {
         }
     }
 
-    /// The distinct names in the table of deliveries, found by one step in the index for each.
-    package var namesOfDeliveries: String {
-        """
-        WITH RECURSIVE name(hook) AS (
-          SELECT min(hook) FROM delivery
-          UNION ALL SELECT (SELECT min(hook) FROM delivery WHERE delivery.hook > name.hook) FROM name
-            WHERE name.hook IS NOT NULL)
-        SELECT hook FROM name WHERE hook IS NOT NULL
-        """
+    /// The distinct names in a table of deliveries, found by one step in the index for each.
+    func namesOfDeliveries(in table: DeliveryTable) -> String {
+        let name = table.rawValue
+        return """
+            WITH RECURSIVE name(hook) AS (
+              SELECT min(hook) FROM \(name)
+              UNION ALL SELECT (SELECT min(hook) FROM \(name) WHERE \(name).hook > name.hook) FROM name
+                WHERE name.hook IS NOT NULL)
+            SELECT hook FROM name WHERE hook IS NOT NULL
+            """
+    }
+
+    fileprivate var namesOfAllDeliveries: String {
+        DeliveryTable.allCases.map { "SELECT hook FROM (\(namesOfDeliveries(in: $0))) AS \($0)" }.joined(
+            separator: " UNION "
+        )
     }
 
     /// How many deliveries to each hook were given up; nil if none were.
@@ -92,9 +134,10 @@ extension QueueTransaction {
         let rows = try query(
             """
             SELECT hook, failed FROM (
-              SELECT hook, (SELECT count(*) FROM delivery \(dialect.indexed(by: "delivery_due"))
-                WHERE delivery.hook = names.hook AND status = 3) AS failed
-              FROM (\(namesOfDeliveries)) AS names) AS counted
+              SELECT hook, \(DeliveryTable.allCases.map(\.rawValue).map { table in
+                "(SELECT count(*) FROM \(table) \(dialect.indexed(by: "\(table)_due")) WHERE \(table).hook = names.hook AND status = 3)"
+              }.joined(separator: " + ")) AS failed
+              FROM (\(namesOfAllDeliveries)) AS names) AS counted
             WHERE failed > 0 ORDER BY hook
             """
         )
@@ -104,17 +147,18 @@ extension QueueTransaction {
 
     fileprivate func report(_ hook: String, failures limit: Int) throws -> HookReport {
         var counts = [0, 0, 0, 0]
-        for row in try query("SELECT status, count(*) AS jobs FROM delivery WHERE hook = ?1 GROUP BY status", [hook]) {
+        let deliveries = "FROM (\(DeliveryTable.all)) AS told WHERE hook = ?1"
+        for row in try query("SELECT status, count(*) AS ends \(deliveries) GROUP BY status", [hook]) {
             let status: Int = try row["status"]
             guard counts.indices.contains(status) else {
                 throw StoreError.failed("a delivery has the status \(status)")
             }
-            counts[status] = try row["jobs"]
+            counts[status] = try row["ends"]
         }
-        let oldest: Int64? = try value("SELECT min(ended_at) FROM delivery WHERE hook = ?1 AND status = 0", [hook])
+        let oldest: Int64? = try value("SELECT min(ended_at) \(deliveries) AND status = 0", [hook])
         let failures = try query(
             """
-            SELECT id, job_id, tries, at, trouble FROM delivery WHERE hook = ?1 AND status = 3
+            SELECT id, job_id, batch, tries, at, trouble \(deliveries) AND status = 3
             ORDER BY at DESC, seq DESC LIMIT ?2
             """,
             [hook, limit]
@@ -127,16 +171,14 @@ extension QueueTransaction {
         )
         report.oldestWaitingSeconds = oldest.map { max(0, (Double(now) - Double($0)) / 1_000) }
         report.trouble = try value(
-            """
-            SELECT trouble FROM delivery WHERE hook = ?1 AND status = 0 AND trouble IS NOT NULL
-            ORDER BY at DESC LIMIT 1
-            """,
+            "SELECT trouble \(deliveries) AND status = 0 AND trouble IS NOT NULL ORDER BY at DESC LIMIT 1",
             [hook]
         )
         report.failures = try failures.map { row in
             HookReport.Failure(
                 id: try row["id"],
                 job: try row["job_id"],
+                batch: try row["batch"],
                 tries: try row["tries"],
                 failedAt: Date(milliseconds: try row["at"]),
                 reason: try row["trouble"] ?? ""
@@ -161,7 +203,10 @@ extension QueueStore {
     ) async throws(StoreError) -> [ClaimedDelivery] {
         // Most looks find nothing, and need no transaction that writes.
         let due = try await read { db -> [String: Int] in
-            let isDue = "SELECT EXISTS (SELECT 1 FROM delivery WHERE hook = ?1 AND status = 0 AND at <= ?2)"
+            let looks = DeliveryTable.allCases.map {
+                "EXISTS (SELECT 1 FROM \($0.rawValue) WHERE hook = ?1 AND status = 0 AND at <= ?2)"
+            }
+            let isDue = "SELECT \(looks.joined(separator: " OR "))"
             return try room.filter { hook, limit in try limit > 0 && db.value(isDue, [hook, db.now]) == true }
         }
         guard !due.isEmpty else { return [] }
@@ -171,18 +216,26 @@ extension QueueStore {
         }
     }
 
-    package func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookDelivery {
-        try await read { db in
-            HookDelivery(
-                id: delivery.id,
-                hook: delivery.hook,
-                job: try db.job(delivery.jobID),
-                supersededJobs: try db.column(
-                    "SELECT named_by FROM job_hook WHERE job_id = ?1 AND hook = ?2 AND named_by <> ?1 ORDER BY named_by",
-                    [delivery.jobID, delivery.hook]
-                ),
-                end: (delivery.state, delivery.endedAt, delivery.failure)
-            )
+    package func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookMessage {
+        switch delivery.end {
+        case .batch(let end): return .batch(end)
+        case .job(let job, let state, let endedAt, let failure):
+            return try await read { db in
+                .job(
+                    HookDelivery(
+                        id: delivery.id,
+                        hook: delivery.hook,
+                        job: try db.job(job),
+                        supersededJobs: try db.column(
+                            """
+                            SELECT named_by FROM job_hook WHERE job_id = ?1 AND hook = ?2 AND named_by <> ?1 ORDER BY named_by
+                            """,
+                            [job, delivery.hook]
+                        ),
+                        end: (state, endedAt, failure)
+                    )
+                )
+            }
         }
     }
 
@@ -199,12 +252,12 @@ extension QueueStore {
                 }
             let count = try db.execute(
                 """
-                UPDATE delivery SET worker = NULL, \(change.set)
+                UPDATE \(delivery.table.rawValue) SET worker = NULL, \(change.set)
                 WHERE seq = ?1 AND status = 1 AND worker = ?2 AND tries = ?3
                 """,
                 [delivery.number, delivery.worker, delivery.attempt] + change.values
             )
-            guard count == 1 else { throw StoreError.leaseLost(jobID: delivery.jobID) }
+            guard count == 1 else { throw StoreError.leaseLost(jobID: delivery.jobID ?? 0) }
         }
     }
 
@@ -213,7 +266,7 @@ extension QueueStore {
         try await readApart { db in
             let names: [String] = try db.column(
                 """
-                SELECT hook FROM (\(db.namesOfDeliveries)) AS names UNION SELECT hook FROM worker_hook
+                \(db.namesOfAllDeliveries) UNION SELECT hook FROM worker_hook
                 UNION SELECT hook FROM queue WHERE hook IS NOT NULL ORDER BY hook
                 """
             )
@@ -229,12 +282,15 @@ extension QueueStore {
                 case .hook(let hook): ("hook = ?2", [hook])
                 case .ids(let ids): ("id \(db.dialect.isIn("?2", .texts))", [Array(ids)])
                 }
-            return try db.execute(
-                """
-                UPDATE delivery SET status = 0, at = ?1, since = ?1, failures = 0 WHERE status IN (0, 3) AND \(condition.sql)
-                """,
-                [db.now] + condition.values
-            )
+            return try DeliveryTable.allCases.reduce(0) { count, table in
+                let change = "UPDATE \(table.rawValue) SET status = 0, at = ?1, since = ?1, failures = 0"
+                return try count
+                    + db.execute("\(change) WHERE status IN (0, 3) AND \(condition.sql)", [db.now] + condition.values)
+            }
         }
     }
+}
+
+extension ClaimedDelivery {
+    fileprivate var table: DeliveryTable { jobID == nil ? .ofBatches : .ofJobs }
 }

@@ -177,17 +177,19 @@ extension QueueTransaction {
                 [name]
             ) : []
         for row in arrived { jobs[try JobState(stored: row["state"]), default: 0] += try row["jobs"] }
-        guard let oldest = try (rows + arrived).map({ try $0["oldest"] as Int64 }).min() else {
+        let (sealedAt, end) = try seal(of: name)
+        let oldest = try (rows + arrived).map { try $0["oldest"] as Int64 }.min()
+        if oldest == nil, sealedAt == nil, end == nil {
             var filter = ThumbnailFilter()
             filter.batch = name
             let isEmpty = try thumbnails(where: filter, after: nil, limit: 1).isEmpty
             throw isEmpty ? StoreError.noSuch(.batch, name) : .batchWithoutJobs(name)
         }
-        let begun: Int64? = try value("SELECT created_at FROM job WHERE id = ?1", [oldest])
+        let begun: Int64? = try oldest.flatMap { try value("SELECT created_at FROM job WHERE id = ?1", [$0]) }
         // A batch younger than the window has had less time.
         let since = max(now - rateWindow, begun ?? 0)
         let finished: Int = try rows.reduce(0) { $0 + (try $1["recent"]) }
-        return BatchReport(
+        var report = BatchReport(
             name: name,
             generatedAt: Date(milliseconds: now),
             jobs: jobs,
@@ -195,6 +197,8 @@ extension QueueTransaction {
             finishedLastMinute: finished,
             rate: Double(finished) * 1_000 / Double(max(1, now - since))
         )
+        (report.sealedAt, report.end) = (sealedAt, end)
+        return report
     }
 }
 

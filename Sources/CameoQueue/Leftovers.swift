@@ -44,6 +44,7 @@ extension QueueStore {
         try await steps.take { db in
             try db.execute("DELETE FROM set_aside WHERE at <= ?1", [db.now - setAsideAge])
             try db.removeForgets()
+            try db.removeBatchEnds()
             return PruneStep(isLast: true)
         }
         for table in [LimitedTable.key, .queue] {

@@ -186,11 +186,16 @@ extension QueueStore {
 
     /// Gives up deliveries that no worker knows how to make, so that they do not keep their jobs for ever.
     private func giveUpUnclaimedDeliveries(_ steps: inout PruneSteps<Self>) async throws {
+        for table in DeliveryTable.allCases { try await giveUpUnclaimedDeliveries(in: table, &steps) }
+    }
+
+    private func giveUpUnclaimedDeliveries(in table: DeliveryTable, _ steps: inout PruneSteps<Self>) async throws {
+        let name = table.rawValue
         let hooks: [String] = try await read { db in
             try db.column(
                 """
-                SELECT hook FROM (\(db.namesOfDeliveries)) AS names
-                WHERE EXISTS (SELECT 1 FROM delivery WHERE delivery.hook = names.hook AND status = 0 AND at < ?1)
+                SELECT hook FROM (\(db.namesOfDeliveries(in: table))) AS names
+                WHERE EXISTS (SELECT 1 FROM \(name) WHERE \(name).hook = names.hook AND status = 0 AND at < ?1)
                 """,
                 [db.now - Self.unclaimedAge]
             )
@@ -199,8 +204,8 @@ extension QueueStore {
             try await steps.take { db in
                 let count = try db.execute(
                     """
-                    UPDATE delivery SET status = 3, at = ?1, trouble = 'no worker that knows the hook took it for a week'
-                    WHERE seq IN (SELECT seq FROM delivery WHERE hook = ?2 AND status = 0 AND at < ?3
+                    UPDATE \(name) SET status = 3, at = ?1, trouble = 'no worker that knows the hook took it for a week'
+                    WHERE seq IN (SELECT seq FROM \(name) WHERE hook = ?2 AND status = 0 AND at < ?3
                       LIMIT ?4 \(db.dialect.skippingLocked))
                     """,
                     [db.now, hook, db.now - Self.unclaimedAge, PruneSteps<Self>.size]

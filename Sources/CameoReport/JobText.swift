@@ -77,6 +77,13 @@ package enum BatchText {
             let rest = report.secondsLeft.map { ", about \(AmountText.duration($0)) left" } ?? ""
             lines.append("last minute: \(report.finishedLastMinute) ended\(rest)")
         }
+        if let sealedAt = report.sealedAt {
+            lines.append("sealed \(WireFormat.text(of: sealedAt)): it ends once none of its jobs is left")
+        }
+        if let end = report.end {
+            let hook = end.hook.map { ", told \(escape($0))" } ?? ""
+            lines.append("ended \(WireFormat.text(of: end.endedAt)) (end \(end.number))\(hook)")
+        }
         return lines
     }
 }

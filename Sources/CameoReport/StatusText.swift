@@ -339,7 +339,7 @@ package enum HookText {
         if let trouble = report.trouble { parts.append("last trouble: \(trouble)") }
         return [escape(report.name).padded(to: 12) + " " + escape(parts.joined(separator: ", "))]
             + report.failures.map { failure in
-                "  \(failure.id)  job \(failure.job), given up after \(AmountText.count(failure.tries, "try", plural: "tries")): "
+                "  \(failure.id)  \(failure.job.map { "job \($0)" } ?? escape("batch \(failure.batch ?? "")")), given up after \(AmountText.count(failure.tries, "try", plural: "tries")): "
                     + escape(failure.reason)
             }
     }

@@ -131,6 +131,7 @@ extension Worker {
         } else if sweep.hasLostWorkers {
             try await rescue()
         }
+        if sweep.refusal == nil { try await store.endSealedBatches() }
         running.stop(held, notIn: sweep.tokens)
         phase.hasUploads = sweep.hasUploads && sweep.refusal == nil
         // A drain leaves to the next worker what could not be recorded: it would do it again and again.

@@ -161,7 +161,10 @@ package final class Worker: Service {
         async let deliveries: Void? = hooks?.run(as: id)
         if configuration.drains { await tables?.finish() }
         try await work()
-        if configuration.drains { await tables?.finish() }
+        if configuration.drains {
+            await tables?.finish()
+            try await store.endSealedBatches()
+        }
         hooks?.end(draining: true, within: nil)
         await deliveries
     }

@@ -31,7 +31,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
               find . -name '*.png' -print0 | cameo-enqueue -0
               cameo-enqueue -r ~/Pictures --size 256x256:cover:webp --batch library
               cameo-enqueue -r --watch inbox
-              cameo-enqueue --batch holiday -- *.jpg
+              cameo-enqueue --batch holiday --batch-hook site -- *.jpg
               cameo-enqueue --outbox app.sqlite --watch
               cameo-enqueue --data --size 64x64 < avatar.png
               cameo-enqueue --data --cache-key user:42/avatar --size 64x64 < avatar.png
@@ -146,6 +146,9 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
         if folders.watch {
             guard !source.isEmpty else { throw ValidationError("--watch needs a folder: give it as a SOURCE") }
             guard !waiting.wait else { throw ValidationError("--watch never ends: do not combine it with --wait") }
+            guard job.batchHook == nil else {
+                throw ValidationError("--watch never ends, nor does its batch: do not combine it with --batch-hook")
+            }
         }
         if !request.isEmpty, let option = try (renditions.given() + job.given).first {
             throw ValidationError("\(option): cannot be combined with --request, which contains all options")
@@ -193,6 +196,7 @@ struct CameoEnqueue: AsyncParsableCommand, SourceTaking {
                 jobs = try await enqueue(requests, in: store)
             }
             try await gone.compare()
+            if let seal = try job.seal() { try await store.add(seal) }
             // Several requests may have joined the same job.
             if waiting.wait { try await finish(Set(jobs).sorted(), in: store) }
             if let watch {

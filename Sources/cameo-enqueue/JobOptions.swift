@@ -24,6 +24,14 @@ struct JobOptions: ParsableArguments {
 
     @Option(
         help: """
+            The hook that is told once, when no job of the batch is left: the batch is sealed when this command ends \
+            (cameo-worker --hooks).
+            """.taking("name")
+    )
+    var batchHook: String?
+
+    @Option(
+        help: """
             What the thumbnails can be found and removed by, as long as they exist: user:42. At most 16, each of at most 200 \
             bytes. Repeatable.
             """.taking("label")
@@ -102,7 +110,19 @@ struct JobOptions: ParsableArguments {
         if Self.isFetched(request.source) { request.headers = try fields() }
     }
 
+    /// What the batch is sealed with; nil if it stays open.
+    func seal() throws -> BatchSeal? {
+        guard let batch, let batchHook else { return nil }
+        do {
+            return try BatchSeal(batch: batch, hook: batchHook)
+        } catch {
+            throw ValidationError("\(error.path == "hook" ? "--batch-hook" : "--batch"): \(error.reason)")
+        }
+    }
+
     func validate() throws {
+        if batchHook != nil, batch == nil { throw ValidationError("--batch-hook needs --batch") }
+        _ = try seal()
         _ = try fields()
         _ = try members()
     }

@@ -10,11 +10,13 @@ struct EventsCommand: AsyncParsableCommand {
         discussion: """
             Each change has a cursor. A reader that remembers the last cursor passes it to --since the next time and misses \
             nothing, as long as the store keeps its history (cameo-worker --keep). If changes have been \
-            removed already, a message on standard error says which.
+            removed already, a message on standard error says which. The ends of batches have no cursor: after --since, some \
+            may come again, which their ids tell.
 
             EXAMPLES
               cameo-status events
               cameo-status events --follow --state completed
+              cameo-status events --follow --ends | grep '"batch":"album"'
               cameo-status events --follow --since 4711
 
             EXIT CODES
@@ -34,6 +36,9 @@ struct EventsCommand: AsyncParsableCommand {
     @Flag(help: "Waits for further changes until it is stopped.")
     var follow = false
 
+    @Flag(help: "Print the ends of sealed batches too, as batch-end (JSON), one per line.")
+    var ends = false
+
     @Option(
         help: "Only changes to this state. Repeatable.".taking("state"),
         completion: .list(JobState.allCases.map(\.rawValue))
@@ -47,6 +52,8 @@ struct EventsCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try storeOptions.openReading()
         var cursor = try await start(in: store)
+        let isFromNow = follow && since == nil
+        var watch = ends ? try await BatchEndWatch(store, after: isFromNow ? nil : cursor) : nil
         while true {
             // Read before the changes, so that a commit in between is seen twice rather than missed.
             let version = try await store.version()
@@ -55,8 +62,11 @@ struct EventsCommand: AsyncParsableCommand {
                 let changes = page.changes.filter { state.isEmpty || state.contains($0.state) }
                 for change in changes { try Output.message(change) }
             }
+            for end in try await watch?.next() ?? [] { try Output.message(end) }
             guard follow else { return }
-            repeat { try await Task.sleep(for: Self.pause) } while try await store.version() == version
+            try await Task.sleep(for: Self.pause)
+            // What has no cursor need not change the version.
+            while try await store.version() == version, !ends { try await Task.sleep(for: Self.pause) }
         }
     }
 

@@ -124,6 +124,9 @@ struct Furnishing {
             once: try IdempotencyKey("once", of: "me")
         )
         _ = try await store.enqueue(request, data: Data("keyed".utf8), cacheKey: try CacheKey("avatar 1"))
+        // One that has ended, and one that waits for its jobs.
+        for name in ["empty", "second"] { try await store.add(BatchSeal(batch: name, hook: "album")) }
+        try await store.endSealedBatches()
     }
 
     private func hooks() async throws {

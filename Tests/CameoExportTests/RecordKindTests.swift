@@ -17,7 +17,7 @@ struct RecordKindTests {
         "queue_count": Set(JobState.allCases.map(\.rawValue)),
         // An import looks at all jobs that wait, and nothing is being accepted beside it.
         "task": ["token", "worker", "source_tail"], "forget": ["arriving"],
-        "delivery": ["worker"],
+        "delivery": ["worker"], "batch_seal": ["worker", "waits_for"],
         "thumbnail": ["used_at", "source_omitted"],
         // PostgreSQL's: the attempt that ended with the job is a record of its own.
         "source": ["entry"], "source_failure": ["entry"],

@@ -8,7 +8,7 @@ struct Example: CustomTestStringConvertible, Sendable {
     static let messages = [
         "thumbnail-request", "presets", "enqueue-receipt", "job", "job-failure", "status-report", "batch-report",
         "job-change", "health-report", "hooks", "hook-delivery", "hook-report",
-        "thumbnail-facts",
+        "thumbnail-facts", "batch-end",
     ]
 
     /// The entry of a refused example in `reasons.json`.

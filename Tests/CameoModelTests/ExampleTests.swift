@@ -36,7 +36,7 @@ struct ExampleTests {
     @Test(
         arguments: [
             "enqueue-receipt", "job", "job-failure", "status-report", "batch-report", "health-report", "job-change",
-            "hook-delivery", "hook-report", "thumbnail-facts",
+            "hook-delivery", "hook-report", "thumbnail-facts", "batch-end",
         ].flatMap(Example.valid)
     )
     func messageIsReadAndWrittenUnchanged(example: Example) throws {
@@ -44,7 +44,7 @@ struct ExampleTests {
             "enqueue-receipt": EnqueueReceipt.self, "job": Job.self, "job-failure": JobFailure.self,
             "status-report": StatusReport.self, "batch-report": BatchReport.self, "health-report": HealthReport.self,
             "job-change": JobChange.self, "hook-delivery": HookDelivery.self, "hook-report": HookReport.self,
-            "thumbnail-facts": ThumbnailFacts.self,
+            "thumbnail-facts": ThumbnailFacts.self, "batch-end": BatchEnd.self,
         ]
         let type = try #require(types[example.message])
         try expectUnchanged(type, example)

@@ -33,7 +33,7 @@ struct HookTests {
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(claimed.map(\.jobID).sorted() == Array(1...120))
+        #expect(claimed.compactMap(\.jobID).sorted() == Array(1...120))
         let report = try #require(try await fixture.store.hooks(failures: 1).first)
         #expect((report.delivered, report.waiting, report.running) == (120, 0, 0))
     }

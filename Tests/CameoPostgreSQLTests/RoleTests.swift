@@ -35,6 +35,7 @@ struct RoleTests {
             once: nil
         )
         #expect(upload.source == CameoURI.blob(BlobDigest(of: Data("picture".utf8))).text)
+        try await producer.add(BatchSeal(batch: "b", hook: "site"))
         await producer.finish()
 
         try await worker.register(Self.worker)
@@ -51,6 +52,8 @@ struct RoleTests {
             #expect(job.thumbnails.map(\.uri) == receipt.thumbnails.map(\.uri), "the receipt named its thumbnails")
         }
         #expect(try await roles.owner.batch("b").jobs[.completed] == 1)
+        try await worker.endSealedBatches()
+        #expect(try await worker.claimDeliveries(["site": 1], for: "w1").count == 1)
         if mayRead {
             #expect(try await producer.job(receipts[0].jobID).state == .completed)
             let last = try await roles.owner.lastChange()
@@ -340,7 +343,7 @@ struct RoleTests {
             WHERE relnamespace = '\(roles.schema)'::regnamespace AND relkind IN ('r', 'p', 'v', 'S') AND rights IS NOT NULL
             GROUP BY relname ORDER BY relname COLLATE "C"
             """
-        #expect(try await roles.server.sql(relations, schema: roles.schema) == "job pi\nupload pi")
+        #expect(try await roles.server.sql(relations, schema: roles.schema) == "batch_seal pi\njob pi\nupload pi")
     }
 
     @Test func aReceiptIsKeptForTheRequestOfAJobOfTheSameTransactionAlone() async throws {

@@ -137,6 +137,9 @@ struct APITests {
             "/jobs/1/cancel", "/jobs/3/retry", "/jobs/99/cancel", "/jobs/cancel?queue=default", "/jobs/retry",
             "/queues/bulk/pause", "/queues/bulk/resume", "/queues/none/pause",
         ] { try await post(path) }
+        try await post("/batches/b/seal", #"{"hook":"site"}"#)
+        try await post("/batches/b/seal")
+        try await post("/batches/b/seal", #"{"hook":"No hook"}"#)
         try await post("/queues/bulk/limit", #"{"concurrency":4,"rate":"10/s"}"#)
         try await post("/queues/bulk/limit", #"{"concurrency":"many"}"#)
         let thumbnail = "/thumb/\(try await bench.store.job(1).thumbnails[0].uri.text.suffix(32))"

@@ -66,6 +66,34 @@ struct EventTests {
         #expect(try await stream.changes(1).map(\.job) == [receipt.id])
     }
 
+    /// After the changes of its jobs, and again to who comes back.
+    @Test func theEndOfABatchIsSentToThoseWhoAsk() async throws {
+        let stream = try await bench.events("?ends=true&batch=b")
+        let worker = try await bench.register()
+        _ = try await bench.store.enqueue([request(batch: "b"), request(batch: "c")])
+        for name in ["b", "c"] { try await bench.store.add(BatchSeal(batch: name, hook: nil)) }
+        try await bench.work(worker, with: WebBench.picture())
+        try await bench.store.endSealedBatches()
+        let end = try #require(try await bench.store.batch("b").end)
+        #expect(end.jobs[.completed] == 1)
+        var names: [String] = []
+        while names.last != "batch", let block = await stream.next() {
+            names.append(block.name ?? "")
+            if block.name != "batch" { continue }
+            #expect(try WireFormat.decode(BatchEnd.self, from: Data((block.data ?? "").utf8)) == end)
+        }
+        #expect(names.filter { $0 != "cursor" } == ["job", "job", "job", "batch"])
+        for query in ["?since=5&ends=true", "?since=5&ends=true&batch=c"] {
+            let resumed = try await bench.events(query)
+            var found = 0
+            while found < (query.hasSuffix("c") ? 1 : 2), let block = await resumed.next() {
+                if block.name == "batch" { found += 1 }
+            }
+            #expect(found > 0)
+        }
+        #expect(try await bench.get("/events?ends=maybe").status == 400)
+    }
+
     /// That of another store, or of one that was restored from a backup.
     @Test func aCursorThatIsNotOfThisStoreIsAGap() async throws {
         for _ in 0..<3 { _ = try await bench.store.enqueue([request()]) }

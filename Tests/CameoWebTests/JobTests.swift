@@ -388,6 +388,23 @@ struct JobTests {
         #expect(try await Self.files(in: later.body).sorted() == listed.sorted())
     }
 
+    @Test func aBatchIsSealedByThoseWhoMayEnqueue() async throws {
+        let path = "/batches/%C3%A4%2Fb/seal"
+        func seal(_ body: String, by name: String = "producer") async throws -> RawAnswer {
+            try await bench.send("POST", path, json(name), body: Data(body.utf8))
+        }
+        #expect(try await seal("{}", by: "viewer").status == 403)
+        let refused = try await seal(#"{"hook":"No hook"}"#)
+        #expect(refused.status == 422 && refused.text.contains("hook"), "\(refused.status) \(refused.text)")
+        #expect(try await seal(#"{"hooks":"site"}"#).status == 422)
+        #expect(try await seal(#"{"hook":"site"}"#).status == 202)
+        try await bench.store.endSealedBatches()
+        let report = try await bench.get("/batches/%C3%A4%2Fb", bearer("viewer"))
+        let end = try report.json["end"]
+        #expect(end["hook"] == "site" && end["number"] == 1, "\(report.text)")
+        #expect(try await bench.send("POST", "/batches/b", json()).status == 405)
+    }
+
     /// More files than 16 bits can count, and one that begins with a hole of 5 GiB.
     @Test(arguments: [(UInt64(0), 65_536), (5 << 30, 2)])
     func aLargeArchiveCanBeRead(start: UInt64, count: Int) async throws {

@@ -226,6 +226,41 @@ extension EndToEnd {
             #expect(try await reports().map(\.name) == ["site"])
         }
 
+        // MARK: - Batches
+
+        /// However often workers are killed.
+        @Test func theEndOfABatchIsToldOnce() async throws {
+            let output = deployment.folder.path("told")
+            try configure(#""site":{"command":["/usr/bin/tee","-a","\#(output)"]}"#)
+            let jobs = 60
+            let sources = (0..<jobs).map { "initials:Picture%20\($0)" }
+            let batch = ["--size", "16x16", "--batch", "album", "--batch-hook", "site"]
+            _ = try await deployment.enqueue(sources + batch)
+            for kill in 1...3 {
+                let worker = try deployment.startWorker("--hooks", file, "--log-level", "error")
+                defer { worker.killGroup() }
+                try await deployment.waitUntil { store in
+                    try await store.batch("album").count(.completed) >= kill * jobs / 4
+                }
+            }
+            try await drain()
+            let told = try String(contentsOfFile: output, encoding: .utf8).replacing("}{", with: "}\n{")
+            try await expectValid("batch-end", Data(told.utf8))
+            let ends = try told.split(separator: "\n").map {
+                try WireFormat.decode(BatchEnd.self, from: Data($0.utf8))
+            }
+            #expect(Set(ends.map(\.id)).count == 1 && ends[0].number == 1)
+            #expect(ends[0].jobs[.completed] == jobs && ends[0].thumbnails == jobs && ends[0].bytes > jobs)
+            let shown = try await deployment.command("cameo-status batch album").outputText
+            #expect(shown.contains(#/ended [-0-9T:.]+Z \(end 1\), told site/#), "\(shown)")
+            #expect(try await reports().map(\.delivered) == [1])
+
+            let alone = try await deployment.command("cameo-enqueue initials:A --batch-hook site")
+            #expect(alone.exitStatus == 2 && alone.errorText.contains("--batch-hook needs --batch"))
+            let wrong = try await deployment.command("cameo-enqueue initials:A --batch b", ["--batch-hook", "No hook"])
+            #expect(wrong.exitStatus == 2 && wrong.errorText.contains("--batch-hook: must be 1 to 64"))
+        }
+
         // MARK: - Configuration
 
         @Test func anUnknownNameWaitsUntilAWorkerLearnsIt() async throws {

@@ -17,7 +17,7 @@ extension ConformanceCase {
             for job in try await fixture.claim(2) { try await fixture.complete(job) }
             let delivery = try #require(try await fixture.deliveries().first)
             #expect((delivery.jobID, delivery.state, delivery.attempt) == (1, .completed, 1))
-            let message = try await fixture.store.message(of: delivery)
+            let message = try await fixture.message(of: delivery)
             #expect((message.id, message.hook, message.job, message.state) == (delivery.id, "site", 1, .completed))
             #expect((message.queue, message.batch, message.metadata) == ("default", "b", ["row": 7]))
             #expect((message.source, message.failure?.code) == ("file:///pictures/0.jpg", nil))
@@ -42,7 +42,7 @@ extension ConformanceCase {
             _ = try await fixture.store.cancel(1)
             let again = try await fixture.deliveries()
             #expect(again.map(\.jobID) == [1] && again[0].id != ends[0].id)
-            #expect(try await fixture.store.message(of: ends[0]).state == .discarded, "as the job ended then")
+            #expect(try await fixture.message(of: ends[0]).state == .discarded, "as the job ended then")
         },
         ConformanceCase("a superseded job is told of by the one that took its place") { fixture in
             try await fixture.register()
@@ -54,7 +54,7 @@ extension ConformanceCase {
             #expect(try await fixture.deliveries().isEmpty)
             try await fixture.complete(try #require(try await fixture.claim().first))
             let delivery = try #require(try await fixture.deliveries().first)
-            let message = try await fixture.store.message(of: delivery)
+            let message = try await fixture.message(of: delivery)
             #expect((message.job, message.supersededJobs, message.state) == (2, [1], .completed))
         },
         ConformanceCase("every request that names a hook is told, whether it joins a job or needs none") { fixture in
@@ -86,7 +86,7 @@ extension ConformanceCase {
             try await fixture.enqueue(1, from: 3) { ($0.queue, $0.hook) = ("a", "site") }
             try await fixture.enqueue(1, from: 4)
             for id in 1...5 as ClosedRange<Int64> { _ = try await fixture.store.cancel(id) }
-            let told = try await fixture.deliveries().map { "\($0.jobID) \($0.hook)" }
+            let told = try await fixture.deliveries().map { "\($0.jobID ?? 0) \($0.hook)" }
             #expect(told.sorted() == ["2 site", "3 other", "3 site", "4 site"])
             #expect(try await fixture.report("site")?.queues == ["a"])
             #expect(try await fixture.store.queue("a").hook == "site")
@@ -173,15 +173,25 @@ extension ConformanceCase {
     ]
 }
 
+extension ClaimedDelivery {
+    fileprivate var state: JobState? { if case .job(_, let state, _, _) = end { state } else { nil } }
+    fileprivate var failure: JobFailure? { if case .job(_, _, _, let failure) = end { failure } else { nil } }
+}
+
 extension Fixture {
+    fileprivate func message(of delivery: ClaimedDelivery) async throws -> HookDelivery {
+        let message = try await store.message(of: delivery)
+        return try #require({ if case .job(let delivery) = message { delivery } else { nil } }())
+    }
+
     /// Claims what is due for the hooks that the cases use.
-    fileprivate func deliveries(of store: (any Store)? = nil, for worker: String = "w1") async throws
+    func deliveries(of store: (any Store)? = nil, for worker: String = "w1") async throws
         -> [ClaimedDelivery]
     {
         try await (store ?? self.store).claimDeliveries(["site": 9, "other": 9], for: worker)
     }
 
-    fileprivate func report(_ hook: String) async throws -> HookReport? {
+    func report(_ hook: String) async throws -> HookReport? {
         try await store.hooks(failures: 10).first { $0.name == hook }
     }
 }

@@ -27,7 +27,7 @@ package enum ConformanceGroup: String, CaseIterable {
         case .caching: [Case.originals, Case.originalsVaried]
         case .following: [Case.following, Case.feed]
         case .reporting: [Case.reporting]
-        case .telling: [Case.telling]
+        case .telling: [Case.telling, Case.sealing]
         case .counting: [Case.counting]
         case .attaching: [Case.attaching]
         }
@@ -38,5 +38,5 @@ extension ConformanceCase {
     /// The main promises, for another way to stores whose engine keeps them all: through a pooler, or as another role.
     package static let main =
         claiming + givingWay + settling + joining + fetches + limiting + losing + stops + operating + actions + keeping
-        + enqueueingVaried + backfilling + originals + following + reporting + telling + counting
+        + enqueueingVaried + backfilling + originals + following + reporting + telling + sealing + counting
 }

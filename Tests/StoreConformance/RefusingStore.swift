@@ -57,7 +57,7 @@ package final class RefusingStore: WorkerStore {
         try await store.settle(delivery, as: end)
     }
 
-    package func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookDelivery {
+    package func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookMessage {
         state.withLock { $0.isLater = true }
         return try await store.message(of: delivery)
     }
@@ -93,6 +93,7 @@ package final class RefusingStore: WorkerStore {
         try await store.claim(request)
     }
     package func takeRefused() -> [LostJob] { store.takeRefused() }
+    package func endSealedBatches() async throws(StoreError) { try await store.endSealedBatches() }
     package func hasOverduePoisonJob(queues: [String]?, background: BackgroundJobs) async throws(StoreError) -> Bool {
         try await store.hasOverduePoisonJob(queues: queues, background: background)
     }

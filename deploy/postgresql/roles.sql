@@ -55,6 +55,7 @@ GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_
 -- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.
 GRANT INSERT (request), SELECT (id, created_at) ON job TO :"producer";
 GRANT INSERT (data, request, cachekey, name, labels), SELECT (id, job_id) ON upload TO :"producer";
+GRANT INSERT (batch, hook) ON batch_seal TO :"producer";
 GRANT EXECUTE ON FUNCTION known_receipt(text, text), keep_receipt(text, text, text, json) TO :"producer";
 \if :producers_read
 GRANT :"reader" TO :"producer";
@@ -67,7 +68,7 @@ GRANT SELECT ON
   lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
   total_delta, total_now, shown_thumbnail, thumbnail_facts, thumbnail_labels, thumbnail_batches, promise, label,
-  thumbnail_label, forget, forgotten, attachment, attached, blob, ingredient, orphan, epoch, maintenance, job_status,
+  thumbnail_label, forget, forgotten, batch_seal, attachment, attached, blob, ingredient, orphan, epoch, maintenance, job_status,
   batch_status
   TO :"reader";
 SELECT format('GRANT SELECT ON %I TO %I', relname, :'reader') FROM pg_class
@@ -89,7 +90,7 @@ GRANT INSERT, UPDATE, DELETE ON
   batch_removed, job_hook,
   delivery, worker_hook, worker_lack, change, new_change, feed, sequence, counter, total, total_delta, thumbnail, blob, source,
   source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece, set_aside, promise, label, thumbnail_label,
-  forgotten, attached, attached_gone TO :"worker";
+  forgotten, attached, attached_gone, batch_seal TO :"worker";
 -- What programs' tables ask for, and what two of their transactions left undone.
 GRANT UPDATE ON attachment TO :"worker";
 GRANT INSERT (selector) ON forget TO :"worker";

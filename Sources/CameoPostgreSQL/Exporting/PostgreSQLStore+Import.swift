@@ -27,7 +27,7 @@ extension PostgreSQLStore: ExportableStore {
             let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
             let tables = [
                 ("queue", "id"), ("key", "id"), ("lane", "id"), ("batch", "id"), ("label", "id"), ("forget", "id"),
-                ("delivery", "seq"),
+                ("delivery", "seq"), ("batch_seal", "seq"),
             ]
             // Lets the numbers of new rows follow those that are there.
             let numberings = tables.map { table, column in

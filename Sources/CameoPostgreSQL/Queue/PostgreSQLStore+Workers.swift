@@ -143,7 +143,8 @@ extension PostgreSQLTransaction {
             SELECT id, \(isDead) AS is_dead, array_to_string(suspects, ',') AS suspects FROM worker
             WHERE id IS DISTINCT FROM $1 AND (\(isTooLong) OR \(end) < $2::bigint AND (\(isDead)
               OR EXISTS (SELECT 1 FROM task WHERE task.\(TaskRow.isRunning) AND task.worker = worker.id)
-              OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id)))
+              OR EXISTS (SELECT 1 FROM delivery WHERE delivery.worker = worker.id)
+              OR EXISTS (SELECT 1 FROM batch_seal WHERE batch_seal.worker = worker.id)))
             ORDER BY id
             """
     }()

@@ -142,6 +142,20 @@ extension Schema {
             WHERE id IN (SELECT id FROM attachment WHERE id = of AND trouble IS NULL FOR UPDATE SKIP LOCKED) $$;
         REVOKE ALL ON FUNCTION attach_again, attach_row, attach_emptied, attach_lost FROM PUBLIC;
         """
+    /// Version 12. Batches are sealed.
+    static let sealedBatches = """
+        \(words.sealTable)
+        CREATE FUNCTION seal_batch() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+          BEGIN
+            NEW.last_job := (SELECT last_value - (NOT is_called)::int FROM job_id_seq);
+            PERFORM pg_notify(TG_TABLE_SCHEMA || '.work', '');
+            RETURN NEW;
+          END $$;
+        -- An import brings the number with the row.
+        CREATE TRIGGER batch_is_sealed BEFORE INSERT ON batch_seal FOR EACH ROW WHEN (NEW.last_job IS NULL)
+          EXECUTE FUNCTION seal_batch();
+        """
+
     private static let words = PostgreSQLWords()
     private static let uploads =
         "SELECT substr(source, 16) AS name FROM attached WHERE attachment = of AND size IS NOT NULL"

@@ -15,7 +15,7 @@ enum Schema {
         ]
         .joined(separator: "\n"),
         lacks, protection, arrivals, PostgreSQLWords().removedJobs, shownRequests, omissions, boundCalls, removals,
-        unbrokenFeed, library, [forgetsBeside, attachments].joined(separator: "\n"),
+        unbrokenFeed, library, [forgetsBeside, attachments, sealedBatches].joined(separator: "\n"),
     ]
 
     static var currentVersion: Int { scripts.count }

@@ -115,7 +115,8 @@ extension SQLiteTransaction {
             """
             SELECT lease_until, boot_id, EXISTS (
               SELECT 1 FROM task INDEXED BY task_running WHERE \(TaskRow.isRunning) AND worker = worker.id)
-              OR EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_worker WHERE delivery.worker = worker.id) AS busy
+              OR EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_worker WHERE delivery.worker = worker.id)
+              OR EXISTS (SELECT 1 FROM batch_seal INDEXED BY batch_seal_worker WHERE batch_seal.worker = worker.id) AS busy
             FROM worker WHERE id = ?1
             """,
             [id]

@@ -18,7 +18,7 @@ enum Schema {
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteWords().hookTables)",
         laterFetches, lacks, refusals, SQLiteWords().removedJobs, shownSources, omissions, removals,
-        unbrokenFeed, library, "\(foundBySource)\n\(attachments)",
+        unbrokenFeed, library, "\(foundBySource)\n\(attachments)\n\(sealedBatches)",
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -201,6 +201,16 @@ extension Schema {
         DROP TRIGGER forget_is_done;
         DROP TRIGGER forget_goes_on;
         \(forgetTriggers(SQLiteWords().forgetting(byTail: true)))
+        """
+
+    /// Version 11. Batches are sealed.
+    static let sealedBatches = """
+        \(SQLiteWords().sealTable)
+        -- An import brings the number with the row.
+        CREATE TRIGGER batch_is_sealed AFTER INSERT ON batch_seal WHEN NEW.last_job IS NULL BEGIN
+          UPDATE batch_seal SET last_job = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'job'), 0)
+            WHERE seq = NEW.seq;
+        END;
         """
 
     private static func forgetTriggers(_ statements: [String]) -> String {

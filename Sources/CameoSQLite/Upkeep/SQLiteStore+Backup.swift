@@ -106,7 +106,9 @@ extension SQLiteStore {
                 for task in try db.runningTasks(of: worker) { try db.release(task, as: .released) }
             }
             try db.flush()
-            try db.execute("UPDATE delivery SET status = 0, worker = NULL WHERE status = 1")
+            for table in DeliveryTable.allCases {
+                try db.execute("UPDATE \(table.rawValue) SET status = 0, worker = NULL WHERE status = 1")
+            }
             try db.execute("DELETE FROM worker")
             // What is set aside has damaged bytes, which would be missed.
             try db.execute("PRAGMA defer_foreign_keys = ON")

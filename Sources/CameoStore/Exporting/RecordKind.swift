@@ -31,6 +31,8 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
     case ingredient
     case jobHook = "job_hook"
     case delivery
+    /// Batches that are sealed, and their ends.
+    case batchSeal = "batch_seal"
     case forget
     case forgotten
     /// Its bytes are beside its values.
@@ -120,6 +122,11 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
         case .delivery:
             """
             seq, id text, job_id, hook text, state, ended_at, failure json, status, at, since, tries, failures, trouble text
+            """
+        case .batchSeal:
+            """
+            seq, id text, batch text, hook text, sealed_at, last_job, number, ended_at, report json, status, at, since, tries,
+            failures, trouble text
             """
         case .blob: "digest text, size, media_type text, created_at, pinned truth"
         case .thumbnail:

@@ -147,7 +147,9 @@ extension StoreRecord {
                 record["attempt", of: kind] = .integer(max(1, attempt) - 1)
             }
         case .attempt where record["finished_at", of: kind] == .null: return nil
-        case .delivery where record["status", of: kind] == .integer(1): record["status", of: kind] = .integer(0)
+        case .delivery where record["status", of: kind] == .integer(1),
+            .batchSeal where record["status", of: kind] == .integer(1):
+            record["status", of: kind] = .integer(0)
         default: break
         }
         return record

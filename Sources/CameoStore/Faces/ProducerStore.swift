@@ -16,6 +16,9 @@ package protocol ProducerStore: AnyStore {
     func enqueue(_ request: ThumbnailRequest, data: Data?, cacheKey: CacheKey?, once key: IdempotencyKey?) async throws
         -> EnqueueReceipt
 
+    /// Seals a batch, after all that was requested before: once none of its jobs is left, it has ended.
+    func add(_ seal: BatchSeal) async throws(StoreError)
+
     /// Stores bytes durably and returns their digest. Storing the same bytes again returns the same digest and keeps
     /// the first media type.
     ///

@@ -31,6 +31,8 @@ package protocol ReaderStore: AnyStore {
     ///
     /// - Throws: ``StoreError/noSuch(_:_:)``; ``StoreError/batchWithoutJobs(_:)`` if only thumbnails are left of it.
     func batch(_ name: String) async throws(StoreError) -> BatchReport
+    /// The ends of sealed batches since a time, in their order.
+    func batchEnds(since time: Date, limit: Int) async throws(StoreError) -> [BatchEnd]
     /// The batches that still have jobs, newest first, up to a limit, from a cursor of the previous page on. The cost
     /// grows with the number of their jobs.
     func batches(before cursor: Int64?, limit: Int) async throws(StoreError) -> BatchPage

@@ -90,6 +90,8 @@ package protocol WorkerStore: AnyStore {
 
     // MARK: - Hooks
 
+    /// Ends the sealed batches of which no job is left.
+    func endSealedBatches() async throws(StoreError)
     // The delivery itself is entered by whatever ends the job, in the same transaction.
 
     /// Records the hooks that a worker can deliver to, in place of those recorded before.
@@ -100,7 +102,7 @@ package protocol WorkerStore: AnyStore {
     /// The message to deliver.
     ///
     /// - Throws: ``StoreError/noSuchJob(_:)`` if the job was removed meanwhile.
-    func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookDelivery
+    func message(of delivery: ClaimedDelivery) async throws(StoreError) -> HookMessage
     /// Ends a try.
     ///
     /// - Throws: ``StoreError/leaseLost(jobID:)`` if the claim is no longer valid; then nothing was written.

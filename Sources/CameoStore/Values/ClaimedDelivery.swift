@@ -3,17 +3,21 @@ package import Foundation
 
 /// A delivery claimed by a worker.
 package struct ClaimedDelivery: Hashable, Sendable {
+    /// What is told.
+    package enum End: Hashable, Sendable {
+        case job(Int64, state: JobState, at: Date, failure: JobFailure?)
+        case batch(BatchEnd)
+    }
+
     /// The delivery's number in its store.
     package let number: Int64
     /// See ``HookDelivery/id``.
     package let id: String
     package let worker: String
-    package let jobID: Int64
     package let hook: String
-    /// How the job ended.
-    package let state: JobState
-    package let endedAt: Date
-    package let failure: JobFailure?
+    package let end: End
+    /// The job whose end is told; nil: it is that of a batch.
+    package var jobID: Int64? { if case .job(let id, _, _, _) = end { id } else { nil } }
     /// From when the delivery's age counts.
     package let since: Date
     /// The number of this try, from 1. No two claims of a delivery have the same.
@@ -25,15 +29,13 @@ package struct ClaimedDelivery: Hashable, Sendable {
         number: Int64,
         id: String,
         worker: String,
-        jobID: Int64,
         hook: String,
-        end: (state: JobState, at: Date, failure: JobFailure?),
+        end: End,
         since: Date,
         attempt: Int,
         failures: Int
     ) {
-        (self.number, self.id, self.worker, self.jobID, self.hook) = (number, id, worker, jobID, hook)
-        (state, endedAt, failure) = end
+        (self.number, self.id, self.worker, self.hook, self.end) = (number, id, worker, hook, end)
         (self.since, self.attempt, self.failures) = (since, attempt, failures)
     }
 }

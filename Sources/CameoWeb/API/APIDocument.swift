@@ -53,6 +53,7 @@ enum APIDocument {
     }
 
     private static let files: [(name: String, bytes: [UInt8])] = [
+        ("batch-end", PackageResources.batch_end_schema_json),
         ("batch-report", PackageResources.batch_report_schema_json),
         ("enqueue-receipt", PackageResources.enqueue_receipt_schema_json),
         ("job", PackageResources.job_schema_json),

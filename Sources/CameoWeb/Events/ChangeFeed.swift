@@ -21,6 +21,8 @@ final class ChangeFeed: Sendable {
     private struct State {
         /// The cursor up to which the feed has read; nil before its first look.
         var last: FeedCursor?
+        /// The last end of a batch, by its id.
+        var lastEnd: String?
         /// The newest events, of the epoch of `last`; their numbers have no gaps.
         var newest: [Event] = []
         var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -142,7 +144,12 @@ final class ChangeFeed: Sendable {
                 last = page.next
                 guard page.events.count == Self.page else { break }
             }
-            return isNews
+            let end = try await store.batchEnds(since: store.clock.now() - 60, limit: 1_000).last?.id
+            let isNewEnd = state.withLock { state in
+                defer { state.lastEnd = end }
+                return end != nil && end != state.lastEnd
+            }
+            return isNews || isNewEnd
         } catch {
             return false
         }

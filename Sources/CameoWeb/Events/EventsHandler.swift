@@ -10,14 +10,21 @@ extension WebExchange {
     /// Serves the changes of jobs' states as server-sent events
     /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
     func events() async throws -> Response {
-        try admit(.read, ["since", "state", "queue", "batch"])
+        try admit(.read, ["since", "state", "queue", "batch", "ends"])
         let states = Set(try target.query.words("state", JobState.self))
         let (queue, batch) = (target.query["queue"], target.query["batch"])
-        let first = try await site.feed.read(after: cursor())
+        let ends = target.query["ends"] ?? "false"
+        guard ["true", "false"].contains(ends) else {
+            throw Problem(.badRequest, "ends=\(ends): must be true or false")
+        }
+        let cursor = try cursor()
+        let watch = ends == "true" ? try await BatchEndWatch(site.store, after: cursor) : nil
+        let first = try await site.feed.read(after: cursor)
         var headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
         // nginx would otherwise collect events until its buffer is full.
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
-        let stream = EventStream(site: site, channel: context.channel, first: first) { change in
+        let stream = EventStream(site: site, channel: context.channel, first: first, ends: watch, batch: batch) {
+            change in
             guard states.isEmpty || states.contains(change.state) else { return false }
             // Compared by bytes: two names that only look alike are two queues.
             if let queue, change.queue?.utf8.elementsEqual(queue.utf8) != true { return false }
@@ -44,6 +51,9 @@ struct EventStream: Sendable {
     let site: Site
     let channel: any Channel
     let first: ChangeFeed.Page
+    /// The ends of batches, if the client asks for them, and of which batch; nil: of all.
+    let ends: BatchEndWatch?
+    let batch: String?
     let isWanted: @Sendable (JobChange) -> Bool
 
     var responseBody: ResponseBody {
@@ -62,7 +72,7 @@ struct EventStream: Sendable {
     @concurrent
     private func send(to writer: inout any ResponseBodyWriter, _ signals: AsyncStream<Void>) async throws {
         var news = signals.makeAsyncIterator()
-        var (page, told) = (first, first.start)
+        var (page, told, ends) = (first, first.start, ends)
         var written: ContinuousClock.Instant?
         while !Task.isShuttingDownGracefully {
             var text = ""
@@ -75,6 +85,10 @@ struct EventStream: Sendable {
             for event in page.events where isWanted(event.change) {
                 told = FeedCursor(event.change.cursor, in: page.next.epoch)
                 text += event.text
+            }
+            for end in try await ends?.next() ?? [] where batch?.utf8.elementsEqual(end.batch.utf8) != false {
+                let data = String(decoding: try WireFormat.encode(end), as: UTF8.self)
+                text += ServerSentEvent.text("batch", data, at: told)
             }
             // Half the time, as the next signal may be as late as the last.
             if text.isEmpty, let written, written.duration(to: .now) >= site.configuration.keepAlive / 2 {

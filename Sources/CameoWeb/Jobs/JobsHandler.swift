@@ -248,6 +248,11 @@ extension WebExchange {
     private static let batchesRange: ClosedRange<Int64> = 1...100
 
     func batches() async throws -> Response {
+        if let rest = target.firstSegment.rest, rest.hasSuffix("/seal") {
+            try check(allows: .post)
+            return try await seal(batch: RequestTarget.decoded(rest.dropLast("/seal".count)))
+        }
+        try check(allows: .get, .head)
         guard let rest = target.firstSegment.rest else { return try await listBatches() }
         try admit(.read, ["as"])
         let name = try RequestTarget.decoded(rest)
@@ -268,6 +273,22 @@ extension WebExchange {
         case let form?: throw Problem(.badRequest, "as=\(form): must be json or zip")
         }
     }
+
+    /// `POST /batches/NAME/seal`, with a body that may name a hook.
+    private func seal(batch name: String) async throws -> Response {
+        try admit(.enqueue)
+        let body = try RequestBodyReader(request, context, site)
+        let bytes = try await body.read(atMost: Self.maximumSeal, "a seal")
+        let json = bytes.isEmpty ? JSONValue.object([:]) : try JSONValue(reading: bytes, atMost: bytes.count)
+        try await site.store.add(BatchSeal(batch: name, body: json))
+        return try Response(message: Sealed(batch: name), status: .accepted)
+    }
+
+    private struct Sealed: Encodable {
+        let batch: String
+    }
+
+    private static let maximumSeal = 4_096
 
     private func listBatches() async throws -> Response {
         try admit(.read, ["limit", "cursor"])

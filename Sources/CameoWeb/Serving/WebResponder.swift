@@ -82,7 +82,7 @@ struct WebExchange {
         if [.thumbnail, .source].contains(route), !isFacts {
             try check(allows: .get, .head, .delete)
             if request.method == .delete { return try await forget(named: route) }
-        } else if ![.access, .jobs, .queues, .forget, .unknown].contains(route) {
+        } else if ![.access, .jobs, .queues, .batches, .forget, .unknown].contains(route) {
             try check(allows: .get, .head)
         }
         switch route {
