@@ -23,7 +23,7 @@ public struct BatchEnd: Hashable, Codable, Sendable {
     /// The size of these in bytes.
     public let bytes: Int
 
-    /// `report` is of the batch as it is now; nil if it has no jobs.
+    /// `report` is of the batch as it is now.
     package init(
         id: String,
         batch: String,
@@ -31,14 +31,14 @@ public struct BatchEnd: Hashable, Codable, Sendable {
         hook: String?,
         sealedAt: Date,
         endedAt: Date,
-        report: BatchReport?,
+        report: BatchReport,
         thumbnails: (count: Int, bytes: Int)
     ) {
         (self.id, self.batch, self.number, self.hook) = (id, batch, number, hook)
         (self.sealedAt, self.endedAt) = (sealedAt, endedAt)
         let states = JobState.allCases.filter(\.isFinal)
-        jobs = Dictionary(uniqueKeysWithValues: states.map { ($0, report?.count($0) ?? 0) })
-        failures = report?.failures ?? []
+        jobs = Dictionary(uniqueKeysWithValues: states.map { ($0, report.count($0)) })
+        failures = report.failures
         (self.thumbnails, bytes) = thumbnails
     }
 }

@@ -3,8 +3,9 @@ package import CameoStore
 package import Foundation
 
 // DESIGN. Whoever says that a batch is complete inserts a row into `batch_seal`. No job pays for that: workers look at the open
-// seals in their sweeps. A seal remembers one job of the batch that has not ended, the last one that was asked for, so that a look
-// costs one step while that one is there, and the search for another goes on below it. The row of a seal becomes that of its end,
+// seals now and then. A seal remembers one job of the batch that has not ended, the last one that was asked for, so that a look
+// costs one step while that one is there, and the search for another goes on below it. A transaction that ends a batch locks its
+// open seals first, and then sees all that was committed before any of them. The row of the last one becomes that of the end,
 // which is told to a hook as the end of a job is.
 
 extension SchemaWords {
@@ -15,8 +16,8 @@ extension SchemaWords {
         CREATE TABLE batch_seal(
           seq \(number),
           id \(name) NOT NULL UNIQUE DEFAULT \(fresh),
-          batch \(name) NOT NULL CHECK (batch <> ''),
-          hook \(name) CHECK (hook <> ''),
+          batch \(name) NOT NULL CHECK (length(batch) BETWEEN 1 AND 200 AND NOT \(hasControl("batch"))),
+          hook \(name) CHECK (\(isLabel("hook"))),
           sealed_at \(big) NOT NULL DEFAULT (\(now)),
           -- The last job that was asked for before, and one of the batch that has not ended.
           last_job \(big),
@@ -32,7 +33,10 @@ extension SchemaWords {
           tries \(whole) NOT NULL DEFAULT 0 CHECK (tries >= 0),
           failures \(whole) NOT NULL DEFAULT 0 CHECK (failures >= 0),
           worker \(name),
-          trouble \(prose)
+          trouble \(prose),
+          CONSTRAINT "only an end has a number and a report" CHECK ((ended_at IS NULL) = (number IS NULL)
+            AND (ended_at IS NULL) = (report IS NULL) AND (ended_at IS NOT NULL OR status = 4)),
+          CONSTRAINT "a running delivery must have a worker" CHECK ((status = 1) = (worker IS NOT NULL))
         )\(manyUpdates);
         CREATE INDEX batch_seal_of ON batch_seal(batch, number);
         CREATE INDEX batch_seal_open ON batch_seal(batch) WHERE ended_at IS NULL;
@@ -44,70 +48,79 @@ extension SchemaWords {
 }
 
 extension QueueTransaction {
-    /// How many batches one transaction looks at, and how long their ends are kept once they have no jobs, in milliseconds.
-    private static var batchesAtOnce: Int { 100 }
+    /// How many ends one transaction removes, and how long they are kept, in milliseconds; the last of a batch is as long as it.
+    private static var removals: Int { 10_000 }
     private static var age: Int64 { 30 * 86_400_000 }
 
     package func add(_ seal: BatchSeal) throws {
         try execute("INSERT INTO batch_seal(batch, hook) VALUES (?1, ?2)", [seal.batch, seal.hook])
     }
 
-    /// The sealed batches that may have ended: none of their jobs is known to be left.
-    private func batchesToLookAt(limit: Int) throws -> [QueueRow] {
+    /// The sealed batches after one of which no job is known to be left, and whether all was accepted that was asked for before.
+    fileprivate func batchesToLookAt(after last: String, limit: Int) throws -> [(name: String, isReady: Bool)] {
         try query(
             """
-            SELECT batch, min(waits_for) AS waits_for FROM batch_seal
-            WHERE ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM task WHERE task.id = waits_for)
-              AND NOT EXISTS (SELECT 1 FROM \(dialect.arrivedJobs) WHERE job.id <= batch_seal.last_job)
-            GROUP BY batch ORDER BY batch LIMIT ?1
+            SELECT batch, \(haveArrived("sealed.last_job")) AS ready FROM (
+              SELECT batch, max(last_job) AS last_job FROM batch_seal
+              WHERE ended_at IS NULL AND batch > ?1 AND NOT EXISTS (SELECT 1 FROM task WHERE task.id = waits_for)
+              GROUP BY batch ORDER BY batch LIMIT ?2) AS sealed
+            ORDER BY batch
             """,
-            [limit]
+            [last, limit]
         )
+        .map { (try $0["batch"], try $0["ready"]) }
     }
 
-    fileprivate func maySealedBatchesEnd() throws -> Bool { try !batchesToLookAt(limit: 1).isEmpty }
+    /// Whether all jobs up to a number were accepted, as SQL.
+    private func haveArrived(_ last: String) -> String {
+        "NOT EXISTS (SELECT 1 FROM \(dialect.arrivedJobs) WHERE job.id <= \(last))"
+    }
 
-    /// - Returns: whether others may be left.
-    fileprivate func endSealedBatches() throws -> Bool {
-        let rows = try batchesToLookAt(limit: Self.batchesAtOnce)
-        for row in rows {
-            let (name, last): (String, Int64?) = try (row["batch"], row["waits_for"])
-            // Jobs may have come since, or have been retried.
-            var job = try unfinishedJob(of: name, before: last ?? .max)
-            if job == nil, last != nil { job = try unfinishedJob(of: name, before: .max) }
-            if let job {
-                try execute("UPDATE batch_seal SET waits_for = ?2 WHERE batch = ?1 AND ended_at IS NULL", [name, job])
-            } else {
-                try end(batch: name)
-            }
+    /// Ends a batch if none of its jobs is left. Its seals that are open end together.
+    fileprivate func endIfDone(batch name: String) throws {
+        let open = try query(
+            """
+            SELECT seq, id, hook, sealed_at, last_job, waits_for FROM batch_seal WHERE batch = ?1 AND ended_at IS NULL
+            ORDER BY seq \(dialect.locking)
+            """,
+            [name]
+        )
+        // Otherwise another process has ended it.
+        guard let last = open.last, let lastJob = try open.compactMap({ try $0["last_job"] as Int64? }).max(),
+            try value("SELECT \(haveArrived("?1"))", [lastJob]) == true
+        else { return }
+        // Jobs may have come since, or have been retried.
+        let known = try open.compactMap { try $0["waits_for"] as Int64? }.min()
+        var job = try unfinishedJob(of: name, before: known ?? .max)
+        if job == nil, known != nil { job = try unfinishedJob(of: name, before: .max) }
+        if let job {
+            try execute("UPDATE batch_seal SET waits_for = ?2 WHERE batch = ?1 AND ended_at IS NULL", [name, job])
+        } else {
+            try end(batch: name, open, last)
         }
-        return rows.count == Self.batchesAtOnce
     }
 
     private func unfinishedJob(of batch: String, before last: Int64) throws -> Int64? {
         try value(
             """
-            SELECT job_id FROM batch_job JOIN task ON task.id = job_id
-            WHERE batch = (SELECT id FROM batch WHERE name = ?1) AND job_id < ?2 ORDER BY job_id DESC LIMIT 1
+            SELECT job_id FROM batch_job
+            WHERE batch = (SELECT id FROM batch WHERE name = ?1) AND job_id < ?2
+              -- So that no plan begins with all tasks.
+              AND (SELECT true FROM task WHERE task.id = job_id)
+            ORDER BY job_id DESC LIMIT 1
             """,
             [batch, last]
         )
     }
 
-    /// All seals of a batch that are open end together.
-    private func end(batch name: String) throws {
-        let open = try query(
-            "SELECT seq, id, hook, sealed_at FROM batch_seal WHERE batch = ?1 AND ended_at IS NULL ORDER BY seq \(dialect.locking)",
-            [name]
-        )
-        // Another process has ended it.
-        guard let last = open.last else { return }
-        let hook = try open.compactMap { try $0["hook"] as String? }.last
-        var report: BatchReport?
-        do {
-            report = try batchReport(name)
-        } catch StoreError.noSuch(.batch, _) {} catch StoreError.batchWithoutJobs {}
-        let number: Int? = try value("SELECT max(number) FROM batch_seal WHERE batch = ?1", [name])
+    private func end(batch name: String, _ open: [QueueRow], _ last: QueueRow) throws {
+        let (seq, hook): (Int64, String?) = try (last["seq"], open.compactMap { try $0["hook"] as String? }.last)
+        let before = try seal(of: name).end
+        if let before, hook == nil || hook == before.hook, try !hasChanged(batch: name, since: before) {
+            // Somebody has sealed it again, and there is nothing new to tell.
+            try execute("DELETE FROM batch_seal WHERE batch = ?1 AND ended_at IS NULL AND seq <= ?2", [name, seq])
+            return
+        }
         let thumbnails = try row(
             """
             SELECT count(*) AS count, coalesce(sum(blob.size), 0) AS bytes
@@ -120,14 +133,13 @@ extension QueueTransaction {
         let end = BatchEnd(
             id: try last["id"],
             batch: name,
-            number: (number ?? 0) + 1,
+            number: (before?.number ?? 0) + 1,
             hook: hook,
             sealedAt: Date(milliseconds: try last["sealed_at"]),
             endedAt: Date(milliseconds: now),
-            report: report,
+            report: try batchReport(name),
             thumbnails: try (thumbnails?["count"] ?? 0, thumbnails?["bytes"] ?? 0)
         )
-        let seq: Int64 = try last["seq"]
         try execute("DELETE FROM batch_seal WHERE batch = ?1 AND ended_at IS NULL AND seq < ?2", [name, seq])
         try execute(
             """
@@ -141,6 +153,21 @@ extension QueueTransaction {
             ]
         )
         wakeWorkers()
+    }
+
+    /// Whether a batch has other jobs than at an end, or some ended once more.
+    private func hasChanged(batch name: String, since end: BatchEnd) throws -> Bool {
+        if try batchReport(name).jobs.contains(where: { state, count in count != end.jobs[state, default: 0] }) {
+            return true
+        }
+        let later: Bool? = try value(
+            """
+            SELECT EXISTS (SELECT 1 FROM batch_job JOIN outcome ON outcome.id = job_id
+              WHERE batch = (SELECT id FROM batch WHERE name = ?1) AND finalized_at > ?2)
+            """,
+            [name, end.endedAt.milliseconds]
+        )
+        return later ?? false
     }
 
     /// When a batch was sealed, if it has not ended since, and its last end.
@@ -157,14 +184,19 @@ extension QueueTransaction {
         return (sealed.map(Date.init(milliseconds:)), try report.map { try BatchEnd(stored: $0) })
     }
 
-    func removeBatchEnds() throws {
-        try execute(
+    /// - Returns: whether others may be left.
+    func removeBatchEnds() throws -> Bool {
+        let removed = try execute(
             """
-            DELETE FROM batch_seal WHERE ended_at < ?1 AND status >= 2
-              AND NOT EXISTS (SELECT 1 FROM batch WHERE batch.name = batch_seal.batch)
+            DELETE FROM batch_seal WHERE seq IN (
+              SELECT seq FROM batch_seal AS old WHERE ended_at < ?1 AND status >= 2
+                AND (NOT EXISTS (SELECT 1 FROM batch WHERE batch.name = old.batch)
+                  OR EXISTS (SELECT 1 FROM batch_seal AS later WHERE later.batch = old.batch AND later.number > old.number))
+              LIMIT ?2)
             """,
-            [now - Self.age]
+            [now - Self.age, Self.removals]
         )
+        return removed == Self.removals
     }
 }
 
@@ -194,7 +226,21 @@ extension QueueStore {
     }
 
     package func endSealedBatches() async throws(StoreError) {
-        guard try await read({ db in try db.maySealedBatchesEnd() }) else { return }
-        while try await commit(.new, { db in try db.endSealedBatches() }) {}
+        var (last, failure) = ("", StoreError?.none)
+        while true {
+            let after = last
+            let page = try await read { db in try db.batchesToLookAt(after: after, limit: 100) }
+            guard let end = page.last?.name, !Task.isCancelled else { break }
+            for name in page.filter(\.isReady).map(\.name) {
+                // One that cannot be ended holds no other up.
+                do throws(StoreError) {
+                    try await commit(.new) { db in try db.endIfDone(batch: name) }
+                } catch {
+                    failure = error
+                }
+            }
+            last = end
+        }
+        if let failure { throw failure }
     }
 }

@@ -6,13 +6,6 @@ internal import Foundation
 package enum DeliveryTable: String, CaseIterable, Sendable {
     case ofJobs = "delivery"
     case ofBatches = "batch_seal"
-
-    /// What its hooks are told, as SQL: the columns `hook`, `status`, `at`, `ended_at`, `tries` and `trouble`.
-    fileprivate static let all = allCases.map { table in
-        "SELECT id, seq, \(table == .ofJobs ? "job_id, NULL AS batch" : "NULL AS job_id, batch"), hook, status, at, ended_at, tries,"
-            + " trouble FROM \(table.rawValue) WHERE status < 4"
-    }
-    .joined(separator: " UNION ALL ")
 }
 
 // The rows of hooks that change together with their jobs.
@@ -116,7 +109,7 @@ extension QueueTransaction {
         let name = table.rawValue
         return """
             WITH RECURSIVE name(hook) AS (
-              SELECT min(hook) FROM \(name)
+              SELECT min(hook) FROM \(name) WHERE hook IS NOT NULL
               UNION ALL SELECT (SELECT min(hook) FROM \(name) WHERE \(name).hook > name.hook) FROM name
                 WHERE name.hook IS NOT NULL)
             SELECT hook FROM name WHERE hook IS NOT NULL
@@ -147,34 +140,45 @@ extension QueueTransaction {
 
     fileprivate func report(_ hook: String, failures limit: Int) throws -> HookReport {
         var counts = [0, 0, 0, 0]
-        let deliveries = "FROM (\(DeliveryTable.all)) AS told WHERE hook = ?1"
-        for row in try query("SELECT status, count(*) AS ends \(deliveries) GROUP BY status", [hook]) {
-            let status: Int = try row["status"]
-            guard counts.indices.contains(status) else {
-                throw StoreError.failed("a delivery has the status \(status)")
+        var (oldest, failures, troubles) = ([Int64](), [(at: Int64, row: QueueRow)](), [(at: Int64, text: String)]())
+        for table in DeliveryTable.allCases {
+            let deliveries = "FROM \(table.rawValue) WHERE hook = ?1"
+            for row in try query("SELECT status, count(*) AS ends \(deliveries) GROUP BY status", [hook]) {
+                let status: Int = try row["status"]
+                // A seal that is open.
+                if table == .ofBatches, status == 4 { continue }
+                guard counts.indices.contains(status) else {
+                    throw StoreError.failed("a delivery has the status \(status)")
+                }
+                counts[status] += try row["ends"]
             }
-            counts[status] = try row["ends"]
+            let first: Int64? = try value("SELECT min(ended_at) \(deliveries) AND status = 0", [hook])
+            oldest += [first].compactMap(\.self)
+            let what = table == .ofJobs ? "job_id, NULL AS batch" : "NULL AS job_id, batch"
+            failures += try query(
+                """
+                SELECT id, \(what), tries, at, trouble \(deliveries) AND status = 3 ORDER BY at DESC, seq DESC LIMIT ?2
+                """,
+                [hook, limit]
+            )
+            .map { (try $0["at"], $0) }
+            troubles += try query(
+                """
+                SELECT at, trouble \(deliveries) AND status = 0 AND trouble IS NOT NULL ORDER BY at DESC LIMIT 1
+                """,
+                [hook]
+            )
+            .map { (try $0["at"], try $0["trouble"]) }
         }
-        let oldest: Int64? = try value("SELECT min(ended_at) \(deliveries) AND status = 0", [hook])
-        let failures = try query(
-            """
-            SELECT id, job_id, batch, tries, at, trouble \(deliveries) AND status = 3
-            ORDER BY at DESC, seq DESC LIMIT ?2
-            """,
-            [hook, limit]
-        )
         var report = HookReport(
             name: hook,
             isKnown: try value("SELECT EXISTS (SELECT 1 FROM worker_hook WHERE hook = ?1)", [hook]) ?? false,
             queues: try column("SELECT name FROM queue WHERE hook = ?1 ORDER BY name", [hook]),
             counts: (counts[0], counts[1], counts[2], counts[3])
         )
-        report.oldestWaitingSeconds = oldest.map { max(0, (Double(now) - Double($0)) / 1_000) }
-        report.trouble = try value(
-            "SELECT trouble \(deliveries) AND status = 0 AND trouble IS NOT NULL ORDER BY at DESC LIMIT 1",
-            [hook]
-        )
-        report.failures = try failures.map { row in
+        report.oldestWaitingSeconds = oldest.min().map { max(0, (Double(now) - Double($0)) / 1_000) }
+        report.trouble = troubles.max { $0.at < $1.at }?.text
+        report.failures = try failures.sorted { $0.at > $1.at }.prefix(limit).map { _, row in
             HookReport.Failure(
                 id: try row["id"],
                 job: try row["job_id"],

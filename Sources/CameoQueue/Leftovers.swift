@@ -44,8 +44,7 @@ extension QueueStore {
         try await steps.take { db in
             try db.execute("DELETE FROM set_aside WHERE at <= ?1", [db.now - setAsideAge])
             try db.removeForgets()
-            try db.removeBatchEnds()
-            return PruneStep(isLast: true)
+            return PruneStep(isLast: try !db.removeBatchEnds())
         }
         for table in [LimitedTable.key, .queue] {
             try await steps.take { (last: IndexEntry<Int64>?, count: Int, db: Transaction) in
@@ -57,7 +56,11 @@ extension QueueStore {
         }
         try await steps.take { db in
             guard try db.lockNames() else { return PruneStep(isLast: true) }
-            let isEmpty = "NOT EXISTS (SELECT 1 FROM batch_job WHERE batch_job.batch = batch.id)"
+            // What retention has removed of a batch counts when that ends.
+            let isEmpty = """
+                NOT EXISTS (SELECT 1 FROM batch_job WHERE batch_job.batch = batch.id)
+                AND NOT EXISTS (SELECT 1 FROM batch_seal WHERE batch_seal.batch = batch.name AND ended_at IS NULL)
+                """
             try db.execute(
                 "DELETE FROM batch WHERE id IN (SELECT id FROM batch WHERE \(isEmpty) LIMIT ?1)",
                 [10 * size]

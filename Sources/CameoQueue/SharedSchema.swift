@@ -49,6 +49,8 @@ package protocol SchemaWords: Sendable {
     func length(_ text: String) -> String
     func hex(_ text: String) -> String
     func hasControl(_ text: String) -> String
+    /// Whether text is a name of a queue or hook.
+    func isLabel(_ text: String) -> String
     func encodedPath(_ text: String) -> String
     /// What tells the rows of `source` apart.
     var rowOfSource: String { get }

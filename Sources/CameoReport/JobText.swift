@@ -81,7 +81,7 @@ package enum BatchText {
             lines.append("sealed \(WireFormat.text(of: sealedAt)): it ends once none of its jobs is left")
         }
         if let end = report.end {
-            let hook = end.hook.map { ", told \(escape($0))" } ?? ""
+            let hook = end.hook.map { ", for the hook \(escape($0))" } ?? ""
             lines.append("ended \(WireFormat.text(of: end.endedAt)) (end \(end.number))\(hook)")
         }
         return lines

@@ -25,10 +25,15 @@ package struct BatchEndWatch: Sendable {
 
     /// The ends since the last call.
     package mutating func next() async throws(StoreError) -> [BatchEnd] {
-        let ends = try await store.batchEnds(since: since, limit: Self.page)
-        let news = ends.filter { known.updateValue($0.endedAt, forKey: $0.id) == nil }
-        // A full page goes on where it ends.
-        if let last = ends.last { since = max(since, last.endedAt - (ends.count < Self.page ? Self.slack : 0)) }
+        var news: [BatchEnd] = []
+        while true {
+            let ends = try await store.batchEnds(since: since, limit: Self.page)
+            news += ends.filter { known.updateValue($0.endedAt, forKey: $0.id) == nil }
+            // A full page goes on where it ends.
+            let isLast = ends.count < Self.page
+            if let last = ends.last { since = max(since, last.endedAt - (isLast ? Self.slack : 0)) }
+            if isLast { break }
+        }
         known = known.filter { $0.value >= since }
         return news
     }

@@ -41,6 +41,23 @@ extension Worker {
         }
     }
 
+    /// Looks for sealed batches that have ended; where many are open, so that it takes long, less often.
+    func endBatches() async {
+        let time = configuration.time
+        var pause = configuration.sweepInterval
+        while (try? await time.sleep(pause)) != nil {
+            let begun = time.now()
+            do {
+                try await store.endSealedBatches()
+                pause = max(configuration.sweepInterval, begun.duration(to: time.now()) * 10)
+            } catch {
+                // What sweeps do has the same trouble with the store, and reports it.
+                logger.debug("cannot end batches", metadata: ["reason": "\(error)"])
+                pause = configuration.sweepInterval * 40
+            }
+        }
+    }
+
     func watch() async {
         let time = configuration.time
         let leaseInterval = configuration.leaseInterval ?? store.lease / 3
@@ -131,7 +148,6 @@ extension Worker {
         } else if sweep.hasLostWorkers {
             try await rescue()
         }
-        if sweep.refusal == nil { try await store.endSealedBatches() }
         running.stop(held, notIn: sweep.tokens)
         phase.hasUploads = sweep.hasUploads && sweep.refusal == nil
         // A drain leaves to the next worker what could not be recorded: it would do it again and again.

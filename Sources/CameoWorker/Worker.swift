@@ -102,6 +102,7 @@ package final class Worker: Service {
                 group.addTask { await self.listen() }
                 group.addTask { await self.watch() }
                 group.addTask { await self.readAhead() }
+                group.addTask { await self.endBatches() }
                 // A drain does it before and after.
                 if let tables, !configuration.drains {
                     group.addTask { await tables.run(sleep: self.configuration.time.sleep) }

@@ -252,7 +252,7 @@ extension EndToEnd {
             #expect(Set(ends.map(\.id)).count == 1 && ends[0].number == 1)
             #expect(ends[0].jobs[.completed] == jobs && ends[0].thumbnails == jobs && ends[0].bytes > jobs)
             let shown = try await deployment.command("cameo-status batch album").outputText
-            #expect(shown.contains(#/ended [-0-9T:.]+Z \(end 1\), told site/#), "\(shown)")
+            #expect(shown.contains(#/ended [-0-9T:.]+Z \(end 1\), for the hook site/#), "\(shown)")
             #expect(try await reports().map(\.delivered) == [1])
 
             let alone = try await deployment.command("cameo-enqueue initials:A --batch-hook site")

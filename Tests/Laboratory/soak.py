@@ -9,6 +9,8 @@ short, as on a faulty or full disk; the clock jumps by days, and retention follo
 everything stops, the store is copied without the data that was not synced, and the copy must have every acknowledged
 job.
 
+Some jobs are of a batch that is sealed: each must end once, with all of its jobs.
+
 One worker is never attacked: its memory, its descriptors and the write-ahead log must not grow after the first fifth of
 the run. Prints one table. Exits with 1 if anything was lost, stuck, duplicated, damaged or grew, otherwise with 0.
 

@@ -79,6 +79,51 @@ extension ConformanceCase {
             #expect(try await fixture.seals().map(\.hook) == ["site"])
             #expect(try await fixture.ends() == ["b 1", "none 1"])
         },
+        ConformanceCase("all that SQL asked for before the last seal is waited for") { fixture in
+            try await fixture.register()
+            try await fixture.sql("INSERT INTO batch_seal(batch) VALUES ('b')")
+            let request = #"{"source":"file:///a.jpg","renditions":[{"width":64}],"batch":"b"}"#
+            try await fixture.sql("INSERT INTO job(request) VALUES ('\(request)')")
+            try await fixture.sql("INSERT INTO batch_seal(batch, hook) VALUES ('b', 'site')")
+            #expect(try await fixture.seals().isEmpty, "the job was not accepted yet")
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            #expect(try await fixture.seals().count == 1)
+            #expect(try await fixture.store.batch("b").end?.jobs[.completed] == 1)
+        },
+        ConformanceCase("a repeated seal with nothing new tells nothing") { fixture in
+            try await fixture.register()
+            try await fixture.enqueue(1) { $0.batch = "b" }
+            let seal = try BatchSeal(batch: "b", hook: "site")
+            try await fixture.store.add(seal)
+            _ = try await fixture.store.cancel(1)
+            #expect(try await fixture.seals().count == 1)
+            fixture.clock.advance(seconds: 1)
+            try await fixture.store.add(seal)
+            #expect(try await fixture.seals().isEmpty)
+            #expect(try await fixture.ends() == ["b 1"])
+            #expect(try await fixture.store.batch("b").sealedAt == nil)
+            // As it ended before, and yet it did again.
+            _ = try await fixture.store.retry(1)
+            _ = try await fixture.store.cancel(1)
+            try await fixture.store.add(seal)
+            #expect(try await fixture.seals().count == 1)
+            try await fixture.store.add(BatchSeal(batch: "b", hook: "other"))
+            #expect(try await fixture.seals().map(\.hook) == ["other"])
+            #expect(try await fixture.ends() == ["b 1", "b 2", "b 3"])
+        },
+        ConformanceCase("what retention removed before the end counts") { fixture in
+            try await fixture.register()
+            try await fixture.enqueue(1) { $0.batch = "b" }
+            try await fixture.store.add(BatchSeal(batch: "b", hook: nil))
+            try await fixture.complete(try #require(try await fixture.claim().first))
+            fixture.clock.advance(seconds: 60)
+            var retention = Retention.forever
+            retention.completed = .zero
+            try await fixture.prune(retention)
+            #expect(try await fixture.sql("SELECT count(*) FROM job") == "0")
+            try await fixture.store.endSealedBatches()
+            #expect(try await fixture.store.batch("b").end?.jobs[.completed] == 1)
+        },
         ConformanceCase("an end that was not delivered is tried again, given up and retried") { fixture in
             try await fixture.register()
             try await fixture.store.add(BatchSeal(batch: "b", hook: "site"))
@@ -104,8 +149,10 @@ extension ConformanceCase {
         ConformanceCase("names as no request has them seal nothing") { fixture in
             #expect(throws: InvalidRequest.self) { try BatchSeal(batch: "", hook: nil) }
             #expect(throws: InvalidRequest.self) { try BatchSeal(batch: "b", hook: "No hook") }
-            await #expect(throws: (any Error).self) {
-                try await fixture.sql("INSERT INTO batch_seal(batch) VALUES ('')")
+            for values in ["'', NULL", "'b', 'No hook'", "'b', ''", "'a' || '\n', 'site'"] {
+                await #expect(throws: (any Error).self, "\(values)") {
+                    try await fixture.sql("INSERT INTO batch_seal(batch, hook) VALUES (\(values))")
+                }
             }
             await #expect(throws: StoreError.noSuch(.batch, "b")) { _ = try await fixture.store.batch("b") }
         },

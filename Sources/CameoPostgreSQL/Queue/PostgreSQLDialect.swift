@@ -200,6 +200,7 @@ struct PostgreSQLWords: SchemaWords {
     let indexedSource = "text_digest(source)"
     func length(_ text: String) -> String { "octet_length(\(text))" }
     func hex(_ text: String) -> String { "encode(convert_to(\(text), 'UTF8'), 'hex')" }
+    func isLabel(_ text: String) -> String { "\(text) ~ '^[a-z0-9._-]{1,64}$'" }
     func hasControl(_ text: String) -> String { "(\(text) ~ '[\\u0001-\\u001f\\u007f]')" }
     func encodedPath(_ text: String) -> String { "encoded_path(\(text))" }
 }

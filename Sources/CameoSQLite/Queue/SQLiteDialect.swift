@@ -177,6 +177,7 @@ struct SQLiteWords: SchemaWords {
     let indexedSource = "source"
     func length(_ text: String) -> String { "length(CAST(\(text) AS BLOB))" }
     func hex(_ text: String) -> String { "lower(hex(\(text)))" }
+    func isLabel(_ text: String) -> String { "length(\(text)) BETWEEN 1 AND 64 AND \(text) NOT GLOB '*[^a-z0-9._-]*'" }
     func hasControl(_ text: String) -> String {
         "(\(text) GLOB '*[' || char(1) || '-' || char(31) || char(127) || ']*' OR instr(\(text), char(0)) > 0)"
     }

@@ -125,6 +125,15 @@ final class ChangeFeed: Sendable {
         }
     }
 
+    /// Whether a batch has ended. Who asks for that reads it; those who do not must not miss a change by it.
+    private func hasNewEnd() async -> Bool {
+        guard let ends = try? await store.batchEnds(since: store.clock.now() - 60, limit: 1_000) else { return false }
+        return state.withLock { state in
+            defer { state.lastEnd = ends.last?.id }
+            return ends.last != nil && ends.last?.id != state.lastEnd
+        }
+    }
+
     /// Reads what is new, and returns whether there was anything. A store that cannot be read is looked at again with
     /// the next wake-up.
     private func look() async -> Bool {
@@ -144,12 +153,7 @@ final class ChangeFeed: Sendable {
                 last = page.next
                 guard page.events.count == Self.page else { break }
             }
-            let end = try await store.batchEnds(since: store.clock.now() - 60, limit: 1_000).last?.id
-            let isNewEnd = state.withLock { state in
-                defer { state.lastEnd = end }
-                return end != nil && end != state.lastEnd
-            }
-            return isNews || isNewEnd
+            return await hasNewEnd() || isNews
         } catch {
             return false
         }

@@ -178,6 +178,9 @@ class FleetSoak(Soak):
     def ended_jobs(self):
         return self.database.number("SELECT count(*) FROM outcome")
 
+    def rows(self, statement):
+        return self.database.primary.rows(statement, "cameo")
+
     def ids(self, table):
         return set(map(int, self.database.ask(f"SELECT id FROM {table}").split()))
 

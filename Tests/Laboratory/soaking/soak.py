@@ -73,6 +73,7 @@ class Soak:
         self.producers = set()  # processes
         self.acknowledged = {}  # job: time
         self.removed = set()  # jobs, by retention
+        self.batches, self.sealed = itertools.count(), {}  # batch: jobs
         self.refusals = collections.Counter()  # nothing was promised, so nothing is lost
         self.counts, self.problems = collections.Counter(), []
         self.recoveries = collections.defaultdict(list)  # of what: seconds
@@ -96,9 +97,13 @@ class Soak:
             self.enqueue_by_command(count, rng)
 
     def enqueue_by_command(self, count, rng):
-        """Enqueues all jobs in one transaction."""
+        """Enqueues all jobs in one transaction, some as a batch that is sealed."""
         command = [self.bin / "cameo-enqueue", "-", "--json", "--max-attempts", "25", *rng.choice(self.sizes)]
-        self.produce(command, map(str, self.sources(count)), lambda line: json.loads(line)["id"])
+        batch = f"soak-{next(self.batches)}" if rng.random() < 0.3 else None
+        if batch:
+            command += ["--batch", batch, "--batch-hook", "nobody"]
+        if self.produce(command, map(str, self.sources(count)), lambda line: json.loads(line)["id"]) and batch:
+            self.sealed[batch] = count
 
     def produce(self, command, lines, number_of):
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -123,6 +128,7 @@ class Soak:
             self.refusals[errors.splitlines()[-1][:120] if errors else "no reason"] += 1
         with self.lock:
             self.producers.discard(process)
+        return process.returncode == 0
 
     def retain(self):
         """Retention meets what was noted while a clock was wrong, and leaves reports that can be made."""
@@ -163,6 +169,21 @@ class Soak:
                 break
             time.sleep(0.1)
         self.total_seconds = time.monotonic() - self.started
+        self.check_batches(goes_on)
+
+    def check_batches(self, goes_on):
+        """Each batch whose seal was acknowledged has ended once, with all of its jobs."""
+        deadline, rows = time.monotonic() + STUCK, [("", None, "")]
+        while goes_on() and time.monotonic() < deadline and not all(number for _, number, _ in rows):
+            time.sleep(0.2)
+            rows = self.rows("SELECT batch, number, CAST(report AS text) FROM batch_seal")
+        ends = collections.defaultdict(list)
+        for batch, number, report in rows:
+            ends[batch].append(sum(json.loads(report)["jobs"].values()) if number else None)
+        for batch, jobs in self.sealed.items():
+            if ends[batch] != [jobs]:
+                self.problems.append(f"{batch} of {jobs} jobs has the ends {ends[batch]}")
+        self.counts["batches that ended"] = len(self.sealed)
 
     def judge(self, rows, duplicated):
         """What has become of every job, of rows (id, state, whether a blob is missing, code of the failure)."""

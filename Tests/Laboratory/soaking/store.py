@@ -134,6 +134,10 @@ class StoreSoak(Soak):
     def ended_jobs(self):
         return self.ask("SELECT count(*) FROM outcome")
 
+    def rows(self, statement):
+        with lab.connect(self.store) as database:
+            return list(database.execute(statement))
+
     def ids(self, table):
         with lab.connect(self.store) as database:
             return {id for (id,) in database.execute(f"SELECT id FROM {table}")}
