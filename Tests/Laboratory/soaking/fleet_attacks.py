@@ -76,6 +76,8 @@ def fail_over(run):
         lost = [job for job, at in run.acknowledged.items() if job not in known and time.monotonic() - at < 30]
         for job in lost:
             del run.acknowledged[job]
+        # Their seals may have been lost with them.
+        run.sealed = {batch: seal for batch, seal in run.sealed.items() if time.monotonic() - seal[1] >= 30}
         run.tail += len(lost)
     run.jobs_end_again("a failover")
     run.database.follow()

@@ -73,7 +73,7 @@ class Soak:
         self.producers = set()  # processes
         self.acknowledged = {}  # job: time
         self.removed = set()  # jobs, by retention
-        self.batches, self.sealed = itertools.count(), {}  # batch: jobs
+        self.batches, self.sealed = itertools.count(), {}  # batch: jobs, time
         self.refusals = collections.Counter()  # nothing was promised, so nothing is lost
         self.counts, self.problems = collections.Counter(), []
         self.recoveries = collections.defaultdict(list)  # of what: seconds
@@ -103,7 +103,7 @@ class Soak:
         if batch:
             command += ["--batch", batch, "--batch-hook", "nobody"]
         if self.produce(command, map(str, self.sources(count)), lambda line: json.loads(line)["id"]) and batch:
-            self.sealed[batch] = count
+            self.sealed[batch] = (count, time.monotonic())
 
     def produce(self, command, lines, number_of):
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -180,7 +180,7 @@ class Soak:
         ends = collections.defaultdict(list)
         for batch, number, report in rows:
             ends[batch].append(sum(json.loads(report)["jobs"].values()) if number else None)
-        for batch, jobs in self.sealed.items():
+        for batch, (jobs, _) in self.sealed.items():
             if ends[batch] != [jobs]:
                 self.problems.append(f"{batch} of {jobs} jobs has the ends {ends[batch]}")
         self.counts["batches that ended"] = len(self.sealed)
