@@ -58,7 +58,7 @@ extension PostgreSQLStore {
             lastClaimFoundJobs.store(claimed.map { !$0.jobs.isEmpty } ?? false, ordering: .relaxed)
             guard let (accepted, lost, jobs) = claimed else { continue }
             acceptances.note(accepted.refused + lost)
-            // If it fails, the next sweep of any worker tries again.
+            // If it fails, whoever next accepts rows, or finds none to accept, tries again.
             if accepted.isUnmirrored { errands.start { [self] in try? await mirrorAccepted() } }
             // The accepted page may have yielded nothing to claim, such as jobs for later, but more rows may follow it.
             pages += 1

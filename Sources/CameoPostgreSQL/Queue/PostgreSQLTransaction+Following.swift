@@ -289,8 +289,9 @@ extension PostgreSQLTransaction {
 }
 
 extension PostgreSQLStore {
-    // DESIGN. A program's transaction locks rows of the mirror, and then what is forgotten with them. So no transaction of ours
-    // waits for one of these rows, nor, while it has one, for anything else.
+    // DESIGN. A program's transaction locks rows of the mirror, and then what is forgotten with them. So what follows here
+    // waits for none of these rows, nor, while it has one, for anything else. Only who hands rows over, as the first fill
+    // does, waits for them.
 
     /// Does what programs' transactions left undone that ran beside others.
     func settleAttachments() async throws(StoreError) {
