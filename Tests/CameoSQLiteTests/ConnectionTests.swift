@@ -226,10 +226,18 @@ struct ConnectionTests {
         await #expect(throws: failed) { try await store.commit { db in try db.execute("DELETE FROM app_note") } }
     }
 
+    /// What this process has open below `path`.
+    private static func openFiles(_ path: String) -> [String] {
+        let links = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return links.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+            .filter { $0.hasPrefix(path) }
+    }
+
     @Test func aConnectionWaitsUntilAnotherProgramIsReady() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("store")
         do { _ = try await SQLiteStore(at: path).enqueue([StoreFixture.request()]) }
+        try await eventually("the store is closed, or its log could not be left") { Self.openFiles(path).isEmpty }
         let client = try SQLiteClient("\(path)/cameo.sqlite")
         // Without a log, a writer keeps readers out.
         try client.run("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE")
@@ -241,13 +249,6 @@ struct ConnectionTests {
 
     /// Statements that are kept would keep the database open.
     @Test func aStoreThatIsGoneHasNoFileOpen() async throws {
-        func openFiles(_ path: String) -> [String] {
-            let links = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-            return links.compactMap {
-                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-            }
-            .filter { $0.hasPrefix(path) }
-        }
         let folder = try TemporaryFolder()
         let path = folder.path("store")
         do {
@@ -255,8 +256,8 @@ struct ConnectionTests {
             _ = try await store.enqueue([StoreFixture.request()])
             _ = try await (store.status(), store.version(), store.check())
             _ = store.contentAtOnce(of: try #require(ThumbnailID(String(repeating: "0", count: 32))))
-            #expect(!openFiles(path).isEmpty)
+            #expect(!Self.openFiles(path).isEmpty)
         }
-        try await eventually("its files are closed") { openFiles(path).isEmpty }
+        try await eventually("its files are closed") { Self.openFiles(path).isEmpty }
     }
 }
