@@ -185,6 +185,9 @@ public struct JobAttempt: Hashable, Codable, Sendable {
     public package(set) var renderMilliseconds, storeMilliseconds: Int?
     /// Bytes fetched, and bytes of thumbnails stored.
     public package(set) var sourceBytes, outputBytes: Int?
+    /// Processor time of the renderer and, for a video, of the program that makes its frames, in milliseconds, even if
+    /// they failed; nil if none was used or it is not known: the worker was lost, or is of an older version.
+    public package(set) var cpuMilliseconds: Int?
     /// The download of a running attempt at its worker's last heartbeat, which comes every 10 seconds.
     public package(set) var transfer: Transfer?
 
@@ -203,6 +206,8 @@ package struct AttemptTimings: Hashable, Sendable {
     /// Bytes fetched for the source and overlays together.
     package var sourceBytes: Int?
     package var outputBytes: Int?
+    /// Processor time of the renderer and, for a video, of the program that makes its frames.
+    package var cpuMilliseconds: Int?
 
     package init() {}
 }

@@ -63,7 +63,7 @@ extension AttemptTimings {
         [
             throttledMilliseconds, fetchMilliseconds, queueMilliseconds, renderMilliseconds, storeMilliseconds,
             sourceBytes,
-            outputBytes,
+            outputBytes, cpuMilliseconds,
         ]
     }
 }

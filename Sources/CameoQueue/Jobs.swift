@@ -94,7 +94,7 @@ extension QueueTransaction {
         let ended = try query(
             """
             SELECT number, worker, started_at, finished_at, outcome, failure, wait_ms, fetch_ms, queue_ms, render_ms,
-              store_ms, source_bytes, output_bytes
+              store_ms, source_bytes, output_bytes, cpu_ms
             FROM attempt WHERE job_id = ?1 ORDER BY number
             """,
             [id]
@@ -253,5 +253,6 @@ extension JobAttempt {
         storeMilliseconds = try row["store_ms"]
         sourceBytes = try row["source_bytes"]
         outputBytes = try row["output_bytes"]
+        cpuMilliseconds = try row["cpu_ms"]
     }
 }

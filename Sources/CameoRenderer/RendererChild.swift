@@ -20,6 +20,8 @@ struct RendererChild: ~Copyable {
     var scopes: Set<RequestScope> = []
     private var hello = ReplyReader(expecting: nil)
     private var end: ChildEnd?
+    /// Known after it was reaped.
+    private var totalProcessorTime: Duration?
     /// The peak resident memory, known after it was reaped; 0 if the kernel cannot tell it from this process's.
     private(set) var peakResidentBytes = 0
     /// This process's peak at the spawn; see ``reap()``.
@@ -128,8 +130,9 @@ struct RendererChild: ~Copyable {
         throw MalformedMessage("it has more than \(Self.maximumThreads) threads")
     }
 
-    /// The processor time of all its threads so far; nil once it is gone.
+    /// The processor time of all its threads so far, or until its end; nil if it is not known.
     var processorTime: Duration? {
+        guard end == nil else { return totalProcessorTime }
         var clock: clockid_t = 0
         var used = timespec()
         guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &used) == 0 else { return nil }
@@ -172,6 +175,11 @@ struct RendererChild: ~Copyable {
         // posix_spawn lends the child this process's memory until exec, and Linux counts it as the child's (exec_mmap
         // in fs/exec.c), so only a peak above this process's own at that time is known to be the child's.
         if result == pid, usage.ru_maxrss > inheritedPeakKibibytes { peakResidentBytes = usage.ru_maxrss << 10 }
+        if result == pid {
+            let (user, system) = (usage.ru_utime, usage.ru_stime)
+            totalProcessorTime =
+                .seconds(user.tv_sec + system.tv_sec) + .microseconds(user.tv_usec + system.tv_usec)
+        }
         let found = result == pid ? ChildEnd(waitStatus: status) : .unknown
         errors.drain()
         end = found

@@ -39,7 +39,8 @@ package final class RendererPool: Sendable {
 
     deinit { desk.change { $0.shutDown() } }
 
-    /// Makes all renditions of a picture, or none. The clock is stopped while the picture waits for a renderer.
+    /// Makes all renditions of a picture, or none. The clock is stopped while the picture waits for a renderer, and is
+    /// told the processor time that one took, even if it failed.
     ///
     /// - Throws: `JobFailure` of stage `render`, or `CancellationError` if the task is cancelled or the pool shut down
     ///   (the child is then killed at once).

@@ -54,7 +54,12 @@ struct RendererSlot: ~Copyable {
         guard var child = current.take() else { preconditionFailure("a child is ready") }
         child.scopes.formUnion(ticket.request.scopes)
         let attempt = RenderAttempt(ticket: ticket, configuration: configuration, desk: desk, doorbell: doorbell)
+        // What its start took is not the picture's.
+        let before = child.processorTime
         let (outcome, fate) = attempt.run(with: &child)
+        if let before, let after = child.processorTime {
+            ticket.clock.add(processorTime: max(.zero, after - before))
+        }
         failedStarts = 0
         switch fate {
         case .keep: current = consume child

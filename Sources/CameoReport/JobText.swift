@@ -45,7 +45,7 @@ package enum JobText {
         let steps = [
             ("throttled", attempt.throttledMilliseconds), ("fetch", attempt.fetchMilliseconds),
             ("queue", attempt.queueMilliseconds), ("render", attempt.renderMilliseconds),
-            ("store", attempt.storeMilliseconds),
+            ("store", attempt.storeMilliseconds), ("cpu", attempt.cpuMilliseconds),
         ]
         let times = steps.compactMap { name, time in time.map { "\(name) \($0) ms" } }
         if !times.isEmpty { line += "  " + times.joined(separator: ", ") }

@@ -18,6 +18,7 @@ package final class WorkClock: Sendable {
         var transfer: Transfer?
         /// A clock whose waiting counts here too, and how long it had waited when following began.
         var followed: (clock: WorkClock, from: Duration)?
+        var processorTime: Duration?
 
         func total(at now: ContinuousClock.Instant) -> Duration {
             waited + (waits > 0 ? waitingSince.duration(to: now) : .zero)
@@ -51,6 +52,13 @@ package final class WorkClock: Sendable {
             state.waits -= 1
             if state.waits == 0 { state.waited += state.waitingSince.duration(to: .now) }
         }
+    }
+
+    /// The processor time that other processes have used for the attempt; nil if none is known.
+    package var processorTime: Duration? { state.withLock { $0.processorTime } }
+
+    package func add(processorTime: Duration) {
+        state.withLock { $0.processorTime = ($0.processorTime ?? .zero) + processorTime }
     }
 
     /// How far the attempt's download has come, or the one that it shares; nil while there is none.

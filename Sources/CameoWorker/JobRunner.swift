@@ -43,7 +43,7 @@ struct JobRunner: Sendable {
         } catch {
             result = .failure(error)
         }
-        progress.noteWaiting()
+        progress.noteClock()
         let settler = Settler(
             store: store,
             configuration: configuration,

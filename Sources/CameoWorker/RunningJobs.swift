@@ -96,8 +96,9 @@ final class AttemptProgress: Sendable {
         return try await timed(\.renderMilliseconds, body)
     }
 
-    /// Records how long the attempt has waited for anything but a renderer.
-    func noteWaiting() {
+    /// Records how long the attempt has waited for anything but a renderer, and the processor time that rendering took.
+    func noteClock() {
         self.timings.throttledMilliseconds = max(0, clock.waited.milliseconds - (self.timings.queueMilliseconds ?? 0))
+        self.timings.cpuMilliseconds = clock.processorTime.map { ($0 + .microseconds(500)).milliseconds }
     }
 }

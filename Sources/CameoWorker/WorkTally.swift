@@ -97,6 +97,7 @@ extension Worker {
             ("queue_ms", outcome.timings.queueMilliseconds), ("render_ms", outcome.timings.renderMilliseconds),
             ("store_ms", outcome.timings.storeMilliseconds),
             ("source_bytes", outcome.timings.sourceBytes), ("output_bytes", outcome.timings.outputBytes),
+            ("cpu_ms", outcome.timings.cpuMilliseconds),
         ] {
             if let value { metadata[key] = .stringConvertible(value) }
         }

@@ -49,7 +49,7 @@ struct Furnishing {
             source: request.source
         )
         var timings = AttemptTimings()
-        (timings.fetchMilliseconds, timings.outputBytes) = (7, bytes.count)
+        (timings.fetchMilliseconds, timings.outputBytes, timings.cpuMilliseconds) = (7, bytes.count, 5)
         let product = JobProduct.rendered(try Fixture.rendered(job, bytes: bytes), provenance)
         try await store.settle(job.claim, as: .complete(product), timings: timings)
     }

@@ -23,7 +23,7 @@ struct RecordKindTests {
         "source": ["entry"], "source_failure": ["entry"],
         "outcome": [
             "number", "worker", "wait_ms", "fetch_ms", "queue_ms", "render_ms", "store_ms", "source_bytes",
-            "output_bytes",
+            "output_bytes", "cpu_ms",
         ],
     ]
     /// PostgreSQL's table of a kind that has another name there.

@@ -118,6 +118,38 @@ struct PoolTests {
         }
     }
 
+    /// Also of one that costs its renderer; several of one attempt add up.
+    @Test func theProcessorTimeOfAPictureIsKnown() async throws {
+        let large = try OpenFile(reading: try await Pictures.largeInterlacedPNG())
+        let crash = try OpenFile(reading: try await hook("CRASH"))
+        var endless = Rendition(width: 6_000, format: .avif)
+        endless.encoding.effort = 9
+        try await Renderers.withPool { pool in
+            func render(_ rendition: Rendition, of source: OpenFile, _ clock: WorkClock, timeout: Duration? = nil)
+                async throws
+            {
+                var request = RenderRequest([rendition], of: source, named: "a picture")
+                request.timeout = timeout
+                _ = try await pool.render(request, clock: clock)
+            }
+            let (clock, later, killed) = (WorkClock(), WorkClock(), WorkClock())
+            #expect(clock.processorTime == nil)
+            try await render(Rendition(width: 64), of: large, clock)
+            let made = try #require(clock.processorTime)
+            #expect(made > .milliseconds(1))
+            try await render(Rendition(width: 64), of: large, clock)
+            #expect(try #require(clock.processorTime) > made)
+
+            await #expect(throws: JobFailure.self) { try await render(Rendition(width: 64), of: crash, later) }
+            #expect(later.processorTime != nil)
+            await #expect(throws: JobFailure.self) {
+                try await render(endless, of: large, killed, timeout: .seconds(1))
+            }
+            #expect(try #require(killed.processorTime) > .zero)
+            #expect(pool.statistics.crashed == 1 && pool.statistics.killed == 1)
+        }
+    }
+
     @Test func neighboursOfACrashAreUnharmed() async throws {
         let crash = try await hook("CRASH")
         let photo = try await Pictures.photo("jpg")

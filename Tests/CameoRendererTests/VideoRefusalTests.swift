@@ -1,5 +1,6 @@
 import CameoModel
 import CameoRenderer
+import CameoSystem
 import Foundation
 import TestSupport
 import Testing
@@ -42,6 +43,17 @@ struct VideoRefusalTests {
         Stream(streams: [], stride: 192, isEncrypted: false),
         Stream(streams: [], stride: 204, isEncrypted: false),
     ]
+
+    /// That of `cameo-frames`: no renderer was asked.
+    @Test func theProcessorTimeOfARefusedVideoIsKnown() async throws {
+        let path = try Videos.folder.write(Data("\0\0\0\u{18}ftypmp42\0\0\0\0mp42isom".utf8), to: "film.mp4")
+        let request = RenderRequest([Videos.rendition("auto")], of: try OpenFile(reading: path), named: path)
+        let (pools, clock) = (Videos.pools, WorkClock())
+        await #expect(throws: JobFailure.self) {
+            try await pools.renderer.render(request, frames: pools.frames, clock: clock)
+        }
+        #expect(clock.processorTime != nil)
+    }
 
     @Test(arguments: streams)
     func aScrambledTransportStreamIsEncrypted(stream: Stream) async throws {

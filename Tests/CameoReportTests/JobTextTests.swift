@@ -21,7 +21,7 @@ struct JobTextTests {
         }
         (attempt.finishedAt, attempt.failure) = (Date(timeIntervalSince1970: 60.5), failure)
         (attempt.throttledMilliseconds, attempt.fetchMilliseconds) = (1, 20)
-        (attempt.queueMilliseconds, attempt.renderMilliseconds) = (7, 300)
+        (attempt.queueMilliseconds, attempt.renderMilliseconds, attempt.cpuMilliseconds) = (7, 300, 250)
         return attempt
     }
 
@@ -51,7 +51,8 @@ struct JobTextTests {
                   picture     640x480 GIF, alpha, 3 frames
                   thumbnail   64x  \(uri)  64x48 webp, alpha, 3 frames, 1.2 KiB, #a1b2c3
                   thumbnail   128x  \(uri)  64x48 webp, alpha, 1.2 KiB, #a1b2c3
-                  try 1       1970-01-01T00:01:00.000Z  discarded after 500 ms  throttled 1 ms, fetch 20 ms, queue 7 ms, render 300 ms  \
+                  try 1       1970-01-01T00:01:00.000Z  discarded after 500 ms  throttled 1 ms, fetch 20 ms, queue 7 ms, render 300 ms, \
+                cpu 250 ms  \
                 source.notFound: HTTP 404
                   try 2       1970-01-01T00:01:00.000Z  running  received 4.0 MiB of 70.0 MiB
                 """

@@ -53,7 +53,10 @@ struct JobRunnerTests {
             #expect(outcome.kind.summary == "completed 1")
             #expect((outcome.jobID, outcome.source, outcome.attempt) == (job.claim.jobID, "initials:AB", 1))
             #expect(outcome.timings.outputBytes ?? 0 > 0)
-            let thumbnail = try await bench.store.job(job.claim.jobID).thumbnails[0]
+            let report = try await bench.store.job(job.claim.jobID)
+            #expect(outcome.timings.cpuMilliseconds != nil)
+            #expect(report.attempts?.map(\.cpuMilliseconds) == [outcome.timings.cpuMilliseconds])
+            let thumbnail = report.thumbnails[0]
             #expect(try await bench.store.data(of: thumbnail.uri).count == thumbnail.bytes)
         }
     }

@@ -70,6 +70,7 @@ extension EndToEnd {
             #expect(line["job"] == .integer(1) && line["attempt"] == .integer(1) && line["queue"] == .string("7"))
             for name in [
                 "throttled_ms", "fetch_ms", "queue_ms", "render_ms", "store_ms", "source_bytes", "output_bytes",
+                "cpu_ms",
             ] {
                 guard case .integer? = line[name] else {
                     Issue.record("\(name) is no number in \(line)")

@@ -85,6 +85,7 @@ extension EndToEnd {
             let job = try await deployment.job(receipt.jobID)
             #expect(job.state == .completed)
             #expect((job.attempts?.first?.renderMilliseconds == nil) == isKept)
+            #expect((job.attempts?.first?.cpuMilliseconds == nil) == isKept)
             #expect(job.attempts?.first?.sourceBytes != nil, "it was looked at")
             #expect(job.thumbnails[0].source?.width == (changes ? 50 : 40))
         }

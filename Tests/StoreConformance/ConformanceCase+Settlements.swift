@@ -80,6 +80,27 @@ extension ConformanceCase {
             try await complete(again, fixture, from: Fixture.provenance())
             #expect(try await fixture.store.job(job.claim.jobID).attempts?.map(\.number) == [1, 2])
         },
+        ConformanceCase("what an attempt cost is kept, however it ends") { fixture in
+            var job = try await claimOne(fixture)
+            var timings = AttemptTimings()
+            timings.cpuMilliseconds = 1
+            let failure = JobFailure(.renderCrashed, at: .render, "crashed")
+            let retry = AttemptEnd.retry(failure, at: fixture.clock.now + 1)
+            _ = try await fixture.store.settle(job.claim, as: retry, timings: timings)
+            fixture.clock.advance(seconds: 2)
+            job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            timings.cpuMilliseconds = 2
+            _ = try await fixture.store.settle(job.claim, as: .discard(failure), timings: timings)
+            #expect(try await fixture.store.job(job.claim.jobID).attempts?.map(\.cpuMilliseconds) == [1, 2])
+            _ = try await fixture.store.retry(job.claim.jobID)
+            job = try #require(try await fixture.store.claim(limit: 1, for: "w1").first)
+            (timings.outputBytes, timings.cpuMilliseconds) = (7, 3)
+            let product = JobProduct.rendered(try Fixture.rendered(job), try Fixture.provenance())
+            try await fixture.store.settle(job.claim, as: .complete(product), timings: timings)
+            let attempts = try await fixture.store.job(job.claim.jobID).attempts
+            #expect(attempts?.map(\.cpuMilliseconds) == [1, 2, 3])
+            #expect(attempts?.map(\.outputBytes) == [nil, nil, 7])
+        },
         ConformanceCase("the first blob of the same source and renderer is kept") { fixture in
             let (first, second, third) = (
                 try await claimOne(fixture), try await claimOne(fixture), try await claimOne(fixture)

@@ -54,9 +54,9 @@ extension Schema {
         CREATE TABLE earlier_attempt_other PARTITION OF earlier_attempt DEFAULT;
         -- All attempts that have ended.
         CREATE VIEW attempt AS
-          SELECT \(attemptColumns) FROM earlier_attempt
+          SELECT \(firstAttemptColumns) FROM earlier_attempt
           UNION ALL
-          SELECT \(finalAttempt) FROM outcome WHERE number IS NOT NULL;
+          SELECT \(firstFinalAttempt) FROM outcome WHERE number IS NOT NULL;
         -- Those of the first weeks; maintenance goes on.
         DO $$
           DECLARE week bigint := 604800000;
@@ -135,16 +135,20 @@ extension Schema {
     /// The columns of `AttemptTimings` as version 1 named them: what a script says is frozen.
     static let timings = "wait_ms, fetch_ms, queue_ms, render_ms, store_ms, source_bytes, output_bytes"
 
-    /// The columns of `attempt` and `earlier_attempt`.
-    static let attemptColumns = """
+    /// What ``attemptColumns`` and ``finalAttempt`` were in version 1.
+    private static let firstAttemptColumns = """
         job_id, number, worker, started_at, finished_at, outcome, failure, \(timings)
         """
-    /// The same of the attempt in a row of `outcome`, which ended as the job did.
-    static let finalAttempt = """
+    private static let firstFinalAttempt = """
         id, number, worker, attempted_at, finalized_at,
             CASE state WHEN 4 THEN 'completed' WHEN 5 THEN 'discarded' ELSE 'cancelled' END, failure,
             \(timings)
         """
+
+    /// The columns of `attempt` and `earlier_attempt`.
+    static let attemptColumns = "\(firstAttemptColumns), cpu_ms"
+    /// The same of the attempt in a row of `outcome`, which ended as the job did.
+    static let finalAttempt = "\(firstFinalAttempt), cpu_ms"
 
     /// Version 2. What a worker's host cannot do (`HostLack`), and the queues that it takes jobs of; NULL: all.
     static let lacks = """
@@ -154,5 +158,15 @@ extension Schema {
           lack text COLLATE "C" NOT NULL,
           PRIMARY KEY (worker, lack)
         );
+        """
+
+    /// Version 13. What attempts cost: processor time in milliseconds.
+    static let costs = """
+        ALTER TABLE outcome ADD COLUMN cpu_ms bigint;
+        ALTER TABLE earlier_attempt ADD COLUMN cpu_ms bigint;
+        CREATE OR REPLACE VIEW attempt AS
+          SELECT \(firstAttemptColumns), cpu_ms FROM earlier_attempt
+          UNION ALL
+          SELECT \(firstFinalAttempt), cpu_ms FROM outcome WHERE number IS NOT NULL;
         """
 }

@@ -16,6 +16,7 @@ enum Schema {
         .joined(separator: "\n"),
         lacks, protection, arrivals, PostgreSQLWords().removedJobs, shownRequests, omissions, boundCalls, removals,
         unbrokenFeed, library, [forgetsBeside, attachments, sealedBatches].joined(separator: "\n"),
+        costs,
     ]
 
     static var currentVersion: Int { scripts.count }

@@ -18,7 +18,7 @@ enum Schema {
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteWords().hookTables)",
         laterFetches, lacks, refusals, SQLiteWords().removedJobs, shownSources, omissions, removals,
-        unbrokenFeed, library, "\(foundBySource)\n\(attachments)\n\(sealedBatches)",
+        unbrokenFeed, library, "\(foundBySource)\n\(attachments)\n\(sealedBatches)", costs,
     ]
 
     static var currentVersion: Int { scripts.count }
@@ -212,6 +212,9 @@ extension Schema {
             WHERE seq = NEW.seq;
         END;
         """
+
+    /// Version 12. What attempts cost: processor time in milliseconds.
+    static let costs = "ALTER TABLE attempt ADD COLUMN cpu_ms INTEGER;"
 
     private static func forgetTriggers(_ statements: [String]) -> String {
         let forgetting = statements.map { "\($0);" }.joined(separator: "\n")

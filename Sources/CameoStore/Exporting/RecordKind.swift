@@ -111,7 +111,7 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
         case .attempt:
             """
             job_id, number, worker text, started_at, finished_at, outcome text, failure json, wait_ms, fetch_ms, queue_ms,
-            render_ms, store_ms, source_bytes, output_bytes
+            render_ms, store_ms, source_bytes, output_bytes, cpu_ms
             """
         case .counter: "family text, label text, value"
         case .change: "seq, job_id, state, at"

@@ -103,6 +103,7 @@ function attemptEntry(attempt, job) {
   const facts = [
     duration(took(attempt)), attempt.sourceBytes && `read ${bytes(attempt.sourceBytes)}`,
     attempt.outputBytes && `wrote ${bytes(attempt.outputBytes)}`,
+    attempt.cpuMilliseconds && `cpu ${duration(attempt.cpuMilliseconds)}`,
     attempt.transfer && `received ${bytes(attempt.transfer.receivedBytes)}`
       + (attempt.transfer.totalBytes ? ` of ${bytes(attempt.transfer.totalBytes)}` : ""),
   ].filter(Boolean).join(" · ");
