@@ -38,6 +38,9 @@ public struct StatusReport: Hashable, Codable, Sendable {
     public package(set) var undelivered: [Undelivered]?
     /// The attached tables whose rows are not followed at present; nil if there are none.
     public package(set) var unfollowed: [Unfollowed]?
+    /// The tenants of fair queues that have jobs, or had some in the last minute: of each queue the ten that wait longest; nil if
+    /// there are none.
+    public package(set) var tenants: [Tenant]?
 
     package init(
         generatedAt: Date,
@@ -90,6 +93,8 @@ public struct StatusReport: Hashable, Codable, Sendable {
         public package(set) var hook: String?
         /// Whether its jobs run only when those of other queues are not waiting; nil for false.
         public package(set) var background: Bool?
+        /// Whether it shares workers between tenants; nil for false.
+        public package(set) var fair: Bool?
         /// When a worker's quiet hours let its jobs start; nil: now, or no worker is alive.
         public internal(set) var opensAt: Date?
 
@@ -99,6 +104,41 @@ public struct StatusReport: Hashable, Codable, Sendable {
         }
 
         package var isBackground: Bool { background ?? false }
+    }
+
+    /// What a tenant of a queue has.
+    public struct Tenant: Hashable, Codable, Sendable {
+        /// The tenant's name, as in requests, and the queue's.
+        public let tenant: String, queue: String
+        /// Jobs that can be claimed, and that run.
+        public let waiting: Int, running: Int
+        /// How long its first job has been due, in seconds; nil if none is waiting.
+        public let oldestWaitingSeconds: Double?
+        /// The weights that a tenant may have.
+        package static let weights = 0.01...100
+
+        /// How much it gets in fair queues, beside a tenant of weight 1.
+        public let weight: Double
+        /// Its part of what tenants of the queue have had in the last minute, 0 to 1; nil if that was nothing, or the queue is not
+        /// fair.
+        public let share: Double?
+        /// What it has had since the queue is fair, in seconds of processors.
+        public let cpuSeconds: Double
+
+        package init(
+            tenant: String,
+            queue: String,
+            waiting: Int,
+            running: Int,
+            oldestWaitingSeconds: Double?,
+            weight: Double,
+            share: Double?,
+            cpuSeconds: Double
+        ) {
+            (self.tenant, self.queue, self.waiting, self.running) = (tenant, queue, waiting, running)
+            (self.oldestWaitingSeconds, self.weight) = (oldestWaitingSeconds, weight)
+            (self.share, self.cpuSeconds) = (share, cpuSeconds)
+        }
     }
 
     /// Counts of ended jobs.

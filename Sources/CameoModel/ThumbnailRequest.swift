@@ -52,6 +52,8 @@ public struct ThumbnailRequest: Hashable, Sendable {
     public var concurrencyKey: String?
     /// The key's limit from now on, unless an operator has set one; nil leaves it unchanged. A new key starts with 1.
     public var concurrencyLimit: Int?
+    /// Who asks: a fair queue shares its workers between tenants. Nil: the concurrency key.
+    public var tenant: String?
     /// A label shared by jobs whose progress is reported together.
     public var batch: String?
     /// What the thumbnails can be found and removed by, as long as they exist: `["user:42"]`; at most 16 of at most 200 bytes.
@@ -79,6 +81,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         uniqueKey: String? = nil,
         concurrencyKey: String? = nil,
         concurrencyLimit: Int? = nil,
+        tenant: String? = nil,
         batch: String? = nil,
         labels: [String] = [],
         hook: String? = nil,
@@ -89,7 +92,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         (self.runAt, self.maxAttempts, self.retry, self.timeout) = (runAt, maxAttempts, retry, timeout)
         (self.refresh, self.uniqueKey, self.concurrencyKey) = (refresh, uniqueKey, concurrencyKey)
         (self.concurrencyLimit, self.batch, self.hook, self.headers) = (concurrencyLimit, batch, hook, headers)
-        (self.labels, self.metadata) = (labels, metadata)
+        (self.tenant, self.labels, self.metadata) = (tenant, labels, metadata)
     }
 
     /// The distinct sources of all overlays, in the order of the renditions.
@@ -159,7 +162,10 @@ public struct ThumbnailRequest: Hashable, Sendable {
         if let timeout, !Self.timeoutRange.contains(timeout) {
             throw refuse("timeout", "must be between 1 and 3600 seconds, not \(timeout)")
         }
-        for (field, text) in [("batch", batch), ("uniqueKey", uniqueKey), ("concurrencyKey", concurrencyKey)] {
+        let names = [
+            ("batch", batch), ("uniqueKey", uniqueKey), ("concurrencyKey", concurrencyKey), ("tenant", tenant),
+        ]
+        for (field, text) in names {
             if let text { try Self.check(name: text, at: field) }
         }
         guard labels.count <= Self.maximumLabels else {
@@ -183,7 +189,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         throw InvalidRequest(path: field, reason: "must be 1 to 200 characters without control characters")
     }
 
-    /// Whether the text is a valid batch name, unique key or concurrency key.
+    /// Whether the text is a valid batch name, unique key, concurrency key or tenant.
     package static func isName(_ text: String) -> Bool { isLine(text, of: 200) }
 
     /// Whether the text has 1 to `limit` characters (Unicode scalars) and none that controls.
@@ -201,7 +207,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
 
     static let fields = [
         "source", "renditions", "queue", "priority", "runAt", "maxAttempts", "retry", "timeout", "refresh", "uniqueKey",
-        "concurrencyKey", "concurrencyLimit", "batch", "labels", "hook", "headers", "metadata",
+        "concurrencyKey", "concurrencyLimit", "tenant", "batch", "labels", "hook", "headers", "metadata",
     ]
 
     /// Parses and validates a request in JSON (`proto-json/thumbnail-request.schema.json`).
@@ -240,6 +246,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
             uniqueKey: try reader.string("uniqueKey"),
             concurrencyKey: try reader.string("concurrencyKey"),
             concurrencyLimit: try reader.integer("concurrencyLimit", in: Self.concurrencyLimitRange),
+            tenant: try reader.string("tenant"),
             batch: try reader.string("batch"),
             labels: try reader.strings("labels"),
             hook: try reader.string("hook"),
@@ -274,6 +281,7 @@ public struct ThumbnailRequest: Hashable, Sendable {
         if let uniqueKey { members["uniqueKey"] = .string(uniqueKey) }
         if let concurrencyKey { members["concurrencyKey"] = .string(concurrencyKey) }
         if let concurrencyLimit { members["concurrencyLimit"] = .integer(Int64(concurrencyLimit)) }
+        if let tenant { members["tenant"] = .string(tenant) }
         if let batch { members["batch"] = .string(batch) }
         if !labels.isEmpty { members["labels"] = .array(labels.map(JSONValue.string)) }
         if let hook { members["hook"] = .string(hook) }

@@ -21,7 +21,7 @@ package protocol Dialect: Sendable {
 
     /// Inserts a task (``TaskRow/insertion(after:)``).
     var insertionOfTask: String { get }
-    /// Inserts the lane of a queue, `?1`, and a key, `?2`.
+    /// Inserts the lane of a queue, `?1`, a tenant, `?2`, and a key, `?3`.
     var insertionOfLane: String { get }
     /// What follows FROM task to select the job that waits for a unique key, `?1`.
     var waitingByKey: String { get }

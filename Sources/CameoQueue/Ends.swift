@@ -44,7 +44,8 @@ extension QueueTransaction {
 
     private func backOff(_ task: TaskRow) throws -> End? {
         var task = task
-        (task.state, task.token, task.worker) = (.retryable, nil, nil)
+        task.state = .retryable
+        task.lose()
         return try letWait(task, from: .running)
     }
 
@@ -76,7 +77,10 @@ extension QueueTransaction {
             [unable.lack.description, worker, task.queue] + lease.values
         )
         .map { (host: try $0["host"], lacks: try $0["lacks"]) }
-        guard let failure = unable.failure(on: hosts) else { return try postpone(task, until: time) }
+        guard let failure = unable.failure(on: hosts) else {
+            settleCharge(of: task, timings)
+            return try postpone(task, until: time)
+        }
         try discard(task, failure, timings)
         // A request may name any folder: only of those that some host has, it is kept who lacks them.
         if case .files = unable.lack {
@@ -92,7 +96,8 @@ extension QueueTransaction {
     package func giveBack(_ task: TaskRow, deaths: Int) throws -> End? {
         loseClaim(of: task)
         var waiting = task
-        (waiting.state, waiting.token, waiting.worker) = (.available, nil, nil)
+        waiting.state = .available
+        waiting.lose()
         waiting.attempt = max(0, task.attempt - 1)
         waiting.crashCount += deaths
         return try letWait(waiting, from: .running)

@@ -149,6 +149,14 @@ private struct SearchConditions {
                 terms.append("\(table).id IN (SELECT id FROM accepted WHERE key <> 0 AND key = \(number))")
             }
         }
+        if let tenant = filter.tenant {
+            if table == "job_status" {
+                require("coalesce(\(dialect.field("tenant")), \(dialect.field("concurrencyKey"))) =", tenant)
+            } else {
+                let number = place(of: try db.value("SELECT id FROM tenant WHERE name = ?1", [tenant]) ?? Int64(0))
+                terms.append("\(table).id IN (SELECT id FROM accepted WHERE tenant <> 0 AND tenant = \(number))")
+            }
+        }
         if let prefix = filter.sourcePrefix {
             // Not LIKE, in which `_` and `%` are wildcards, and which ignores case in SQLite.
             let source = """

@@ -26,9 +26,11 @@ package struct Ledger {
     }
 
     package struct Place: Hashable {
-        package let queue, key: Int64
+        package let queue, key, tenant: Int64
 
-        package init(queue: Int64, key: Int64) { (self.queue, self.key) = (queue, key) }
+        package init(queue: Int64, key: Int64, tenant: Int64) {
+            (self.queue, self.key, self.tenant) = (queue, key, tenant)
+        }
     }
 
     package var changes: [(job: Int64, state: JobState)] = []
@@ -37,6 +39,8 @@ package struct Ledger {
     package var keys: [Int64: Int] = [:]
     /// The lowest rank that became available in each lane that has a stored head.
     package var heads: [Int64: (queue: Int64, rank: Int64)] = [:]
+    /// What attempts have cost that were charged, in milliseconds of a processor.
+    package var costs: [(task: TaskRow, cost: Double, charged: Double)] = []
     package var counters = StoreCounters()
     /// The jobs that have ended without what they promised, and why; and those that have made it.
     package var broken: [(job: Int64, code: String)] = []
@@ -50,6 +54,7 @@ package struct Ledger {
     var hasLabels: Bool?
     /// With the limit that a request gave it last.
     var keyIDs: [ExactText: (id: Int64, limit: Int?)] = [:]
+    var tenantIDs: [ExactText: Int64] = [:]
 
     package init() {}
 }
@@ -72,7 +77,8 @@ extension QueueTransaction {
     /// Records an available task, which may now be the first of its lane.
     package func raise(_ task: TaskRow) {
         wakeWorkers()
-        guard dialect.everyLaneHasHead || task.key != 0, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
+        let hasHead = dialect.everyLaneHasHead || task.key != 0 || task.tenant != 0
+        guard hasHead, task.crashCount < ClaimKind.poisonAfterCrashes else { return }
         let rank = min(task.rank, ledger.heads[task.lane]?.rank ?? .max)
         ledger.heads[task.lane] = (task.queue, rank)
     }
@@ -115,7 +121,12 @@ extension QueueTransaction {
         let exact = ExactText(name)
         if let known = ledger.keyIDs[exact], limit == nil || limit == known.limit { return known.id }
         try holdNames()
-        let row = try row("SELECT id, max_running, fixed FROM key WHERE name = ?1", [name])
+        // Most requests name no other tenant.
+        let look = """
+            SELECT id, max_running, fixed, (SELECT id FROM tenant WHERE tenant.name = key.name) AS tenant FROM key WHERE name = ?1
+            """
+        let row = try row(look, [name])
+        if let tenant: Int64 = try row?["tenant"] { ledger.tenantIDs[exact] = tenant }
         let id: Int64 = try row.map { try $0["id"] } ?? create("key", name, limit: limit ?? 1)
         if let limit, let row, try limit != row["max_running"], try row["fixed"] == false {
             try execute("UPDATE key SET max_running = ?1 WHERE id = ?2 AND fixed = \(dialect.no)", [limit, id])
@@ -126,17 +137,32 @@ extension QueueTransaction {
         return id
     }
 
-    package func lane(queue: Int64, key: Int64) throws -> Int64 {
-        let place = Ledger.Place(queue: queue, key: key)
+    /// The tenant that a request names; 0: none. Without one, its concurrency key is its tenant.
+    package func tenant(of request: ThumbnailRequest) throws -> Int64 {
+        guard let name = request.tenant ?? request.concurrencyKey else { return 0 }
+        return try tenant(name)
+    }
+
+    package func tenant(_ name: String) throws -> Int64 {
+        let exact = ExactText(name)
+        if let known = ledger.tenantIDs[exact] { return known }
+        try holdNames()
+        let id = try value("SELECT id FROM tenant WHERE name = ?1", [name]) ?? create("tenant", name)
+        ledger.tenantIDs[exact] = id
+        return id
+    }
+
+    package func lane(_ place: Ledger.Place) throws -> Int64 {
         if let id = ledger.laneIDs[place] { return id }
         try holdNames()
-        let find = "SELECT id FROM lane WHERE queue = ?1 AND key = ?2"
-        var id: Int64? = try value(find, [queue, key])
+        let find = "SELECT id FROM lane WHERE queue = ?1 AND tenant = ?2 AND key = ?3"
+        let names = [place.queue, place.tenant, place.key]
+        var id: Int64? = try value(find, names)
         if id == nil {
-            try execute(dialect.insertionOfLane, [queue, key])
-            id = try value(find, [queue, key])
+            try execute(dialect.insertionOfLane, names)
+            id = try value(find, names)
         }
-        guard let id else { throw StoreError.failed("a lane of queue \(queue) was removed") }
+        guard let id else { throw StoreError.failed("a lane of queue \(place.queue) was removed") }
         ledger.laneIDs[place] = id
         return id
     }

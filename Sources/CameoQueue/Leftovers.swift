@@ -3,8 +3,9 @@ package import CameoStore
 internal import Foundation
 
 // DESIGN. Removes obsolete rows that nothing else removes: expired source failures and idempotency keys, what repairs have
-// set aside, and queues, batches and concurrency keys without jobs. A key that an operator has limited is kept for future jobs. So is a key
-// that still has a job, even an ended one: a retry would find no limit and never run.
+// set aside, and queues, batches, concurrency keys and tenants without jobs. A key that an operator has limited is kept for
+// future jobs, as is a tenant's weight. So is a key that still has a job, even an ended one: a retry would find no limit and
+// never run.
 //
 // Removal has the lock of names before it looks whether any job uses one: a transaction that accepts a job shares it, so
 // that the removal sees the job, or the job finds no row and makes another.
@@ -46,7 +47,7 @@ extension QueueStore {
             try db.removeForgets()
             return PruneStep(isLast: try !db.removeBatchEnds())
         }
-        for table in [LimitedTable.key, .queue] {
+        for table in [PrunedName.tenant, .key, .queue] {
             try await steps.take { (last: IndexEntry<Int64>?, count: Int, db: Transaction) in
                 let look = "SELECT id, id AS at, (\(db.isUnused(table))) AS is_removable FROM \(table.rawValue)"
                 return ("\(look) WHERE id > ?1 ORDER BY id LIMIT ?2", [last?.id ?? 0, count])
@@ -70,9 +71,20 @@ extension QueueStore {
     }
 }
 
+/// A table of names, which are removed once no job has them.
+private enum PrunedName: String {
+    case queue, key, tenant
+}
+
 extension QueueTransaction {
-    fileprivate func isUnused(_ table: LimitedTable) -> String {
+    fileprivate func isUnused(_ table: PrunedName) -> String {
         switch table {
+        case .tenant:
+            """
+            weight = 1 AND NOT EXISTS (
+              SELECT 1 FROM accepted \(dialect.indexed(by: "accepted_tenant"))
+              WHERE accepted.tenant = tenant.id AND accepted.tenant <> 0)
+            """
         case .key:
             """
             NOT fixed AND rate_count IS NULL AND \(dialect.runningOfKey) = 0 AND NOT EXISTS (
@@ -82,7 +94,7 @@ extension QueueTransaction {
         // A queue with an operator's setting is kept for future jobs.
         case .queue:
             """
-            NOT paused AND NOT background AND max_running IS NULL AND rate_count IS NULL AND hook IS NULL
+            NOT paused AND NOT background AND max_running IS NULL AND rate_count IS NULL AND hook IS NULL AND NOT fair
               AND \(dialect.isEmptyQueue)
             """
         }
@@ -97,9 +109,11 @@ extension QueueTransaction {
         return found
     }
 
-    fileprivate func remove(_ ids: [Int64], of table: LimitedTable) throws -> Pruned {
+    fileprivate func remove(_ ids: [Int64], of table: PrunedName) throws -> Pruned {
         var pruned = Pruned()
-        guard try lockNames() else { return pruned }
+        // With a lane, SQLite looks through all tasks for one that refers to it.
+        let isLong: Bool? = try value("SELECT count(*) > 50000 FROM (SELECT 1 FROM task LIMIT 50001) AS first_ones")
+        guard isLong == false || table == .queue, try lockNames() else { return pruned }
         let name = table.rawValue
         // A job of one may have been added since the scan.
         let unused: [Int64] = try column(
@@ -110,7 +124,11 @@ extension QueueTransaction {
         if table == .queue { add(try everEnded(in: unused)) }
         try execute("DELETE FROM lane WHERE \(name) \(dialect.isIn("?1", .integers)) AND \(name) <> 0", [unused])
         try execute("DELETE FROM \(name) WHERE id \(dialect.isIn("?1", .integers))", [unused])
-        pruned[keyPath: table == .key ? \Pruned.concurrencyKeys : \Pruned.queues] = unused.count
+        switch table {
+        case .queue: pruned.queues = unused.count
+        case .key: pruned.concurrencyKeys = unused.count
+        case .tenant: break
+        }
         return pruned
     }
 

@@ -78,7 +78,7 @@ extension QueueTransaction {
         let row = try row(
             """
             SELECT \(dialect.requestBytes) AS request, unique_key, outcome.priority AS priority,
-              accepted.id IS NULL AS is_refused, outcome.queue AS queue, accepted.key AS key,
+              accepted.id IS NULL AS is_refused, outcome.queue AS queue, accepted.key AS key, accepted.tenant AS tenant,
               (SELECT max(number) FROM attempt WHERE job_id = job.id) AS tries, outcome.attempted_at AS attempted_at,
               EXISTS (SELECT 1 FROM job_hook WHERE job_id = job.id) AS is_hooked
             FROM job JOIN outcome ON outcome.id = job.id LEFT JOIN accepted ON accepted.id = job.id WHERE job.id = ?1
@@ -104,12 +104,15 @@ extension QueueTransaction {
         } catch is InvalidRequest {
             return nil
         }
-        let key: Int64 = try row["key"]
+        let (key, known): (Int64, Int64) = try (row["key"], row["tenant"])
+        // That of a job that an older version accepted is not known.
+        let tenant = try known == 0 ? tenant(of: new.request) : known
         var task = TaskRow(
             id: id,
             queue: queue,
             key: key,
-            lane: try lane(queue: queue, key: key),
+            lane: try lane(Ledger.Place(queue: queue, key: key, tenant: tenant)),
+            tenant: tenant,
             priority: try row["priority"],
             due: now,
             maxAttempts: new.request.maxAttempts,

@@ -23,6 +23,18 @@ extension QueueStore {
         try await commit(.new) { db in _ = try db.set("background", isBackground, of: queue, unknown) }
     }
 
+    package func setFair(_ isFair: Bool, queue: String, unknown: UnknownQueue) async throws(StoreError) {
+        try await commit(.new) { db in try db.setFair(isFair, queue: try db.require(queue, unknown)) }
+    }
+
+    package func setWeight(_ weight: Double, ofTenant name: String) async throws(StoreError) {
+        try await commit(.new) { db in try db.setWeight(weight, ofTenant: name) }
+    }
+
+    package func tenants(_ choice: TenantChoice) async throws(StoreError) -> TenantList {
+        try await read { db in try db.tenants(choice) }
+    }
+
     package func setHook(_ hook: String?, ofQueue queue: String, unknown: UnknownQueue) async throws(StoreError) {
         try await commit(.new) { db in _ = try db.set("hook", hook, of: queue, unknown) }
     }
@@ -97,12 +109,17 @@ extension QueueTransaction {
     }
 
     fileprivate func limits(_ rest: String, _ values: [(any SQLBindable)?]) throws -> [ConcurrencyLimit] {
-        let columns = "name, max_running, fixed, \(dialect.runningOfKey) AS running, rate_count, rate_period"
+        let columns = """
+            name, max_running, fixed, \(dialect.runningOfKey) AS running, rate_count, rate_period, (
+              SELECT count(*) FROM lane \(dialect.indexed(by: "lane_key")) JOIN task ON task.lane = lane.id
+              WHERE lane.key = key.id AND lane.key <> 0 AND task.\(TaskRow.isReady)) AS waiting
+            """
         return try query("SELECT \(columns) FROM key \(rest)", values).map { row in
             try ConcurrencyLimit(
                 key: row["name"],
                 maxRunning: row["max_running"],
                 running: row["running"],
+                waiting: row["waiting"],
                 isFixed: row["fixed"],
                 rate: (row["rate_count"] as Int?).map {
                     try StartRate(count: $0, period: row["rate_period"]).description

@@ -295,9 +295,18 @@ extension QueueStore {
         case .discard(let failure):
             try await commit(.holding(claim)) { db in try db.discard(db.take(claim), failure, timings) }
             return nil
-        case .release: return try await commit(.holding(claim)) { db in try db.release(db.take(claim), as: .released) }
+        case .release:
+            return try await commit(.holding(claim)) { db in
+                let task = try db.take(claim)
+                db.settleCharge(of: task, timings)
+                return try db.release(task, as: .released)
+            }
         case .postpone(let time):
-            return try await commit(.holding(claim)) { db in try db.postpone(db.take(claim), until: time) }
+            return try await commit(.holding(claim)) { db in
+                let task = try db.take(claim)
+                db.settleCharge(of: task, timings)
+                return try db.postpone(task, until: time)
+            }
         case .leave(let unable, let time):
             return try await commit(.holding(claim)) { db in
                 try db.leave(db.take(claim), unable, until: time, timings)

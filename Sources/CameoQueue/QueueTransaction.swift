@@ -80,6 +80,8 @@ package protocol QueueTransaction: TableFollowing {
 
     /// Keeps queues, keys, lanes and batches to this transaction until its end; false if others hold them for long.
     func lockNames() throws -> Bool
+    /// Keeps others from claiming where a limit counts, or a queue is fair, until the end of the transaction.
+    func holdClaims() throws
     /// A page of records, those of blobs without their bytes; none after the last.
     func records(of kind: RecordKind, after last: StoreRecord?, limit: Int) throws -> [StoreRecord]
 }

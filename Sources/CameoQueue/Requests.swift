@@ -95,6 +95,7 @@ extension QueueTransaction {
         let request = new.request
         let queue = try queue(request.queue)
         let key = try request.concurrencyKey.map { try self.key($0, limit: request.concurrencyLimit) } ?? 0
+        let tenant = try tenant(of: request)
         // A producer may say when it made the request, and must not take a place that comes later. Any number may be there.
         let createdAt = min(max(0, createdAt), now)
         let due = max(createdAt, request.runAt?.milliseconds ?? createdAt)
@@ -102,7 +103,8 @@ extension QueueTransaction {
             id: id,
             queue: queue,
             key: key,
-            lane: try lane(queue: queue, key: key),
+            lane: try lane(Ledger.Place(queue: queue, key: key, tenant: tenant)),
+            tenant: tenant,
             state: due > createdAt ? .scheduled : .available,
             priority: request.priority,
             due: due,

@@ -22,7 +22,7 @@ extension QueueTransaction {
         let states = JobState.allCases
         let rows = try query(
             """
-            SELECT name, paused, max_running, rate_count, rate_period, hook, background, CASE WHEN available > 0 THEN
+            SELECT name, paused, max_running, rate_count, rate_period, hook, background, fair, CASE WHEN available > 0 THEN
               (SELECT min(due) FROM task \(dialect.indexed(by: "task_waiting"))
                 WHERE task.queue = queue.id AND \(TaskRow.isAvailable)) END AS oldest,
               paused_at, \(states.map(\.rawValue).joined(separator: ", "))
@@ -44,6 +44,7 @@ extension QueueTransaction {
                 .map { try StartRate(count: $0, period: row["rate_period"]).description }
             queue.hook = try row["hook"]
             queue.background = try (row["background"] as Bool) ? true : nil
+            queue.fair = try (row["fair"] as Bool) ? true : nil
             queue.pausedAt = try (row["paused_at"] as Int64?).map(Date.init(milliseconds:))
             return queue
         }
@@ -125,6 +126,10 @@ extension QueueTransaction {
         report.commitWaitSeconds = try commitWaitSeconds()
         report.undelivered = try undelivered()
         report.unfollowed = try troubles()
+        if queues.contains(where: { $0.fair == true }) {
+            let longest = try tenants(TenantChoice(order: .longestWaiting, limit: 10, ofFairQueues: true)).tenants
+            report.tenants = longest.isEmpty ? nil : longest
+        }
         return report
     }
 

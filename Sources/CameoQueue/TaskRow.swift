@@ -7,6 +7,8 @@ package struct TaskRow: Sendable {
     package let queue: Int64
     package private(set) var key: Int64 = 0
     package private(set) var lane: Int64 = 0
+    /// 0: none.
+    package private(set) var tenant: Int64 = 0
     package var state = JobState.available
     package var priority = 0
     package var due: Int64
@@ -23,6 +25,8 @@ package struct TaskRow: Sendable {
     package var isHooked: Bool
     package var token: String?
     package var worker: String?
+    /// What its tenant was charged for the running attempt, in milliseconds of a processor; nil: its queue was not fair.
+    package var charged: Double?
     /// The number of the last fetch that had begun when the job was requested, by itself or by a request that joined it.
     package var fetchAfter: Int64 = 0
     /// The end of its source, which a forget finds it by; empty if it is not known. It is written when the task enters, and not
@@ -47,15 +51,14 @@ package struct TaskRow: Sendable {
     /// The values of the columns that both a new task and a changed one have.
     private var values: [(any SQLBindable)?] {
         [
-            id, queue, key, lane, state, priority, due, rank, attempt, maxAttempts, crashCount, tries, attemptedAt,
-            failed,
-            refresh, uniqueKey, upload, isHooked,
+            id, queue, key, lane, tenant, state, priority, due, rank, attempt, maxAttempts, crashCount, tries,
+            attemptedAt, failed, refresh, uniqueKey, upload, isHooked,
         ]
     }
 
-    private static let names = RecordKind.task.names + ["token", "worker"]
+    private static let names = RecordKind.task.names + ["token", "worker", "charged"]
     /// How many of them never change.
-    private static let fixed = 4
+    private static let fixed = 5
 
     /// The columns that ``init(_:)`` reads.
     package static let columns = names.map { "task.\($0)" }.list
@@ -75,7 +78,7 @@ package struct TaskRow: Sendable {
     }()
 
     fileprivate var changing: [(any SQLBindable)?] {
-        values.dropFirst(Self.fixed) + [fetchAfter, token, worker, id]
+        values.dropFirst(Self.fixed) + [fetchAfter, token, worker, charged, id]
     }
 }
 
@@ -95,9 +98,12 @@ extension TaskRow {
 }
 
 extension TaskRow {
+    /// Takes the claim away.
+    mutating func lose() { (token, worker, charged) = (nil, nil, nil) }
+
     /// What the counts, the change feed and hooks need of a job.
-    package init(id: Int64, queue: Int64, key: Int64, lane: Int64 = 0, isHooked: Bool = false) {
-        self.init(id: id, queue: queue, key: key, lane: lane, due: 0, isHooked: isHooked)
+    package init(id: Int64, queue: Int64, key: Int64, lane: Int64 = 0, tenant: Int64 = 0, isHooked: Bool = false) {
+        self.init(id: id, queue: queue, key: key, lane: lane, tenant: tenant, due: 0, isHooked: isHooked)
     }
 
     /// Reads ``columns``.
@@ -108,6 +114,7 @@ extension TaskRow {
         queue = try column.next()
         key = try column.next()
         lane = try column.next()
+        tenant = try column.next()
         state = try column.next()
         priority = try column.next()
         due = try column.next()
@@ -126,6 +133,7 @@ extension TaskRow {
         fetchAfter = try column.next()
         token = try column.next()
         worker = try column.next()
+        charged = try column.next()
     }
 }
 

@@ -60,6 +60,8 @@ struct Furnishing {
         try await store.setBackground(true, queue: "later", unknown: .created)
         _ = try await store.pause("held", unknown: .created)
         try await store.setHook("site", ofQueue: "told", unknown: .created)
+        try await store.setFair(true, queue: "told", unknown: .created)
+        try await store.setWeight(2.5, ofTenant: "acme")
         try await store.limit(key: "example.com", to: 2)
         try await store.limit(key: "example.com", toRate: StartRate(1, per: .seconds(3_600)))
     }
@@ -115,6 +117,7 @@ struct Furnishing {
         }
         try await enqueue("hooked") { $0.hook = "other" }
         try await enqueue("urgent") { $0.priority = 9 }
+        try await enqueue("of a tenant") { ($0.queue, $0.tenant) = ("told", "acme") }
         var request = Fixture.request("cameo://unused")
         request.batch = "uploads"
         _ = try await store.enqueue(

@@ -55,9 +55,14 @@ struct QueueBench: Sendable {
         say("\(count) \(started.duration(to: .now).seconds * 1_000)")
     }
 
-    func enqueue(_ count: Int) async throws {
+    func enqueue(_ count: Int, tenants: Int? = nil) async throws {
+        if tenants != nil { try await store.setFair(true, queue: ThumbnailRequest.defaultQueue, unknown: .created) }
         // Other sources in each process, so that no request joins another's job.
-        let requests = (0..<count).map { request("\(worker)/\($0)") }
+        let requests = (0..<count).map { number in
+            var request = request("\(worker)/\(number)")
+            request.tenant = tenants.map { "t\(number % $0)" }
+            return request
+        }
         let chunks = stride(from: 0, to: count, by: StoreLimits.enqueueChunk)
             .map { requests[$0..<min($0 + StoreLimits.enqueueChunk, count)] }
         let started = ContinuousClock.now

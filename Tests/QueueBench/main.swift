@@ -7,8 +7,9 @@ import Foundation
 //   cameo-queue-bench STORE claim ROUNDS    the median and the slowest time of a claim of 32, and how many jobs it gave;
 //                                           what was claimed is given back between the rounds, and is not timed
 //   cameo-queue-bench STORE drain           claims and completes every job, without pictures; how many, and the time
-//   cameo-queue-bench STORE enqueue COUNT   enqueues so many, 1,000 a call, in a store that it makes if there is none;
-//                                           how many, and the time
+//   cameo-queue-bench STORE enqueue COUNT [TENANTS]
+//                                           enqueues so many, 1,000 a call, in a store that it makes if there is none, for
+//                                           so many tenants, between which the queue is then fair; how many, and the time
 //   cameo-queue-bench STORE loop BATCH LOOPS SECONDS [BYTES]
 //                                           prints a line and waits for one; then claims a batch and completes it, again
 //                                           and again, in so many loops, for so long or until nothing is left, with a
@@ -35,7 +36,7 @@ try await bench.register()
 switch arguments[2] {
 case "claim": try await bench.claim(rounds: arguments.count > 3 ? number(3) : 50)
 case "drain": try await bench.drain()
-case "enqueue": try await bench.enqueue(number(3))
+case "enqueue": try await bench.enqueue(number(3), tenants: arguments.count > 4 ? number(4) : nil)
 case "loop":
     let thumbnail = arguments.count > 6 ? BenchThumbnail(bytes: number(6)) : nil
     bench.say("ready")

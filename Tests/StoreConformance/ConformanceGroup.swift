@@ -13,7 +13,7 @@ package enum ConformanceGroup: String, CaseIterable {
         case .enqueueing: [Case.enqueueing, Case.enqueueingVaried, Case.batches]
         case .accepting: [Case.acceptance, Case.acceptanceVaried, Case.deletions, Case.deletionsVaried]
         case .joining: [Case.joining, Case.sharing, Case.sharingVaried]
-        case .limiting: [Case.limiting, Case.limits, Case.limitsVaried, Case.rates, Case.ratesVaried]
+        case .limiting: [Case.limiting, Case.limits, Case.limitsVaried, Case.rates, Case.ratesVaried, Case.fairness]
         case .losing: [Case.losing, Case.rescues, Case.stops, Case.stopsVaried]
         case .operating: [Case.operating, Case.actions, Case.queues, Case.bulk, Case.bulkVaried]
         case .retaining:
@@ -37,6 +37,7 @@ package enum ConformanceGroup: String, CaseIterable {
 extension ConformanceCase {
     /// The main promises, for another way to stores whose engine keeps them all: through a pooler, or as another role.
     package static let main =
-        claiming + givingWay + settling + joining + fetches + limiting + losing + stops + operating + actions + keeping
+        claiming + givingWay + settling + joining + fetches + limiting + fairness + losing + stops + operating + actions
+        + keeping
         + enqueueingVaried + backfilling + originals + following + reporting + telling + sealing + counting
 }

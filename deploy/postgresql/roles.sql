@@ -50,7 +50,7 @@ GRANT EXECUTE ON FUNCTION now_ms, field, number_field, time_field, time_text, is
   shown_source, shown_request
   TO :"producer", :"reader", :"worker", :"operator";
 GRANT EXECUTE ON FUNCTION text_digest, changes_since, known_source, as_uuid TO :"reader", :"worker";
-GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_jobs, promote_due TO :"worker";
+GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_jobs, complete_and_charge, promote_due TO :"worker";
 
 -- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.
 GRANT INSERT (request), SELECT (id, created_at) ON job TO :"producer";
@@ -65,7 +65,7 @@ GRANT :"reader" TO :"producer";
 -- idempotency keys.
 GRANT SELECT ON
   job_request, task, accepted, arrival, outcome, earlier_attempt, attempt, queue, queue_count, queue_delta, queue_total, key,
-  lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
+  tenant, lane, worker, batch, batch_job, batch_removed, job_hook, delivery, worker_hook, worker_lack, change, new_change, feed,
   sequence, counter, total,
   total_delta, total_now, shown_thumbnail, thumbnail_facts, thumbnail_labels, thumbnail_batches, promise, label,
   thumbnail_label, forget, forgotten, batch_seal, attachment, attached, blob, ingredient, orphan, epoch, maintenance, job_status,
@@ -86,7 +86,7 @@ GRANT SELECT (until) ON source_failure TO :"reader";
 GRANT SELECT ON ALL TABLES IN SCHEMA :"schema" TO :"worker";
 GRANT DELETE ON job TO :"worker";
 GRANT INSERT, UPDATE, DELETE ON
-  task, accepted, arrival, outcome, earlier_attempt, queue_count, queue_delta, lane, worker, batch, batch_job,
+  task, accepted, arrival, outcome, earlier_attempt, queue_count, queue_delta, lane, lane_cost, worker, batch, batch_job,
   batch_removed, job_hook,
   delivery, worker_hook, worker_lack, change, new_change, feed, sequence, counter, total, total_delta, thumbnail, blob, source,
   source_failure, ingredient, orphan, maintenance, first_receipt, partial, partial_piece, set_aside, promise, label, thumbnail_label,
@@ -97,7 +97,8 @@ GRANT INSERT (selector) ON forget TO :"worker";
 GRANT EXECUTE ON FUNCTION attach_again, attach_row TO :"worker";
 GRANT UPDATE (looked, done_at, arriving), DELETE ON forget TO :"worker";
 GRANT UPDATE (data, digest), DELETE ON upload TO :"worker";
-GRANT INSERT (name), UPDATE (rate_spent, opens_at), DELETE ON queue TO :"worker";
+GRANT INSERT (name), UPDATE (rate_spent, opens_at, share_floor), DELETE ON queue TO :"worker";
+GRANT INSERT (name), UPDATE (name), DELETE ON tenant TO :"worker";
 GRANT INSERT (name, max_running), UPDATE (max_running, rate_spent, opens_at), DELETE ON key TO :"worker";
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA :"schema" TO :"worker";
 GRANT EXECUTE ON FUNCTION make_partition(text, bigint), empty_partitions(text, bigint), drop_partition(text, bigint)
@@ -107,5 +108,5 @@ GRANT EXECUTE ON FUNCTION make_partition(text, bigint), empty_partitions(text, b
 GRANT :"worker" TO :"operator";
 GRANT INSERT ON job, upload TO :"operator";
 GRANT INSERT (selector) ON forget TO :"operator";
-GRANT UPDATE ON queue, key TO :"operator";
+GRANT UPDATE ON queue, key, tenant TO :"operator";
 COMMIT;

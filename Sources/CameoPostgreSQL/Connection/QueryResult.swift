@@ -116,6 +116,10 @@ struct SQLArray: SQLBindable {
         self.init(items: numbers) { number, list in list += String(number).utf8 }
     }
 
+    init(_ numbers: some Sequence<Double?>) {
+        self.init(items: numbers) { number, list in list += String(number).utf8 }
+    }
+
     init(_ texts: some Sequence<String?>) { self.init(items: texts, Self.append) }
 
     init(_ texts: some Sequence<String>) { self.init(texts.map(Optional.some)) }

@@ -22,11 +22,12 @@ extension PostgreSQLStore: ExportableStore {
             let heads = """
                 UPDATE lane SET head = (
                   SELECT min(rank) FROM task WHERE task.lane = lane.id AND task.\(TaskRow.isReady))
-                WHERE key <> 0
+                WHERE key <> 0 OR tenant <> 0
                 """
             let feed = "UPDATE feed SET last = (SELECT coalesce(max(last), 0) FROM change)"
             let tables = [
-                ("queue", "id"), ("key", "id"), ("lane", "id"), ("batch", "id"), ("label", "id"), ("forget", "id"),
+                ("queue", "id"), ("key", "id"), ("tenant", "id"), ("lane", "id"), ("batch", "id"), ("label", "id"),
+                ("forget", "id"),
                 ("delivery", "seq"), ("batch_seal", "seq"),
             ]
             // Lets the numbers of new rows follow those that are there.
@@ -36,7 +37,7 @@ extension PostgreSQLStore: ExportableStore {
                   max(\(column)) IS NOT NULL) FROM \(table)
                 """
             }
-            let statements = [db.correctionOfCounts, heads, feed] + numberings
+            let statements = [db.correctionOfCounts, heads, Share.entering, feed] + numberings
             try db.execute(statements.map { Connection.Statement($0) })
             // Those that nobody had accepted.
             try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")

@@ -103,14 +103,15 @@ extension PostgreSQLTransaction {
         let tasks = entries.map(\.task)
         try execute(
             """
-            INSERT INTO accepted(id, queue, key, unique_key, thumbnails)
-            SELECT id, queue, key, unique_key, thumbnails::json
-            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
-              AS new(id, queue, key, unique_key, thumbnails)
+            INSERT INTO accepted(id, queue, key, tenant, unique_key, thumbnails)
+            SELECT id, queue, key, tenant, unique_key, thumbnails::json
+            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[])
+              AS new(id, queue, key, tenant, unique_key, thumbnails)
             """,
             [
                 SQLArray(tasks.map(\.id)), SQLArray(tasks.map(\.queue)), SQLArray(tasks.map(\.key)),
-                SQLArray(tasks.map(\.uniqueKey)), SQLArray(entries.map(\.new.thumbnails)),
+                SQLArray(tasks.map(\.tenant)), SQLArray(tasks.map(\.uniqueKey)),
+                SQLArray(entries.map(\.new.thumbnails)),
             ]
         )
         let promised = entries.flatMap { entry in entry.new.wanted.map { (job: entry.task.id, thumbnail: $0.id.text) } }
@@ -170,15 +171,16 @@ extension PostgreSQLTransaction {
         for key in keyed.sorted(by: { ($0.name, $0.place) < ($1.name, $1.place) }) {
             _ = try self.key(key.name, limit: key.limit)
         }
+        for name in Set(requests.compactMap { $0.tenant ?? $0.concurrencyKey }).sorted() { _ = try tenant(name) }
         let places = try requests.map { request in
             Ledger.Place(
                 queue: try queue(request.queue),
-                key: try request.concurrencyKey.map { try key($0, limit: request.concurrencyLimit) } ?? 0
+                key: try request.concurrencyKey.map { try key($0, limit: request.concurrencyLimit) } ?? 0,
+                tenant: try tenant(of: request)
             )
         }
-        for place in Set(places).sorted(by: { ($0.queue, $0.key) < ($1.queue, $1.key) }) {
-            _ = try lane(queue: place.queue, key: place.key)
-        }
+        let sorted = Set(places).sorted { ($0.queue, $0.tenant, $0.key) < ($1.queue, $1.tenant, $1.key) }
+        for place in sorted { _ = try lane(place) }
     }
 }
 

@@ -41,13 +41,14 @@ struct ClaimRun {
             found = nil
             if !hasTurn, lanes.contains(where: \.isLimited) {
                 try db.lock(.limitedClaim)
+                if lanes.contains(where: { $0.share != nil }) { try db.foldCosts() }
                 hasTurn = true
                 continue
             }
             for lane in lanes { rooms[lane.queue] = lane.room }
             // The last lane of each queue that may have more lanes of keys, which were not looked at.
-            let ofKeys = Dictionary(grouping: lanes.filter { $0.key != 0 }, by: \.queue).values
-            let rest = ofKeys.filter { $0.count > keys }.compactMap { $0.max { $0.head < $1.head } }
+            let ofKeys = Dictionary(grouping: lanes.filter(\.hasHead), by: \.queue).values
+            let rest = ofKeys.filter { $0.count > keys }.compactMap { $0.max(by: OpenLane.precedes) }
             lanes.removeAll { lane in rest.contains { $0.lane == lane.lane } }
             hasProgressed = false
             let lostBefore = lost.count
@@ -78,25 +79,114 @@ struct ClaimRun {
         return try rows.map { try OpenLane($0) }
     }
 
-    /// Claims from lanes up to the ranks of those in `rest`, which have not been looked at.
+    /// Claims from lanes up to those in `rest`, which have not been looked at.
     private mutating func claim(from lanes: [OpenLane], before rest: [OpenLane]) throws {
-        var open = lanes.sorted(by: OpenLane.precedes)
+        var (open, rest) = (lanes, rest)
+        // A fair queue waits for its turn by its first job, in whichever lane.
+        for place in open.indices where open[place].share != nil {
+            open[place].front = lanes.filter { $0.queue == open[place].queue }.map(\.front).min() ?? open[place].front
+        }
+        open.sort(by: OpenLane.precedes)
         while left.limit > 0, var lane = open.first {
             open.removeFirst()
             guard !lane.isBackground || left.background > 0 else { return }
             // Ranks of background queues and of others are not compared, nor those of queues without room.
-            let unseen = rest.filter { $0.isBackground == lane.isBackground && rooms[$0.queue] != 0 }.map(\.head).min()
-            guard lane.head <= unseen ?? .max else { continue }
-            let next = open.first.flatMap { $0.isBackground == lane.isBackground ? $0.head : nil }
+            let unseen = rest.filter { $0.isBackground == lane.isBackground && rooms[$0.queue] != 0 }.map(\.front).min()
+            guard lane.front <= unseen ?? .max else { continue }
+            let next = open.first.flatMap { $0.isBackground == lane.isBackground ? $0.front : nil }
             let bound = min(next ?? .max, unseen ?? .max)
             let room = try room(of: lane)
             guard room > 0 else { continue }
+            if lane.share != nil {
+                try take(room, fairly: lane, from: &open, before: &rest)
+                continue
+            }
             let taken = try take(room, from: lane, upTo: bound)
             let look = "SELECT min(rank) FROM task WHERE lane = $1 AND \(TaskRow.isReady) AND rank > $2"
             guard bound < .max, taken < room, let head: Int64 = try db.value(look, [lane.lane, bound]) else { continue }
-            (lane.head, lane.beyond) = (head, bound)
+            (lane.head, lane.front, lane.beyond) = (head, head, bound)
             open.insert(lane, at: open.firstIndex { OpenLane.precedes(lane, $0) } ?? open.endIndex)
         }
+    }
+
+    /// Claims from the lane of a fair queue that has had least, until it has had more than the next, and charges it.
+    private mutating func take(
+        _ room: Int,
+        fairly lane: OpenLane,
+        from open: inout [OpenLane],
+        before rest: inout [OpenLane]
+    ) throws {
+        var lane = lane
+        guard var share = lane.share else { return }
+        let others = (open + rest).filter { $0.queue == lane.queue }
+        let limit = rest.filter { $0.queue == lane.queue }.compactMap(\.share?.used).min()
+        if let limit, share.used > limit { return }
+        let hasRivals = (open + rest).contains { $0.queue != lane.queue && $0.isBackground == lane.isBackground }
+        let jobs = hasRivals ? 1 : share.jobs(before: others.compactMap(\.share?.used).min())
+        let before = self.jobs.count
+        let taken = try take(min(room, jobs), from: lane, upTo: .max)
+        try db.execute(
+            "UPDATE task SET charged = $1 WHERE id = ANY($2::bigint[])",
+            [share.charge, SQLArray(self.jobs[before...].map(\.claim.jobID))]
+        )
+        let floor = share.used
+        share.used += Double(taken) * share.charge
+        // In a lane of no key and tenant, the head says only whether it had waiting jobs.
+        let row = try db.row(
+            """
+            UPDATE lane SET used = $2, head = (
+              SELECT min(rank) FROM task WHERE task.lane = lane.id AND \(TaskRow.isReady))
+            WHERE id = $1 RETURNING head, tenant <> 0 AND EXISTS (SELECT 1 FROM lane AS other
+              WHERE other.queue = lane.queue AND other.tenant = lane.tenant AND other.id <> lane.id) AS has_siblings
+            """,
+            [lane.lane, share.used]
+        )
+        let head: Int64? = try row?["head"]
+        if head ?? .max > lane.head { hasProgressed = true }
+        try db.execute(
+            "UPDATE queue SET share_floor = greatest(share_floor, $2) WHERE id = $1 AND share_floor < $2",
+            [lane.queue, floor]
+        )
+        if try row?["has_siblings"] == true { try raise(siblingsOf: lane, to: share.used, in: &open) }
+        guard let head, taken > 0 || head > lane.head else { return }
+        (lane.share, lane.head, lane.beyond) = (share, head, head - 1)
+        if hasRivals {
+            let stored: Int64? = try db.value(Self.front, [lane.queue])
+            let front = ([lane] + open).filter { $0.queue == lane.queue && !$0.hasHead }.map(\.head).min()
+            lane.front = min(stored ?? .max, front ?? .max)
+            for place in open.indices where open[place].queue == lane.queue { open[place].front = lane.front }
+            for place in rest.indices where rest[place].queue == lane.queue { rest[place].front = lane.front }
+            open.sort(by: OpenLane.precedes)
+        }
+        open.insert(lane, at: open.firstIndex { OpenLane.precedes(lane, $0) } ?? open.endIndex)
+    }
+
+    /// The rank of the first job of a queue in the lanes that have a head and whose keys have room, as `open_lanes` finds it.
+    private static let front = """
+        SELECT min(first.rank) FROM (
+          SELECT id FROM lane WHERE queue = $1 AND head IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM key WHERE key.id = lane.key AND (opens_at <> 0 OR max_running <= (
+              SELECT count(*) FROM task WHERE task.key = key.id AND key <> 0 AND \(TaskRow.isRunning))))
+          ORDER BY head LIMIT 16) AS low
+          CROSS JOIN LATERAL (
+            SELECT rank FROM task WHERE lane = low.id AND \(TaskRow.isReady) ORDER BY rank LIMIT 1) AS first
+        """
+
+    /// Raises what the other lanes of a tenant have had. Those that others have locked follow with the next charge.
+    private func raise(siblingsOf lane: OpenLane, to used: Double, in open: inout [OpenLane]) throws {
+        try db.execute(
+            """
+            UPDATE lane SET used = $1 WHERE id IN (
+              SELECT id FROM lane WHERE id = ANY(ARRAY(\(Share.lanes(queue: "$2", tenant: "$3")))) AND used < $1 AND id <> $4
+              FOR UPDATE SKIP LOCKED)
+            """,
+            [used, lane.queue, lane.tenant, lane.lane]
+        )
+        for place in open.indices where open[place].queue == lane.queue && open[place].tenant == lane.tenant {
+            let had = open[place].share?.used ?? used
+            open[place].share?.used = max(used, had)
+        }
+        open.sort(by: OpenLane.precedes)
     }
 
     /// How many jobs the claim may take from a lane: 0 if another transaction has locked it. Locks what is limited.
@@ -109,7 +199,11 @@ struct ClaimRun {
             if starts == 0 { rooms[lane.queue] = 0 }
             room = min(room, starts)
         }
-        guard lane.key != 0, room > 0 else { return room }
+        guard room > 0, lane.hasHead || lane.share != nil else { return room }
+        guard lane.key != 0 else {
+            let locked = "SELECT 1 FROM lane WHERE id = $1 FOR UPDATE SKIP LOCKED"
+            return try db.row(locked, [lane.lane]) == nil ? 0 : room
+        }
         let ofKey: Int? = try db.value(
             """
             SELECT max_running - (SELECT count(*) FROM task WHERE task.key = key.id AND task.\(TaskRow.isRunning))
@@ -151,8 +245,9 @@ struct ClaimRun {
         if let room = rooms[lane.queue] { rooms[lane.queue] = room - taken }
         hasProgressed = hasProgressed || taken > 0
         if lane.hasRate, taken > 0 { try db.spend(taken, .queue, lane.queue) }
-        guard lane.key != 0 else { return taken }
-        if taken > 0 { try db.spend(taken, .key, lane.key) }
+        if lane.key != 0, taken > 0 { try db.spend(taken, .key, lane.key) }
+        // A fair one's is written with what it has had.
+        guard lane.hasHead, lane.share == nil else { return taken }
         // Raises the lane's head to its first job. The lane is locked by an earlier statement, so that this one sees all jobs
         // that ever lowered it.
         let head: Int64? = try db.row(
@@ -245,10 +340,71 @@ struct ClaimRun {
     }
 }
 
+extension PostgreSQLTransaction {
+    /// Moves the costs of attempts into the rows of their lanes, but for those that others have locked.
+    func foldCosts() throws {
+        // A lane of no key and tenant has no head of its own: here it is noted that nothing waits there any more.
+        try execute(
+            """
+            UPDATE lane SET head = NULL FROM queue
+            WHERE queue.fair AND lane.queue = queue.id AND lane.tenant = 0 AND lane.key = 0 AND lane.head IS NOT NULL
+              AND NOT EXISTS (SELECT 1 FROM task WHERE task.lane = lane.id AND task.\(TaskRow.isReady))
+            """
+        )
+        let columns = Share.correction(
+            cost: "sums.cost",
+            charged: "sums.charged",
+            mean: "(sums.cost / sums.jobs)",
+            pace: "(1 - power(\(1 - Share.pace(of: 1)), sums.jobs))",
+            now: "CAST($1 AS bigint)"
+        )
+        let moved = try query(
+            """
+            WITH free AS MATERIALIZED (
+                SELECT lane.id FROM (SELECT DISTINCT lane FROM lane_cost) AS charged CROSS JOIN LATERAL (
+                  SELECT id FROM lane WHERE id = charged.lane FOR UPDATE SKIP LOCKED) AS lane),
+              gone AS (DELETE FROM lane_cost USING free WHERE lane_cost.lane = free.id RETURNING lane, cost, charged),
+              sums AS (
+                SELECT lane, sum(cost) AS cost, sum(charged) AS charged, count(*) AS jobs FROM gone GROUP BY lane)
+            UPDATE lane SET \(columns) FROM sums
+            WHERE lane.id = ANY(ARRAY(SELECT lane FROM sums)) AND sums.lane = lane.id AND lane.used IS NOT NULL
+            RETURNING lane.id, lane.queue, lane.tenant, sums.cost / \(Share.weight) - sums.charged AS more,
+              lane.tenant <> 0 AND EXISTS (SELECT 1 FROM lane AS other
+                WHERE other.queue = lane.queue AND other.tenant = lane.tenant AND other.id <> lane.id) AS has_siblings
+            """,
+            [now]
+        )
+        .filter { try $0["has_siblings"] }
+        guard !moved.isEmpty else { return }
+        try execute(
+            """
+            WITH moved AS MATERIALIZED (
+                SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[])
+                  AS moved(lane, queue, tenant, more)),
+              sums AS (SELECT queue, tenant, sum(more) AS more FROM moved GROUP BY queue, tenant),
+              free AS MATERIALIZED (
+                SELECT lane.id, sums.more FROM sums CROSS JOIN LATERAL (
+                  SELECT id FROM lane WHERE id = ANY(ARRAY(\(Share.lanes(queue: "sums.queue", tenant: "sums.tenant"))))
+                  FOR UPDATE SKIP LOCKED) AS lane)
+            UPDATE lane SET charged_at = $1, used = \(Share.bounded("""
+                (lane.used + free.more - coalesce((SELECT more FROM moved WHERE moved.lane = lane.id), 0))
+                """)) FROM free WHERE free.id = lane.id AND lane.used IS NOT NULL
+            """,
+            [
+                now, SQLArray(try moved.map { try $0["id"] as Int64 }),
+                SQLArray(try moved.map { try $0["queue"] as Int64 }),
+                SQLArray(try moved.map { try $0["tenant"] as Int64 }),
+                SQLArray(try moved.map { try $0["more"] as Double? }),
+            ]
+        )
+    }
+}
+
 /// A lane that a claim may take jobs from.
 struct OpenLane {
     let lane: Int64
     let key: Int64
+    let tenant: Int64
     let queue: Int64
     let queueName: String
     let isBackground: Bool
@@ -257,26 +413,35 @@ struct OpenLane {
     let hasRate: Bool
     /// A lower bound of the lowest rank in it.
     var head: Int64
+    /// The rank by which it is its turn: the same, or in a fair queue that of the queue's first job.
+    var front: Int64
+    /// What it has had, in a fair queue.
+    var share: Share?
     /// The claim has dealt with the ranks up to this one. At first there was nothing below the head when the lanes were
     /// looked at, so that the claim need not pass the dead entries that others have left there.
     var beyond: Int64
 
     /// Whether claiming from it depends on what other claims have taken.
-    var isLimited: Bool { key != 0 || room != nil || hasRate }
+    var isLimited: Bool { hasHead || room != nil || hasRate || share != nil }
+
+    /// Whether its row has its lowest rank, which a claim raises.
+    var hasHead: Bool { key != 0 || tenant != 0 }
 
     /// Background queues come after all others.
     static func precedes(_ first: OpenLane, _ second: OpenLane) -> Bool {
         if first.isBackground != second.isBackground { return second.isBackground }
-        return (first.head, first.lane) < (second.head, second.lane)
+        let order = (first.front, first.share?.used ?? 0, first.head, first.lane)
+        return order < (second.front, second.share?.used ?? 0, second.head, second.lane)
     }
 
     /// What ``init(_:)`` reads.
-    static let columns = "lane, key, queue, name, background, room, rated, place"
+    static let columns = "lane, key, tenant, queue, name, background, room, rated, place, front, used, mean, weight"
 
     init(_ row: QueueRow) throws {
-        (lane, key, queue) = try (row["lane"], row["key"], row["queue"])
+        (lane, key, tenant, queue) = try (row["lane"], row["key"], row["tenant"], row["queue"])
         (queueName, isBackground) = try (row["name"], row["background"])
-        (room, hasRate, head) = try (row["room"], row["rated"], row["place"])
+        (room, hasRate, head, front) = try (row["room"], row["rated"], row["place"], row["front"])
+        share = try Share(row)
         beyond = head - 1
     }
 }

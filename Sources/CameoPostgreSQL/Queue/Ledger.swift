@@ -103,8 +103,8 @@ extension PostgreSQLTransaction {
         let history = takeHistory()
         let statements =
             Self.completing(unwritten.completions, now: now) + [deletion].compactMap { $0 } + pictures
-            + [history, earlierAttempts, lanes ? heads : nil].compactMap { $0 }
-        (unwritten.completions, unwritten.ended, unwritten.attempts) = ([], [], [])
+            + [history, earlierAttempts, costs, lanes ? heads : nil].compactMap { $0 }
+        (unwritten.completions, unwritten.ended, unwritten.attempts, ledger.costs) = ([], [], [], [])
         if lanes { ledger.heads = [:] }
         (unwritten.blobs, unwritten.thumbnails, unwritten.named) = ([:], [:], [])
         return statements
@@ -222,6 +222,21 @@ extension PostgreSQLTransaction {
         into: "earlier_attempt"
     )
 
+    /// What attempts have cost goes into a table of its own: their lanes' rows are many transactions'. A claim moves it there.
+    private var costs: Connection.Statement? {
+        guard !ledger.costs.isEmpty else { return nil }
+        return .init(
+            """
+            INSERT INTO lane_cost(lane, cost, charged)
+            SELECT * FROM unnest($1::bigint[], $2::double precision[], $3::double precision[])
+            """,
+            [
+                SQLArray(ledger.costs.map(\.task.lane)), SQLArray(ledger.costs.map { Optional($0.cost) }),
+                SQLArray(ledger.costs.map { Optional($0.charged) }),
+            ]
+        )
+    }
+
     private var heads: Connection.Statement? {
         guard !ledger.heads.isEmpty else { return nil }
         let heads = ledger.heads.sorted { $0.key < $1.key }
@@ -231,9 +246,11 @@ extension PostgreSQLTransaction {
             WITH raised AS (
               SELECT lane.id, rank FROM unnest($1::bigint[], $2::bigint[]) AS new(lane, rank)
                 JOIN lane ON lane.id = new.lane ORDER BY lane.id FOR UPDATE OF lane)
-            UPDATE lane SET head = least(head, raised.rank) FROM raised WHERE lane.id = raised.id
+            UPDATE lane SET head = least(head, raised.rank), used = CASE WHEN head IS NULL AND used IS NOT NULL
+                THEN \(Share.beginning(at: "$3::bigint")) ELSE used END
+              FROM raised WHERE lane.id = raised.id
             """,
-            [SQLArray(heads.map(\.key)), SQLArray(heads.map(\.value.rank))]
+            [SQLArray(heads.map(\.key)), SQLArray(heads.map(\.value.rank)), now]
         )
     }
 

@@ -10,7 +10,10 @@ package struct PostgreSQLDialect: Dialect {
     package let changesOfAStep = 5_000
 
     package let insertionOfTask = TaskRow.insertion(after: Self.fetchAfter("?1", Self.lastFetch))
-    package let insertionOfLane = "INSERT INTO lane(queue, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING"
+    package let insertionOfLane = """
+        INSERT INTO lane(queue, tenant, key, used) VALUES (?1, ?2, ?3, \(Share.ofNewLane(queue: "?1", tenant: "?2")))
+        ON CONFLICT DO NOTHING
+        """
     package let waitingByKey = "WHERE unique_key = ?1 AND \(TaskRow.isWaiting)"
     private static let lastFetch = "(SELECT last_value - (NOT is_called)::int FROM source_seen)"
     package var lastFetch: String { Self.lastFetch }

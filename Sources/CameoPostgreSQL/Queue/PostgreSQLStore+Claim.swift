@@ -88,9 +88,14 @@ extension PostgreSQLTransaction {
             lanes = nil
         }
         if outlook.hasDue {
-            let promotion = "SELECT id, queue, key, lane, due, priority, crash_count, before FROM promote_due($1, $2)"
-            for row in try query(promotion, [now, ClaimRun.promotions]) {
-                var task = try TaskRow(id: row["id"], queue: row["queue"], key: row["key"], lane: row["lane"])
+            for row in try query("SELECT * FROM promote_due($1, $2)", [now, ClaimRun.promotions]) {
+                var task = try TaskRow(
+                    id: row["id"],
+                    queue: row["queue"],
+                    key: row["key"],
+                    lane: row["lane"],
+                    tenant: row["tenant"]
+                )
                 (task.due, task.priority, task.crashCount) = try (row["due"], row["priority"], row["crash_count"])
                 move(task, from: try row["before"] as JobState, to: .available)
             }
@@ -212,11 +217,11 @@ final class LaneFloors: Sendable {
         }
     }
 
-    /// Notes what a look has found, and whether it began at the first jobs. Lanes of keys go up and down: where there are such,
-    /// looks begin at the first jobs.
+    /// Notes what a look has found, and whether it began at the first jobs. Lanes of keys and tenants go up and down: where there
+    /// are such, looks begin at the first jobs.
     func note(_ outlook: ClaimOutlook, wasWhole: Bool) {
         let (took, lanes) = (outlook.took, outlook.lanes)
-        let mayBegin = took > Self.longest && !lanes.isEmpty && lanes.allSatisfy { $0.key == 0 }
+        let mayBegin = took > Self.longest && !lanes.isEmpty && lanes.allSatisfy { !$0.hasHead && $0.share == nil }
         state.withLock { state in
             if wasWhole { state = mayBegin ? ([:], .now + min(took * Self.factor, Self.longestWait)) : nil }
             guard var noted = state else { return }

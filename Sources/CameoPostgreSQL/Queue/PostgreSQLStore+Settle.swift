@@ -85,9 +85,9 @@ extension PostgreSQLTransaction {
         let sorted = completions.sorted { $0.claim.jobID < $1.claim.jobID }
         return [
             .init(
-                "SELECT * FROM complete_jobs(\((1...10).map { "$\($0)" }.joined(separator: ", ")))",
+                "SELECT * FROM complete_and_charge(\((1...12).map { "$\($0)" }.joined(separator: ", ")))",
                 [SQLArray(sorted.map(\.claim.jobID)), SQLArray(sorted.map(\.claim.token)), now]
-                    + RowLists.values(sorted.map(\.timings.values)),
+                    + RowLists.values(sorted.map(\.timings.values)) + [SQLArray(sorted.map { Cost.of($0.timings) })],
                 prepared: true
             )
         ]

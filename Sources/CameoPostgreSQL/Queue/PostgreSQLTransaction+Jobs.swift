@@ -21,6 +21,7 @@ extension PostgreSQLTransaction {
         throws
         -> Bool
     {
+        settleCharge(of: task, timings)
         unwritten.attempts.append(try AttemptRow(task, outcome, failure, timings, at: now))
         return true
     }
@@ -58,6 +59,12 @@ extension PostgreSQLTransaction {
                     FROM gone GROUP BY queue)
                 UPDATE queue_count SET \(columns.map { "\($0) = queue_count.\($0) + sums.\($0)" }.joined(separator: ", "))
                 FROM sums WHERE sums.queue = queue_count.queue
+                """
+            ),
+            .init(
+                """
+                DELETE FROM lane_cost WHERE NOT EXISTS (
+                  SELECT 1 FROM lane WHERE lane.id = lane_cost.lane AND lane.used IS NOT NULL)
                 """
             ),
             .init(

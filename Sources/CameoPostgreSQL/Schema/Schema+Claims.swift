@@ -156,20 +156,20 @@ extension Schema {
     /// The lanes of keys that have available jobs. Their index has only these; that of keys has every lane of one.
     static let lanesWithHeads = "SELECT 1 FROM lane WHERE lane.head IS NOT NULL"
 
-    /// The lanes without keys of `open_lanes`, but each from a rank on that is no higher than its first job's: the parameters 1
+    /// The lanes without tenants and keys of `open_lanes`, but each from a rank on that is no higher than its first job's: the parameters 1
     /// and 2 are those of `open_lanes`, 3 has the lanes, and another the ranks.
     static func openLanes(fromRanks ranks: String) -> String {
         """
-        (WITH \(openQueues.replacing("queues", with: "$1::text[]").replacing("with_background", with: "$2::boolean"))
-        SELECT lane.id AS lane, lane.key, open.id AS queue, open.name, open.background, open.room, open.rated,
-          first.rank AS place
+        (WITH \(claimableQueues.replacing("queues", with: "$1::text[]").replacing("with_background", with: "$2::boolean"))
+        SELECT lane.id AS lane, lane.key, lane.tenant, open.id AS queue, open.name, open.background, open.room, open.rated,
+          first.rank AS place, first.rank AS front, lane.used, lane.mean, 1.0::double precision AS weight
         FROM unnest($3::bigint[], \(ranks)::bigint[]) AS floor(lane, rank) JOIN lane ON lane.id = floor.lane
           JOIN open ON open.id = lane.queue
           CROSS JOIN LATERAL (
             SELECT task.rank FROM task
             WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3 AND task.rank >= floor.rank
             ORDER BY task.rank LIMIT 1) AS first
-        WHERE open.room IS NULL OR open.room > 0) AS open_lanes
+        WHERE NOT open.fair AND (open.room IS NULL OR open.room > 0)) AS open_lanes
         """
     }
 

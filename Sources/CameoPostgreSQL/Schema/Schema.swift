@@ -16,7 +16,7 @@ enum Schema {
         .joined(separator: "\n"),
         lacks, protection, arrivals, PostgreSQLWords().removedJobs, shownRequests, omissions, boundCalls, removals,
         unbrokenFeed, library, [forgetsBeside, attachments, sealedBatches].joined(separator: "\n"),
-        costs,
+        [costs, shares].joined(separator: "\n"),
     ]
 
     static var currentVersion: Int { scripts.count }

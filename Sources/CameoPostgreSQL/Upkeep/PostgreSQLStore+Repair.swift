@@ -66,17 +66,18 @@ extension PostgreSQLStore {
         return try db.execute("INSERT INTO arrival \(RowFaults.lost) ON CONFLICT DO NOTHING")
     }
 
-    /// Puts tasks into the lanes of their queues and keys, and lowers the heads of lanes.
+    /// Puts tasks into the lanes of their queues, tenants and keys, and lowers the heads of lanes.
     private static func enterAgain(_ db: PostgreSQLTransaction) throws -> Int {
-        let places = try db.query("SELECT DISTINCT queue, key \(RowFaults.misplaced)")
+        let places = try db.query("SELECT DISTINCT queue, tenant, key \(RowFaults.misplaced)")
         var count = 0
         for place in places {
-            let (queue, key): (Int64, Int64) = try (place["queue"], place["key"])
+            let place = try Ledger.Place(queue: place["queue"], key: place["key"], tenant: place["tenant"])
             count += try db.execute(
-                "UPDATE task SET lane = $1 WHERE queue = $2 AND key = $3 AND lane <> $1",
-                [try db.lane(queue: queue, key: key), queue, key]
+                "UPDATE task SET lane = $1 WHERE queue = $2 AND tenant = $3 AND key = $4 AND lane <> $1",
+                [try db.lane(place), place.queue, place.tenant, place.key]
             )
         }
+        count += try db.execute(Share.entering)
         return try count
             + db.execute(
                 """

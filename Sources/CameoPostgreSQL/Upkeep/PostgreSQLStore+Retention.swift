@@ -48,6 +48,8 @@ extension PostgreSQLTransaction {
         try withShortWaits { try execute("LOCK TABLE maintenance IN EXCLUSIVE MODE") }
     }
 
+    package func holdClaims() throws { try lock(.limitedClaim) }
+
     /// Runs a body that waits for each lock half a second.
     ///
     /// - Returns: whether it got its locks; if not, it has changed nothing.

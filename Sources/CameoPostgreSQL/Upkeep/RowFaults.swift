@@ -98,17 +98,19 @@ enum RowFaults {
         return late.count
     }
 
-    /// Tasks in a lane that is not that of their queue and key.
+    /// Tasks in a lane that is not that of their queue, tenant and key.
     static let misplaced = """
         FROM task WHERE NOT EXISTS (
-          SELECT 1 FROM lane WHERE lane.id = task.lane AND lane.queue = task.queue AND lane.key = task.key)
+          SELECT 1 FROM lane WHERE lane.id = task.lane AND lane.queue = task.queue AND lane.key = task.key
+            AND lane.tenant = task.tenant)
         """
     /// Lanes whose head is above the rank of their first job, with that rank.
     static let highHeads = """
         SELECT lane.id, lane.head, first.id AS job, first.rank FROM lane CROSS JOIN LATERAL (
           SELECT task.id, task.rank FROM task WHERE task.lane = lane.id AND task.\(TaskRow.isReady)
           ORDER BY task.rank LIMIT 1) AS first
-        WHERE lane.key <> 0 AND (lane.head IS NULL OR lane.head > first.rank)
+        WHERE (lane.key <> 0 OR lane.tenant <> 0) AND (lane.head IS NULL OR lane.head > first.rank)
+          OR lane.used IS NULL AND EXISTS (SELECT 1 FROM queue WHERE queue.id = lane.queue AND queue.fair)
         """
     /// Waiting jobs that no claim would find.
     static let hidden = "SELECT id \(misplaced) UNION SELECT job FROM (\(highHeads)) AS high ORDER BY 1"

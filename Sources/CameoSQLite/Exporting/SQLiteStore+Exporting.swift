@@ -170,6 +170,7 @@ extension SQLiteStore: ExportableStore {
                 WHERE name = 'accepted'
                 """
             )
+            try db.execute(Share.entering)
             _ = try Counters.rebuild(db)
             try db.forgetImport(of: mark)
         }

@@ -1,13 +1,14 @@
 package import CameoQueue
 internal import CameoStore
 
-// DESIGN. A lane has the waiting jobs of one queue and concurrency key, in the order of their ranks. A lane's head is its
-// lowest rank, and a queue's that of its open lanes.
+// DESIGN. A lane has the waiting jobs of one queue, tenant and concurrency key, in the order of their ranks. A lane's head is
+// its lowest rank, and a queue's that of its open lanes.
 extension SQLiteTransaction {
     /// Lowers a lane's head to the rank of a job that has entered it.
     func lowerHead(ofLane lane: Int64, in queue: Int64, to rank: Int64) throws {
-        let lower = "UPDATE lane SET head = ?1 WHERE id = ?2 AND (head IS NULL OR head > ?1)"
-        if try execute(lower, [rank, lane]) == 1 { try lowerHead(ofQueue: queue, to: rank) }
+        let used = "CASE WHEN head IS NULL AND used IS NOT NULL THEN \(Share.beginning(at: "?3")) ELSE used END"
+        let lower = "UPDATE lane SET used = \(used), head = ?1 WHERE id = ?2 AND (head IS NULL OR head > ?1)"
+        if try execute(lower, [rank, lane, now]) == 1 { try lowerHead(ofQueue: queue, to: rank) }
     }
 
     private func lowerHead(ofQueue queue: Int64, to rank: Int64) throws {
@@ -94,20 +95,24 @@ extension SQLiteTransaction {
 // Ids and heads are read as they are: one that was cut would name no row, or be on the wrong side of a rank, and a claim
 // would look for ever.
 
-/// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank. Background queues come
-/// after all others.
+/// The next lane to claim from: the open lane of lowest rank in the open queue of lowest rank, or in a fair queue the one that
+/// has had least. Background queues come after all others.
 struct Front {
     let queue: OpenQueue
     let lane: Int64
     let key: Int64
     /// The lowest rank of another open lane or queue of the same kind; nil: there is no other.
     let bound: Int64?
+    /// In a fair queue, what the lane has had, its tenant, and how many jobs it may have before it is another's turn.
+    let share: (had: Share, tenant: Int64, isAlone: Bool, jobs: Int)?
 
     /// Whether claiming from here may close the queue or the lane.
     var isLimited: Bool { key != 0 || queue.hasRate || queue.room < Int32.max }
 
     /// The room is the number of further jobs that its limit allows.
-    typealias OpenQueue = (id: Int64, name: String, head: Int64, room: Int, hasRate: Bool, isBackground: Bool)
+    typealias OpenQueue = (
+        id: Int64, name: String, head: Int64, room: Int, hasRate: Bool, isBackground: Bool, isFair: Bool
+    )
 
     /// The first two claimable queues, by rank.
     static func openQueues(for request: ClaimRequest, _ db: SQLiteTransaction) throws -> [OpenQueue] {
@@ -116,7 +121,7 @@ struct Front {
         let columns = """
             SELECT id, name, head, coalesce(max_running
               - (SELECT running FROM queue_count WHERE queue = queue.id), \(Int32.max)) AS room,
-              rate_count NOT NULL AS has_rate, background
+              rate_count NOT NULL AS has_rate, background, fair
             FROM queue
             """
         let rows =
@@ -134,7 +139,7 @@ struct Front {
         return try rows.map { row in
             try (
                 row.number("id") ?? 0, row["name"], row.number("head") ?? .max, row["room"], row["has_rate"],
-                row["background"]
+                row["background"], row["fair"]
             )
         }
     }
@@ -146,6 +151,10 @@ struct Front {
             guard let queue = queues.first else { return nil }
             // Ranks of background queues and of others are not compared.
             let rivals = queues.dropFirst().filter { $0.isBackground == queue.isBackground }
+            if queue.isFair {
+                if let front = try fair(queue, beside: rivals.map(\.head).min(), db) { return front }
+                continue
+            }
             let lanes = try db.query(
                 """
                 SELECT id, key, head FROM lane INDEXED BY lane_open
@@ -159,8 +168,85 @@ struct Front {
                 continue
             }
             let others = rivals.map(\.head) + heads.dropFirst()
-            return try Front(queue: queue, lane: lane.number("id") ?? 0, key: lane["key"], bound: others.min())
+            let id = try lane.number("id") ?? 0
+            return try Front(queue: queue, lane: id, key: lane["key"], bound: others.min(), share: nil)
         }
+    }
+
+    /// The lane of a fair queue that has had least; nil if the queue's head was too low, and was corrected.
+    private static func fair(_ queue: OpenQueue, beside rival: Int64?, _ db: SQLiteTransaction) throws -> Front? {
+        let lanes = try db.query(
+            """
+            SELECT id, key, tenant, used, mean, \(Share.weight) AS weight, tenant = 0 OR NOT EXISTS (
+                SELECT 1 FROM lane AS other INDEXED BY lane_place
+                WHERE other.queue = lane.queue AND other.tenant = lane.tenant AND other.id <> lane.id) AS is_alone
+            FROM lane INDEXED BY lane_fair
+            WHERE queue = ?1 AND head IS NOT NULL AND shut = 0 AND used IS NOT NULL ORDER BY used, head LIMIT 2
+            """,
+            [queue.id]
+        )
+        guard let lane = lanes.first, let share = try Share(lane) else {
+            // One without a share would be looked for again and again.
+            try db.execute("\(Share.entering) AND queue = ?1", [queue.id])
+            try db.settleHead(ofQueue: queue.id)
+            return nil
+        }
+        if rival != nil, try !isFirst(queue, db) { return nil }
+        let next: Double? = try lanes.dropFirst().first?["used"]
+        // Beside another queue one at a time, because the order of queues follows their first jobs.
+        let jobs = rival == nil ? share.jobs(before: next) : 1
+        return try Front(
+            queue: queue,
+            lane: lane.number("id") ?? 0,
+            key: lane["key"],
+            bound: nil,
+            share: (share, lane["tenant"], lane["is_alone"], jobs)
+        )
+    }
+
+    /// Whether a queue's head is the rank of its first job; if not, corrects it and that of the job's lane. Of lanes that are not
+    /// claimed from by their heads, nobody else corrects these.
+    private static func isFirst(_ queue: OpenQueue, _ db: SQLiteTransaction) throws -> Bool {
+        let look = """
+            SELECT id, head, (SELECT min(rank) FROM task INDEXED BY task_ready WHERE lane = lane.id AND \(TaskRow.isReady)) AS first
+            FROM lane INDEXED BY lane_open WHERE queue = ?1 AND head IS NOT NULL AND shut = 0 ORDER BY head LIMIT 1
+            """
+        let lane = try db.row(look, [queue.id])
+        guard let lane, try lane.number("head") != lane.number("first") || lane.number("head") ?? .max > queue.head
+        else {
+            return true
+        }
+        try db.settleHeads(ofLane: lane.number("id") ?? 0, in: queue.id)
+        return false
+    }
+
+    /// Settles the heads of lane and queue after a claim, and in a fair queue charges the lane for its jobs.
+    func settle(charging jobs: Int, _ db: SQLiteTransaction) throws {
+        guard let share else { return try db.settleHeads(ofLane: lane, in: queue.id) }
+        let used = share.had.used + Double(jobs) * share.had.charge
+        try db.execute(
+            """
+            UPDATE lane SET used = ?2, head = (
+              SELECT min(rank) FROM task INDEXED BY task_ready WHERE lane = ?1 AND \(TaskRow.isReady))
+            WHERE id = ?1
+            """,
+            [lane, used]
+        )
+        if !share.isAlone {
+            let lanes = Share.lanes(queue: "?2", tenant: "?3")
+            try db.execute(
+                "UPDATE lane SET used = ?1 WHERE id IN (\(lanes)) AND used < ?1",
+                [used, queue.id, share.tenant]
+            )
+        }
+        try db.execute(
+            """
+            UPDATE queue SET share_floor = max(share_floor, ?2), head = (
+              SELECT min(head) FROM lane INDEXED BY lane_open WHERE queue = ?1 AND head IS NOT NULL AND shut = 0)
+            WHERE id = ?1
+            """,
+            [queue.id, share.had.used]
+        )
     }
 
     /// The number of jobs that the limits and rates of queue and key allow.

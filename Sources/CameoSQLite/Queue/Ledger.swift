@@ -26,8 +26,32 @@ extension SQLiteTransaction {
         }
         for (queue, counts) in ledger.queues { try write(counts, of: queue) }
         try write(ledger.counters)
+        try settle(ledger.costs)
         for (lane, head) in ledger.heads { try lowerHead(ofLane: lane, in: head.queue, to: head.rank) }
     }
+
+    /// Corrects what lanes have had.
+    private func settle(_ costs: [(task: TaskRow, cost: Double, charged: Double)]) throws {
+        for (lane, costs) in Dictionary(grouping: costs, by: \.task.lane) {
+            let (cost, charged) = costs.reduce((0, 0)) { ($0.0 + $1.cost, $0.1 + $1.charged) }
+            let pace = Share.pace(of: costs.count)
+            try execute(Self.correction, [lane, cost, charged, cost / Double(costs.count), pace, now])
+            let task = costs[0].task
+            guard task.tenant != 0 else { continue }
+            try execute(
+                """
+                UPDATE lane SET used = \(Share.bounded("(used + ?4 / \(Share.weight) - ?5)")), charged_at = ?6
+                WHERE id IN (\(Share.lanes(queue: "?1", tenant: "?2"))) AND id <> ?3 AND used IS NOT NULL
+                """,
+                [task.queue, task.tenant, lane, cost, charged, now]
+            )
+        }
+    }
+
+    private static let correction = {
+        let columns = Share.correction(cost: "?2", charged: "?3", mean: "?4", pace: "?5", now: "?6")
+        return "UPDATE lane SET \(columns) WHERE id = ?1 AND used IS NOT NULL"
+    }()
 
     private func write(_ counts: Ledger.Counts, of queue: Int64) throws {
         guard counts.changes.contains(where: { $0 != 0 }) else { return }

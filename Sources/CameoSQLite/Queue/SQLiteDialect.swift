@@ -11,8 +11,9 @@ package struct SQLiteDialect: Dialect {
 
     package let insertionOfTask = TaskRow.insertion(after: Self.fetchAfter("?1", Self.lastFetch))
     package let insertionOfLane = """
-        INSERT INTO lane(queue, key, shut) VALUES (?1, ?2, coalesce(
-          (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE id = ?2), 0))
+        INSERT INTO lane(queue, tenant, key, shut, used) VALUES (?1, ?2, ?3, coalesce(
+          (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE id = ?3), 0),
+          \(Share.ofNewLane(queue: "?1", tenant: "?2")))
         """
     package let waitingByKey = "INDEXED BY task_unique WHERE unique_key = ?1 AND \(TaskRow.isWaiting)"
     private static let lastFetch = "(SELECT value FROM sequence WHERE name = 'source_seen')"

@@ -84,7 +84,7 @@ extension SQLiteStore {
         while jobs.count < request.limit, let front = try Front.find(for: request, db) {
             let left = request.limit - jobs.count
             let allowed = front.queue.isBackground ? min(left, request.background) : left
-            let room = min(allowed, try front.room(db))
+            let room = min(allowed, front.share?.jobs ?? .max, try front.room(db))
             guard room > 0 else {
                 try front.close(db)
                 continue
@@ -93,7 +93,8 @@ extension SQLiteStore {
             if front.queue.isBackground { request.background -= tasks.count }
             for task in tasks {
                 let queue = (front.queue.name, front.queue.isBackground)
-                if let job = try take(task, &sourceSeen, from: queue, for: request.worker, &lost, db) {
+                let charged = front.share?.had.charge
+                if let job = try take(task, &sourceSeen, from: queue, charged, for: request.worker, &lost, db) {
                     jobs.append(job)
                 }
             }
@@ -102,7 +103,9 @@ extension SQLiteStore {
                 try db.flush()
             }
             // If nothing else is open, the order does not depend on heads, and they are not written before the lane is empty.
-            if front.bound != nil || tasks.count < room { try db.settleHeads(ofLane: front.lane, in: front.queue.id) }
+            if front.bound != nil || front.share != nil || tasks.count < room {
+                try front.settle(charging: tasks.count, db)
+            }
         }
         try db.flush()
         try noteFetches(before: sourceSeen, db)
@@ -145,7 +148,9 @@ extension SQLiteStore {
             var sourceSeen = try db.nextSourceSeen()
             try db.spend(1, queue: task.queue, key: task.key)
             let queue = (next.queueName, next.isBackground)
-            if let job = try take(task, &sourceSeen, from: queue, for: request.worker, &lost, db) { jobs.append(job) }
+            if let job = try take(task, &sourceSeen, from: queue, nil, for: request.worker, &lost, db) {
+                jobs.append(job)
+            }
             try noteFetches(before: sourceSeen, db)
             try db.flush()
         }
@@ -159,11 +164,12 @@ extension SQLiteStore {
         try db.execute("UPDATE sequence SET value = ?1 WHERE name = 'source_seen'", [sourceSeen - 1])
     }
 
-    /// Claims a job, whose fetch has a number of its own; nil if another program has deleted its row, with which it ends.
+    /// Claims a job, whose fetch has a number of its own, and which was charged; nil if another program has deleted its row, with which it ends.
     private static func take(
         _ task: TaskRow,
         _ sourceSeen: inout Int64,
         from queue: (name: String, isBackground: Bool),
+        _ charged: Double?,
         for worker: String,
         _ lost: inout [LostJob],
         _ db: SQLiteTransaction
@@ -179,10 +185,10 @@ extension SQLiteStore {
         try db.execute(
             """
             UPDATE task SET \(TaskRow.isRunning), attempt = attempt + 1, tries = tries + 1, attempted_at = ?1, token = ?2,
-              worker = ?3
+              worker = ?3, charged = ?5
             WHERE id = ?4
             """,
-            [db.now, claim.token, worker, task.id]
+            [db.now, claim.token, worker, task.id, charged]
         )
         db.move(task, from: .available, to: .running)
         let uploaded = try task.upload.map { try pendingUpload($0, db) }

@@ -21,6 +21,7 @@ extension SQLiteTransaction {
         -> Bool
     {
         do {
+            settleCharge(of: task, timings)
             try execute(Self.insertionOfAttempt, AttemptRow(task, outcome, failure, timings, at: now).values)
             return true
         } catch let error as SQLiteError where isDeleted(task, error) {
@@ -78,8 +79,11 @@ extension SQLiteTransaction {
         for entry in entries {
             let (new, task) = (entry.new, entry.task)
             try execute(
-                "INSERT INTO accepted(id, queue, key, unique_key, thumbnails) VALUES (?1, ?2, ?3, ?4, ?5)",
-                [task.id, task.queue, task.key, task.uniqueKey, new.thumbnails]
+                """
+                INSERT INTO accepted(id, queue, key, tenant, unique_key, thumbnails)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                """,
+                [task.id, task.queue, task.key, task.tenant, task.uniqueKey, new.thumbnails]
             )
             // Those of an upload are known once its bytes are read.
             if !new.wanted.isEmpty { try label([(new.request, new.wanted.map(\.id))]) }

@@ -114,6 +114,76 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
+    /// Version 12. Tenants, and queues that are fair between them. The table of lanes is made anew, because a table's UNIQUE cannot
+    /// be dropped; the index lets SQLite find the tasks of each of its rows meanwhile.
+    static let shares = """
+        ALTER TABLE queue ADD COLUMN fair INTEGER NOT NULL DEFAULT 0 CHECK (fair IN (0, 1));
+        -- What the lane had had that was claimed from last.
+        ALTER TABLE queue ADD COLUMN share_floor REAL NOT NULL DEFAULT 0 CHECK (share_floor BETWEEN 0 AND 1e15);
+        CREATE TABLE tenant(
+          id INTEGER PRIMARY KEY,
+          name TEXT NOT NULL UNIQUE,
+          -- How much it gets in fair queues, beside a tenant of weight 1.
+          weight REAL NOT NULL DEFAULT 1 CHECK (weight BETWEEN 0.01 AND 100)
+        ) STRICT;
+        -- A concurrency key is the tenant of requests that name no other.
+        INSERT INTO tenant(name) SELECT name FROM key;
+        ALTER TABLE task ADD COLUMN tenant INTEGER NOT NULL DEFAULT 0;
+        -- What the running attempt was charged, in the unit of `lane.used`; NULL: its queue was not fair.
+        ALTER TABLE task ADD COLUMN charged REAL CHECK (charged BETWEEN 0 AND 1e12);
+        ALTER TABLE accepted ADD COLUMN tenant INTEGER NOT NULL DEFAULT 0;
+        UPDATE task SET tenant = coalesce((
+          SELECT tenant.id FROM key JOIN tenant ON tenant.name = key.name WHERE key.id = task.key), 0) WHERE key <> 0;
+        UPDATE accepted SET tenant = (SELECT task.tenant FROM task WHERE task.id = accepted.id)
+          WHERE id IN (SELECT id FROM task WHERE tenant <> 0);
+        -- Prune: whether a tenant still has a job, even an ended one. Lists: its jobs.
+        CREATE INDEX accepted_tenant ON accepted(tenant) WHERE tenant <> 0;
+
+        PRAGMA defer_foreign_keys = ON;
+        CREATE INDEX task_lane ON task(lane);
+        CREATE TABLE lane_before AS SELECT lane.*, coalesce((
+          SELECT tenant.id FROM key JOIN tenant ON tenant.name = key.name WHERE key.id = lane.key), 0) AS tenant FROM lane;
+        DROP TABLE lane;
+        -- A lane has the jobs of one queue, tenant and key; 0: none. It is shut while its key has no room, so that a job waiting
+        -- for its key never blocks others.
+        CREATE TABLE lane(
+          id INTEGER PRIMARY KEY,
+          queue INTEGER NOT NULL REFERENCES queue(id),
+          key INTEGER NOT NULL,
+          tenant INTEGER NOT NULL,
+          -- A lower bound of the ranks of its available jobs; NULL: none.
+          head INTEGER,
+          shut INTEGER NOT NULL DEFAULT 0 CHECK (shut IN (0, 1)),
+          -- What it has had, in milliseconds of a processor by its tenant's weight; NULL: its queue is not fair.
+          used REAL CHECK (used BETWEEN 0 AND 1e15),
+          -- What its recent jobs have cost on average, in milliseconds; what all have cost since its queue is fair; what
+          -- those of the minute of `charged_at` and of the one before have cost.
+          mean REAL NOT NULL DEFAULT 50 CHECK (mean BETWEEN 0 AND 1e9),
+          spent REAL NOT NULL DEFAULT 0 CHECK (spent BETWEEN 0 AND 1e15),
+          spent_minute REAL NOT NULL DEFAULT 0,
+          spent_before REAL NOT NULL DEFAULT 0,
+          -- When one of its attempts ended last.
+          charged_at INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        INSERT INTO lane(id, queue, key, tenant, head, shut) SELECT id, queue, key, tenant, head, shut FROM lane_before;
+        DROP INDEX task_lane;
+        DROP TABLE lane_before;
+        CREATE UNIQUE INDEX lane_place ON lane(queue, tenant, key);
+        -- Claim: the lane of lowest rank in a queue, or the one that has had least.
+        CREATE INDEX lane_open ON lane(queue, head) WHERE head IS NOT NULL AND shut = 0;
+        CREATE INDEX lane_fair ON lane(queue, used, head) WHERE head IS NOT NULL AND shut = 0 AND used IS NOT NULL;
+        -- Settle: the lanes of a key; those of a tenant that wait.
+        CREATE INDEX lane_key ON lane(key) WHERE key <> 0;
+        CREATE INDEX lane_share ON lane(queue, tenant) WHERE head IS NOT NULL AND used IS NOT NULL;
+        -- Prune: the lanes of a tenant.
+        CREATE INDEX lane_tenant ON lane(tenant) WHERE tenant <> 0;
+        \(refusal(
+            of: "tenant",
+            where: "EXISTS (SELECT 1 FROM lane WHERE lane.tenant = OLD.id)",
+            "the tenant may have jobs: `cameo-admin prune` removes tenants without any"
+        ))
+        """
+
     /// Version 4. What other programs must not delete. Their connections need not check foreign keys.
     static let refusals =
         [

@@ -18,7 +18,8 @@ enum Schema {
     static let scripts = [
         "\(views)\n\(pictures)\n\(producerTables)\n\(queueTables)\n\(history)\n\(SQLiteWords().hookTables)",
         laterFetches, lacks, refusals, SQLiteWords().removedJobs, shownSources, omissions, removals,
-        unbrokenFeed, library, "\(foundBySource)\n\(attachments)\n\(sealedBatches)", costs,
+        unbrokenFeed, library, "\(foundBySource)\n\(attachments)\n\(sealedBatches)",
+        "\(costs)\n\(shares)",
     ]
 
     static var currentVersion: Int { scripts.count }

@@ -141,10 +141,10 @@ enum Counters {
     /// that is too low.
     static let highHeads = """
         SELECT name AS queue FROM (
-          SELECT queue.name AS name, queue.head AS queue_head, lane.head AS lane_head, shut,
+          SELECT queue.name AS name, queue.head AS queue_head, lane.head AS lane_head, shut, fair AND used IS NULL AS is_outside,
             (SELECT min(rank) FROM task WHERE lane = lane.id AND \(TaskRow.isReady)) AS first
           FROM lane JOIN queue ON queue.id = lane.queue)
-        WHERE first IS NOT NULL AND (lane_head IS NULL OR lane_head > first
+        WHERE first IS NOT NULL AND (lane_head IS NULL OR lane_head > first OR is_outside
           OR shut = 0 AND (queue_head IS NULL OR queue_head > first))
         """
 
@@ -180,6 +180,7 @@ enum Counters {
                 UPDATE lane SET shut = coalesce(
                     (SELECT running >= max_running OR opens_at <> 0 FROM key WHERE key.id = lane.key), 0),
                   head = (SELECT min(rank) FROM task WHERE lane = lane.id AND \(TaskRow.isReady));
+                \(Share.entering);
                 UPDATE queue SET head = (SELECT min(head) FROM lane WHERE queue = queue.id AND shut = 0),
                   full = coalesce((SELECT running FROM queue_count WHERE queue = queue.id) >= max_running, 0);
                 CREATE TEMP TABLE numbers AS \(exhaustedNumbers);

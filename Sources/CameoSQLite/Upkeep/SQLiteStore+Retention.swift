@@ -39,6 +39,8 @@ extension SQLiteStore {
 extension SQLiteTransaction {
     package func lockNames() -> Bool { true }
 
+    package func holdClaims() {}
+
     func databaseSize() throws -> DatabaseSize {
         let (page, pages, free): (Int?, Int?, Int?) = try (
             value("PRAGMA page_size"), value("PRAGMA page_count"), value("PRAGMA freelist_count")

@@ -14,6 +14,7 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
     /// How often jobs of a queue have ended.
     case queueCount = "queue_count"
     case key
+    case tenant
     case lane
     case batch
     case job
@@ -89,19 +90,20 @@ package enum RecordKind: String, CaseIterable, Hashable, Sendable, Encodable {
     private var columns: String {
         switch self {
         case .total, .number: "name text, value"
-        case .queue: "id, name text, paused truth, background truth, max_running, \(Self.rate), hook text"
+        case .queue: "id, name text, paused truth, background truth, max_running, \(Self.rate), hook text, fair truth"
         case .queueCount: "queue, ever_completed, ever_discarded, ever_cancelled"
         case .key: "id, name text, max_running, fixed truth, \(Self.rate)"
-        case .lane: "id, queue, key"
+        case .tenant: "id, name text, weight real"
+        case .lane: "id, queue, key, tenant"
         case .batch: "id, name text"
         case .job: "id, request json, created_at"
         case .upload: "id, data bytes, request json, job_id, digest text, cachekey text, name text, labels json"
-        case .accepted: "id, queue, key, unique_key text, thumbnails json"
+        case .accepted: "id, queue, key, tenant, unique_key text, thumbnails json"
         case .firstReceipt: "key text, request text, receipt json, at"
         case .task:
             """
-            id, queue, key, lane, state, priority, due, rank, attempt, max_attempts, crash_count, tries, attempted_at, failed,
-            refresh, unique_key text, upload, hooked truth, fetch_after
+            id, queue, key, lane, tenant, state, priority, due, rank, attempt, max_attempts, crash_count, tries, attempted_at,
+            failed, refresh, unique_key text, upload, hooked truth, fetch_after
             """
         case .outcome:
             """

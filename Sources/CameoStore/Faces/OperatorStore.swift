@@ -39,6 +39,11 @@ package protocol OperatorStore: AnyStore {
     func limit(key: String, to count: Int?) async throws(StoreError) -> Bool
     /// Limits the rate at which jobs of a concurrency key start, over all queues and workers; nil removes the limit.
     func limit(key: String, toRate rate: StartRate?) async throws(StoreError)
+    /// Makes a queue fair between tenants, or ordered by age alone: a fair one takes its next job from the tenant that has had
+    /// least time of processors, by weight.
+    func setFair(_ isFair: Bool, queue: String, unknown: UnknownQueue) async throws(StoreError)
+    /// Sets how much a tenant gets in fair queues, beside one of weight 1.
+    func setWeight(_ weight: Double, ofTenant name: String) async throws(StoreError)
     /// Asks a worker to stop. It checks several times a second, and can claim nothing more from now on.
     ///
     /// - Throws: ``StoreError/noSuch(_:_:)``

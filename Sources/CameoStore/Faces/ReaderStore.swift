@@ -62,6 +62,8 @@ package protocol ReaderStore: AnyStore {
     func concurrencyLimits() async throws(StoreError) -> [ConcurrencyLimit]
     /// The limit of one concurrency key; for a key never used, the limit that its first request would get.
     func concurrencyLimit(of key: String) async throws(StoreError) -> ConcurrencyLimit
+    /// The tenants that have jobs, or had some in the last minute, by queue.
+    func tenants(_ choice: TenantChoice) async throws(StoreError) -> TenantList
     /// The hooks that a delivery, a queue or a worker names, sorted by name, each with up to `failures` of its latest
     /// failures.
     func hooks(failures: Int) async throws(StoreError) -> [HookReport]

@@ -65,6 +65,8 @@ public struct JobFilter: Hashable, Sendable {
     public var label: String?
     /// The concurrency key of the request to match; nil: any or none.
     public var concurrencyKey: String?
+    /// The tenant of the request to match; nil: any or none.
+    public var tenant: String?
     /// The prefix of the source to match, e.g. `https://shop.example/`; nil: any.
     public var sourcePrefix: String?
     /// The earliest time of creation to match; nil: any. Ids are taken to ascend with time.
@@ -78,6 +80,34 @@ public struct JobFilter: Hashable, Sendable {
 
     /// Matches the jobs of a batch; nil: every job.
     package init(batch: String?) { self.batch = batch }
+}
+
+/// Which tenants of each queue are listed.
+package struct TenantChoice: Sendable {
+    package enum Order: Sendable {
+        case longestWaiting, mostSpent
+    }
+
+    package let order: Order
+    /// The most of each queue; nil: all.
+    package let limit: Int?
+    /// Only those of fair queues.
+    package let ofFairQueues: Bool
+
+    package static let all = TenantChoice(order: .longestWaiting, limit: nil, ofFairQueues: false)
+    package static let sharing = TenantChoice(order: .longestWaiting, limit: nil, ofFairQueues: true)
+
+    package init(order: Order, limit: Int?, ofFairQueues: Bool) {
+        (self.order, self.limit, self.ofFairQueues) = (order, limit, ofFairQueues)
+    }
+}
+
+/// Tenants, and what all of their queues have had, in seconds of processors.
+package struct TenantList: Sendable {
+    package var tenants: [StatusReport.Tenant] = []
+    package var cpuSeconds: [String: Double] = [:]
+
+    package init() {}
 }
 
 /// A page of a list of batches, and the cursor of the next page; nil after the last one.

@@ -6,6 +6,7 @@ struct ModelJob {
     let source: Int
     let queue: String
     let concurrencyKey: String?
+    let tenant: String?
     let maxAttempts: Int
     var priority: Int
     var availableAt: Int64
@@ -24,6 +25,8 @@ struct ModelJob {
     var rank: Int64 { availableAt - Int64(priority) * 60_000 }
     /// Whether the job waits, so that requests with its unique key join it.
     var isWaiting: Bool { isAccepted && waits }
+    /// What shares a lane with the job, in a queue.
+    var lane: String { "\(tenant ?? concurrencyKey ?? "")/\(concurrencyKey ?? "")" }
     var uniqueKey: String { "\(queue)/\(source)" }
 
     /// Creates a job from the tables, as read by ``ModelRun``.

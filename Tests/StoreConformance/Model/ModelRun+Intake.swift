@@ -16,12 +16,14 @@ extension ModelRun {
             request.runAt = clock.now.addingTimeInterval(Double(Int.random(in: 1...90, using: &random)))
         }
         if random.chance(0.5) { request.concurrencyKey = Self.keys.randomElement(using: &random) }
+        if random.chance(0.4) { request.tenant = Self.tenants.randomElement(using: &random) }
         if random.chance(0.4) { request.batch = ["x", "y"].randomElement(using: &random) }
         let job = ModelJob(
             id: model.lastID + 1,
             source: source,
             queue: request.queue,
             concurrencyKey: request.concurrencyKey,
+            tenant: request.tenant,
             maxAttempts: request.maxAttempts,
             priority: request.priority,
             availableAt: request.runAt?.milliseconds ?? now,

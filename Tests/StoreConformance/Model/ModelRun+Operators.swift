@@ -91,7 +91,13 @@ extension ModelRun {
     mutating func limit() async throws {
         note(.limit, nil)
         let count = Int.random(in: 1...4, using: &random)
-        if random.chance(0.5), let key = Self.keys.randomElement(using: &random) {
+        if random.chance(0.3), let queue = Self.queues.randomElement(using: &random) {
+            let isFair = model.fair.remove(queue) == nil
+            if isFair { model.fair.insert(queue) }
+            try await store.setFair(isFair, queue: queue, unknown: .created)
+        } else if random.chance(0.2), let tenant = Self.tenants.randomElement(using: &random) {
+            try await store.setWeight(Double(count), ofTenant: tenant)
+        } else if random.chance(0.5), let key = Self.keys.randomElement(using: &random) {
             try await store.limit(key: key, to: count)
             model.keyLimits[key] = count
         } else if let queue = Self.queues.randomElement(using: &random) {

@@ -26,8 +26,10 @@ extension ModelRun {
         let (limit, arePoisonJobs) = (Int.random(in: 1...4, using: &random), random.chance(0.2))
         let kind: ClaimKind = arePoisonJobs ? .poison : .usual
         let jobs = try await store.claim(limit: limit, kind: kind, queues: nil, for: name)
-        let expected = model.claim(limit, poison: arePoisonJobs, for: name, now: now)
-        #expect(jobs.map(\.claim.jobID) == expected)
+        let before = model.waiting
+        let claimed = jobs.map(\.claim.jobID)
+        let expected = model.claim(limit, poison: arePoisonJobs, for: name, now: now, claimed)
+        #expect(claimed == expected, "fair: \(model.fair)\n\(before)")
         note(.claim, expected.isEmpty ? nil : .available)
         for job in jobs {
             let number = model.jobs[job.claim.jobID]?.claims ?? 0

@@ -29,6 +29,7 @@ struct ModelRun {
     static let mostJobs = 24
     static let queues = ["a", "b"]
     static let keys = ["k", "l"]
+    static let tenants = ["k", "t", "u"]
 
     let clock = ConformanceClock()
     /// Used to read tables, to insert rows by SQL, and to interrupt transactions.

@@ -16,6 +16,7 @@ struct QueueModel {
 
     var jobs: [Int64: ModelJob] = [:]
     var paused: Set<String> = []
+    var fair: Set<String> = []
     var queueLimits: [String: Int] = [:]
     var keyLimits: [String: Int] = [:]
     var workers: [String: Worker] = [:]
@@ -74,13 +75,17 @@ struct QueueModel {
 
     // MARK: - Claiming
 
-    mutating func claim(_ limit: Int, poison: Bool, for worker: String, now: Int64) -> [Int64] {
+    /// Which tenant has had least is not modelled: of a fair queue, the first job of any lane may be next, and `choices` say which
+    /// was.
+    mutating func claim(_ limit: Int, poison: Bool, for worker: String, now: Int64, _ choices: [Int64]) -> [Int64] {
         acceptArrivals(now: now)
         for job in ordered where [.scheduled, .retryable].contains(job.state) && job.availableAt <= now {
             jobs[job.id]?.state = .available
         }
         var taken: [Int64] = []
-        while taken.count < limit, let next = next(poison: poison) {
+        while taken.count < limit, let first = next(poison: poison).first {
+            let choice = choices.dropFirst(taken.count).first ?? first
+            let next = next(poison: poison).contains(choice) ? choice : first
             jobs[next]?.state = .running
             jobs[next]?.attempt += 1
             jobs[next]?.claims += 1
@@ -94,14 +99,17 @@ struct QueueModel {
         jobs.values.count { $0.state == .running && condition($0) }
     }
 
-    private func next(poison: Bool) -> Int64? {
+    private func next(poison: Bool) -> [Int64] {
         let line = jobs.values.filter { $0.state == .available }.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }
-        return line.first { job in
+        let open = line.filter { job in
             guard (job.crashCount >= 3) == poison, !paused.contains(job.queue) else { return false }
             if let limit = queueLimits[job.queue], running({ $0.queue == job.queue }) >= limit { return false }
             guard let key = job.concurrencyKey else { return true }
             return running { $0.concurrencyKey == key } < keyLimits[key] ?? 1
-        }?.id
+        }
+        guard let first = open.first, fair.contains(first.queue), !poison else { return open.prefix(1).map(\.id) }
+        let ofQueue = open.filter { $0.queue == first.queue }
+        return Dictionary(grouping: ofQueue, by: \.lane).values.map { $0[0] }.sorted { $0.rank < $1.rank }.map(\.id)
     }
 
     // MARK: - The end of an attempt
@@ -188,6 +196,12 @@ struct QueueModel {
     }
 
     // MARK: - Comparison
+
+    /// The jobs that a claim may find, in the order of their ranks.
+    var waiting: String {
+        jobs.values.filter(\.waits).sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }
+            .map { "\($0.id) \($0.state) \($0.rank) \($0.queue) \($0.lane) \($0.crashCount)" }.joined(separator: "\n")
+    }
 
     var text: String {
         let rows = ordered.map(\.text)
