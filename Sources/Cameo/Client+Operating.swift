@@ -50,17 +50,33 @@ extension Client {
         try await asking { try await store.setBackground(isBackground, queue: queue, unknown: .created) }
     }
 
+    /// Makes a queue fair between tenants, or ordered by age and priority alone. A fair one takes its next job from the tenant
+    /// (``ThumbnailRequest/tenant``) that has had least time of processors, by weight. The queue need not exist yet.
+    public func setFair(_ isFair: Bool, queue: String) async throws(CameoError) {
+        try Self.check(queue: queue)
+        try await asking { try await store.setFair(isFair, queue: queue, unknown: .created) }
+    }
+
+    /// Sets how much a tenant gets in fair queues, beside one of weight 1: 0.01 to 100.
+    public func setWeight(_ weight: Double, ofTenant tenant: String) async throws(CameoError) {
+        try Self.check(tenant, of: "tenant")
+        guard StatusReport.Tenant.weights.contains(weight) else {
+            throw .invalidRequest(field: "weight", reason: "must be between 0.01 and 100, not \(weight)")
+        }
+        try await asking { try await store.setWeight(weight, ofTenant: tenant) }
+    }
+
     /// Limits the number of concurrently running jobs of a concurrency key, overriding the limits in requests; nil restores
     /// those.
     public func limit(concurrencyKey key: String, to count: Int?) async throws(CameoError) {
-        try Self.check(concurrencyKey: key)
+        try Self.check(key, of: "concurrencyKey")
         try Self.check(limit: count)
         _ = try await asking { try await store.limit(key: key, to: count) }
     }
 
     /// Limits the rate at which jobs of a concurrency key start over all queues and workers; nil removes the limit.
     public func limit(concurrencyKey key: String, toRate rate: StartRate?) async throws(CameoError) {
-        try Self.check(concurrencyKey: key)
+        try Self.check(key, of: "concurrencyKey")
         try await asking { try await store.limit(key: key, toRate: rate) }
     }
 
@@ -122,10 +138,10 @@ extension Client {
         }
     }
 
-    private static func check(concurrencyKey key: String) throws(CameoError) {
-        guard ThumbnailRequest.isName(key) else {
+    private static func check(_ name: String, of field: String) throws(CameoError) {
+        guard ThumbnailRequest.isName(name) else {
             let reason = "must be 1 to 200 characters without control characters"
-            throw .invalidRequest(field: "concurrencyKey", reason: reason)
+            throw .invalidRequest(field: field, reason: reason)
         }
     }
 

@@ -160,6 +160,32 @@ package struct MetricsText: Sendable {
         countersSince = metrics.counters.since
         add(metrics.counters, queues: status.queues.map(\.name))
         add(status, metrics)
+        guard status.queues.contains(where: { $0.fair == true }) else { return }
+        add(try await store.tenants(TenantChoice(order: .mostSpent, limit: 20, ofFairQueues: true)), of: status.queues)
+    }
+
+    /// The tenants of fair queues that cost most. The others of a queue, and jobs without one, count together.
+    private mutating func add(_ list: TenantList, of queues: [StatusReport.Queue]) {
+        var (seconds, jobs): ([Sample], [Sample]) = ([], [])
+        for queue in queues where queue.fair == true {
+            let named = list.tenants.filter { $0.queue == queue.name && $0.tenant != "other" }
+            func add(_ name: String, _ spent: Double, _ waiting: Int, _ running: Int) {
+                seconds.append(Sample(max(0, spent), ["queue": queue.name, "tenant": name]))
+                for (state, count) in [("waiting", waiting), ("running", running)] {
+                    jobs.append(Sample(max(0, count), ["queue": queue.name, "tenant": name, "state": state]))
+                }
+            }
+            for tenant in named { add(tenant.tenant, tenant.cpuSeconds, tenant.waiting, tenant.running) }
+            add(
+                "other",
+                named.reduce(list.cpuSeconds[queue.name] ?? 0) { $0 - $1.cpuSeconds },
+                named.reduce(queue.jobs[.available] ?? 0) { $0 - $1.waiting },
+                named.reduce(queue.jobs[.running] ?? 0) { $0 - $1.running }
+            )
+        }
+        let most = "of fair queues, by tenant; the twenty that cost most, the rest as other."
+        add("cameo_tenant_processor_seconds", .counter, "Time of processors \(most)", seconds)
+        add("cameo_tenant_jobs", .gauge, "Jobs \(most)", jobs)
     }
 
     // MARK: - Counters over the life of the store

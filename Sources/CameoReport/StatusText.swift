@@ -5,7 +5,7 @@ internal import Foundation
 package struct StatusText {
     /// The most queues, workers and running jobs of a worker that are shown. A status is to fit on a screen; a program reads
     /// the JSON.
-    private static let most = (queues: 8, workers: 6, jobs: 2, standstills: 2)
+    private static let most = (queues: 8, workers: 6, jobs: 2, standstills: 2, tenants: 10)
     /// The most columns of a reason or source.
     private static let longest = 100
     private static let indent = 10
@@ -21,7 +21,7 @@ package struct StatusText {
 
     package func lines(_ report: StatusReport) -> [String] {
         jobs(report) + times(report) + queues(report) + workers(report) + failures(report) + hooks(report)
-            + unfollowed(report)
+            + tenants(report) + unfollowed(report)
             + sizes(report)
     }
 
@@ -93,7 +93,8 @@ package struct StatusText {
         for queue in fullest.prefix(Self.most.queues) {
             let limits = [
                 queue.paused ? QueueText.paused(queue.pausedAt) : nil, queue.isBackground ? "background" : nil,
-                queue.opensAt.map(QueueText.opening), queue.maxRunning.map { "runs at most \($0)" },
+                queue.fair == true ? "fair" : nil, queue.opensAt.map(QueueText.opening),
+                queue.maxRunning.map { "runs at most \($0)" },
                 queue.rate.map { "starts at most \($0)" },
             ]
             table.rows.append(
@@ -106,6 +107,25 @@ package struct StatusText {
             )
         }
         return table.lines(fitting: columns, style) + rest(report.queues.count - Self.most.queues, "queue")
+    }
+
+    /// The tenants that wait longest.
+    private func tenants(_ report: StatusReport) -> [String] {
+        guard let tenants = report.tenants else { return [] }
+        var table = TextTable(columns: [
+            .text("TENANT"), .text("QUEUE"), .number("WAITING"), .number("RUNNING"), .number("OLDEST"),
+            .number("SHARE"),
+            .number("WEIGHT"),
+        ])
+        let longest = tenants.sorted { $0.oldestWaitingSeconds ?? -1 > $1.oldestWaitingSeconds ?? -1 }
+        for tenant in longest.prefix(Self.most.tenants) {
+            table.rows.append([
+                escape(tenant.tenant), escape(tenant.queue), String(tenant.waiting), String(tenant.running),
+                tenant.oldestWaitingSeconds.map(AmountText.duration) ?? "", TenantText.share(tenant) ?? "",
+                TenantText.number(tenant.weight),
+            ])
+        }
+        return table.lines(fitting: columns, style)
     }
 
     private func workers(_ report: StatusReport) -> [String] {
@@ -264,6 +284,7 @@ package enum QueueText {
         if let seconds = queue.oldestWaitingSeconds { parts.append("oldest waits \(AmountText.duration(seconds))") }
         if let rate = queue.rate { parts.append("starts at most \(rate)") }
         if queue.isBackground { parts.append("background") }
+        if queue.fair == true { parts.append("fair") }
         if let time = queue.opensAt { parts.append(opening(time)) }
         if queue.paused { parts.append(paused(queue.pausedAt)) }
         return escape(queue.name).padded(to: 12) + " " + parts.joined(separator: ", ")
@@ -276,6 +297,26 @@ package enum QueueText {
 
     /// That a queue waits for quiet hours, and until when.
     static func opening(_ time: Date) -> String { "waits for quiet hours until \(WireFormat.text(of: time))" }
+}
+
+/// A tenant, for people to read on a terminal.
+package enum TenantText {
+    package static func line(_ tenant: StatusReport.Tenant) -> String {
+        let parts = [
+            "\(tenant.waiting) waiting, \(tenant.running) running",
+            tenant.oldestWaitingSeconds.map { "oldest waits \(AmountText.duration($0))" },
+            share(tenant).map { "\($0) of the last minute" }, "weight \(TenantText.number(tenant.weight))",
+        ]
+        return parts.compactMap { $0 }.joined(separator: ", ")
+    }
+
+    /// A weight.
+    package static func number(_ weight: Double) -> String { String(format: "%g", weight) }
+
+    /// Its part of the last minute.
+    static func share(_ tenant: StatusReport.Tenant) -> String? {
+        tenant.share.map { "\(Int(($0 * 100).rounded())) %" }
+    }
 }
 
 /// A worker, for people to read on a terminal.

@@ -28,6 +28,9 @@ package struct JobSelection: ParsableArguments {
     @Option(help: "Only jobs with this concurrency key.".taking("key"))
     var concurrencyKey: String?
 
+    @Option(help: "Only jobs of this tenant.".taking("name"))
+    var tenant: String?
+
     @Option(help: "Only jobs whose source starts with this: https://shop.example/.".taking("prefix"))
     var source: String?
 
@@ -51,7 +54,7 @@ package struct JobSelection: ParsableArguments {
         filter.states = try words(state, "--state")
         filter.codes = try words(code, "--code")
         (filter.queue, filter.batch, filter.sourcePrefix) = (queue, batch, source.map(SourceArgument.prefix))
-        (filter.label, filter.concurrencyKey) = (label, concurrencyKey)
+        (filter.label, filter.concurrencyKey, filter.tenant) = (label, concurrencyKey, tenant)
         return filter
     }
 

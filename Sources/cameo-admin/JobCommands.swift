@@ -31,7 +31,7 @@ struct ChosenJobs: ParsableArguments {
 
     func validate() throws {
         guard id.isEmpty != selection.isEmpty else {
-            let options = "--state, --code, --queue, --batch, --label, --concurrency-key or --source"
+            let options = "--state, --code, --queue, --batch, --label, --concurrency-key, --tenant or --source"
             throw ValidationError("name jobs by their ids, or select them by \(options)")
         }
         guard id.isEmpty || (limit == nil && !dryRun) else {

@@ -1,23 +1,26 @@
 internal import ArgumentParser
 internal import CameoModel
+internal import CameoReport
 internal import CameoStore
 internal import CommandSupport
 
 struct LimitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit",
-        abstract: "Limit how many jobs of a concurrency key run at once or start within a time, over all workers.",
+        abstract:
+            "Limit how many jobs of a concurrency key run at once or start within a time, or set the weight of a tenant.",
         discussion: """
             Running jobs go on; the next claim applies the new limit. --max-running overrides the --concurrency-limit \
             of requests until it is set to none. A rate of 300/m lets 300 jobs start at once, then five per second; \
-            requests cannot set rates. Without options, the command lists the keys in use. `cameo-admin queue` limits \
-            queues.
+            requests cannot set rates. In a fair queue (`cameo-admin queue --fair`), a tenant of weight 3 gets three times as \
+            much as others. Without options, the command lists the keys and tenants in use. `cameo-admin queue` limits queues.
 
             EXAMPLES
               cameo-admin limit --key example.com --max-running 8
               cameo-admin limit --key example.com --max-running none
               cameo-admin limit --key example.com --rate 10/s
               cameo-admin limit --key example.com --rate none
+              cameo-admin limit --tenant acme --weight 3
               cameo-admin limit
 
             EXIT CODES
@@ -39,15 +42,25 @@ struct LimitCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: Limit<StartRate>.help)
     var rate: Limit<StartRate>?
 
+    @Option(help: "The tenant: what requests name, or else their concurrency key.".taking("tenant"))
+    var tenant: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: "How much the tenant gets in fair queues, beside one of weight 1: 0.01 to 100.".taking("number")
+    )
+    var weight: Double?
+
     @Flag(
         help: """
-            Print JSON: {\"key\":…,\"maxRunning\":…,\"running\":…,\"isFixed\":…}, with \"rate\":… if there is one; the \
-            list has one key per line.
+            Print JSON: {\"key\":…,\"maxRunning\":…,\"running\":…,\"waiting\":…,\"isFixed\":…}, with \"rate\":… if \
+            there is one; a tenant as in a status-report. The list has one per line.
             """
     )
     var json = false
 
     func validate() throws {
+        try validateTenant()
         guard let key else {
             guard maxRunning == nil, rate == nil else { throw ValidationError("--max-running and --rate need --key") }
             return
@@ -64,7 +77,20 @@ struct LimitCommand: AsyncParsableCommand {
         }
     }
 
+    private func validateTenant() throws {
+        guard (tenant == nil) == (weight == nil) else { throw ValidationError("--tenant and --weight need each other") }
+        guard let tenant, let weight else { return }
+        guard key == nil else { throw ValidationError("--tenant and --key cannot be set together") }
+        guard ThumbnailRequest.isName(tenant) else {
+            throw ValidationError("--tenant: must be 1 to 200 characters without control characters, as in a request")
+        }
+        guard StatusReport.Tenant.weights.contains(weight) else {
+            throw ValidationError("--weight \(TenantText.number(weight)): must be between 0.01 and 100")
+        }
+    }
+
     func run() async throws {
+        if let tenant, let weight { return try await set(weight, of: tenant) }
         guard let key else { return try await list() }
         let store = try storeOptions.open(creating: false)
         var lines: [String] = []
@@ -81,12 +107,30 @@ struct LimitCommand: AsyncParsableCommand {
         for line in lines { Output.line("key \(TerminalText.escaped(key)) \(line)") }
     }
 
+    private func set(_ weight: Double, of tenant: String) async throws {
+        try await storeOptions.open(creating: false).setWeight(weight, ofTenant: tenant)
+        try Output.answer(
+            JSONValue.object(["tenant": .string(tenant), "weight": .number(weight)]),
+            asJSON: json,
+            ["tenant \(TerminalText.escaped(tenant)) has weight \(TenantText.number(weight))"]
+        )
+    }
+
     private func list() async throws {
-        for limit in try await storeOptions.openReading().concurrencyLimits() {
-            var text = "\(limit.running) of at most \(limit.maxRunning)"
+        let store = try storeOptions.openReading()
+        let limits = try await store.concurrencyLimits()
+        // Without fair queues, a tenant that is a key has nothing but what its key has.
+        let (keys, sharing) = (Set(limits.map(\.key)), Set(try await store.tenants(.sharing).tenants))
+        for tenant in try await store.tenants(.all).tenants
+        where sharing.contains(tenant) || !keys.contains(tenant.tenant) {
+            let text = "\(TerminalText.escaped(tenant.tenant))\t\(TenantText.line(tenant))"
+            try Output.answer(tenant, asJSON: json, ["tenant \(text)"])
+        }
+        for limit in limits {
+            var text = "\(limit.waiting) waiting, \(limit.running) of at most \(limit.maxRunning)"
             if limit.isFixed { text += ", set by an operator" }
             if let rate = limit.rate { text += ", starts at most \(rate)" }
-            try Output.answer(limit, asJSON: json, ["\(TerminalText.escaped(limit.key))\t\(text)"])
+            try Output.answer(limit, asJSON: json, ["key \(TerminalText.escaped(limit.key))\t\(text)"])
         }
     }
 }

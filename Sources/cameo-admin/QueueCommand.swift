@@ -8,12 +8,14 @@ struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
         abstract:
-            "List queues, limit how many jobs of one run at once or start within a time, set its hook, or move it to the background.",
+            "List queues, limit how many jobs of one run at once or start within a time, set its hook, share it between tenants, or move it to the background.",
         discussion: """
             A limit applies to all workers together; jobs already running above a lower limit go on. A rate of 300/m \
             lets 300 jobs start at once, then five per second; retries count too. A hook (`cameo-worker --hooks`) is told of \
             the end of each job that is enqueued from then on. Jobs of a background queue are claimed only when those of \
-            other queues are not waiting, take up at most half of a worker, and keep to its quiet hours.
+            other queues are not waiting, take up at most half of a worker, and keep to its quiet hours. A fair queue takes its next \
+            job from the tenant (`cameo-enqueue --tenant`) that has had least time of processors, by weight (`cameo-admin \
+            limit --tenant`), and not the oldest of all.
 
             EXAMPLES
               cameo-admin queue
@@ -22,6 +24,7 @@ struct QueueCommand: AsyncParsableCommand {
               cameo-admin queue imports --rate 10/s
               cameo-admin queue imports --hook site
               cameo-admin queue imports --background
+              cameo-admin queue uploads --fair
               cameo-admin queue imports --json
 
             EXIT CODES
@@ -49,6 +52,9 @@ struct QueueCommand: AsyncParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Whether it is a background queue.")
     var background: Bool?
 
+    @Flag(inversion: .prefixedNo, help: "Whether it shares the workers between tenants.")
+    var fair: Bool?
+
     @OptionGroup var naming: QueueNaming
 
     @Flag(help: "Print each queue as JSON, one per line, as in a status-report.")
@@ -59,10 +65,10 @@ struct QueueCommand: AsyncParsableCommand {
             throw ValidationError("--max-running \(limit): must be at least 1, or none")
         }
         guard !changes || name != nil else {
-            throw ValidationError("--max-running, --rate, --hook and --background need a queue's name")
+            throw ValidationError("--max-running, --rate, --hook, --background and --fair need a queue's name")
         }
         guard !naming.create || changes else {
-            throw ValidationError("--create needs --max-running, --rate, --hook or --background")
+            throw ValidationError("--create needs --max-running, --rate, --hook, --background or --fair")
         }
         if let hook, !ThumbnailRequest.isLabel(hook) {
             throw ValidationError("--hook \(hook): must be 1 to 64 of a-z 0-9 . _ -")
@@ -70,7 +76,7 @@ struct QueueCommand: AsyncParsableCommand {
         if let name { try naming.check(name) }
     }
 
-    private var changes: Bool { maxRunning != nil || rate != nil || hook != nil || background != nil }
+    private var changes: Bool { maxRunning != nil || rate != nil || hook != nil || background != nil || fair != nil }
 
     func run() async throws {
         if let name, changes {
@@ -80,6 +86,7 @@ struct QueueCommand: AsyncParsableCommand {
             if let background {
                 try await store.setBackground(background, queue: name, unknown: naming.unknown)
             }
+            if let fair { try await store.setFair(fair, queue: name, unknown: naming.unknown) }
             if let hook {
                 let chosen = hook == "none" ? nil : hook
                 try await store.setHook(chosen, ofQueue: name, unknown: naming.unknown)

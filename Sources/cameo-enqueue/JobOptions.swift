@@ -81,6 +81,9 @@ struct JobOptions: ParsableArguments {
     @Option(help: "Set the concurrency key's limit; a new key has 1.".taking("number"))
     var concurrencyLimit: Int?
 
+    @Option(help: "Who asks: a fair queue is shared between tenants. (default: the concurrency key)".taking("name"))
+    var tenant: String?
+
     @Option(help: "Send this header with requests to http(s) sources: 'Name: value'. Repeatable.".taking("header"))
     var header: [String] = []
 
@@ -99,6 +102,7 @@ struct JobOptions: ParsableArguments {
         request.uniqueKey = uniqueKey
         request.concurrencyKey = concurrencyKey
         request.concurrencyLimit = concurrencyLimit
+        request.tenant = tenant
         if !retry.isEmpty {
             var policy = RetryOverride()
             retry.apply(to: &policy)

@@ -89,7 +89,9 @@ struct SummaryCommand: AsyncParsableCommand {
             var status = StatusWatch(store: store)
             return try await status.run()
         }
-        let report = try await store.status()
+        var report = try await store.status()
+        // All of them, for programs.
+        if json, report.tenants != nil { report.tenants = try await store.tenants(.sharing).tenants }
         let text = StatusText(
             columns: OutputTerminal.current?.columns,
             style: OutputTerminal.style,

@@ -149,6 +149,23 @@ struct StoreMetricsTests {
         #expect(names.filter { !page.contains("`\($0)`") } == [])
     }
 
+    @Test func tenantsThatCostMostAreNamed() async throws {
+        #expect(try await !MetricsText(of: bench.store, by: "test").text(in: .prometheus).contains("cameo_tenant"))
+        try await bench.store.setFair(true, queue: "default", unknown: .created)
+        for number in 0..<23 {
+            var request = Fixture.request("file:///pictures/\(number).jpg")
+            request.tenant = number == 22 ? "other" : "t\(number)"
+            _ = try await bench.store.enqueue([request])
+        }
+        let text = try await MetricsText(of: bench.store, by: "test").text(in: .prometheus)
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("cameo_tenant_jobs{") && $0.contains("waiting") }
+        #expect(lines.count == 21)
+        #expect(lines.last == #"cameo_tenant_jobs{queue="default",tenant="other",state="waiting"} 3"#)
+        #expect(text.contains(#"cameo_tenant_processor_seconds_total{queue="default",tenant="other"} 0"#))
+        let page = try Page.article("Operating").prose
+        #expect(page.contains("`cameo_tenant_processor_seconds_total`") && page.contains("`cameo_tenant_jobs`"))
+    }
+
     /// A file of metrics tells its age; and a worker that the store hinders is not like any other.
     @Test func metricsTellTheirAgeAndWhoWaits() async throws {
         try await bench.store.extendLease(

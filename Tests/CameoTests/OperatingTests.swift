@@ -177,13 +177,17 @@ struct OperatingTests {
         try await client.setBackground(true, queue: "web")
         try await client.setBackground(true, queue: "default")
         try await client.setBackground(false, queue: "default")
+        try await client.setFair(true, queue: "web")
+        try await client.setWeight(2, ofTenant: "acme")
+        let refusal = CameoError.invalidRequest(field: "weight", reason: "must be between 0.01 and 100, not 0.0")
+        await #expect(throws: refusal) { try await client.setWeight(0, ofTenant: "acme") }
         try await client.pause(queue: "web")
         let begun = try await bench.begin(worker)
         let status = try await client.status()
         #expect(status.jobs.filter { $0.value > 0 } == [.available: 2, .running: 1])
         try #require(status.queues.map(\.name) == ["default", "web"])
         let web = status.queues[1]
-        #expect(status.queues.map(\.background) == [nil, true])
+        #expect(status.queues.map(\.background) == [nil, true] && status.queues.map(\.fair) == [nil, true])
         #expect(web.jobs[.available] == 2 && web.paused && web.maxRunning == 2 && web.oldestWaitingSeconds != nil)
         #expect(status.workers.map(\.id) == [worker] && status.workers[0].running == 1)
         try await bench.complete(begun, with: Workbench.picture(1))

@@ -110,7 +110,9 @@ struct OperatingTests {
 
     @Test func queueChangesNeedTheScopeAndTheQueue() async throws {
         try await enqueue(1, queue: "bulk")
-        for verb in ["pause", "resume", "background", "foreground"] {
+        #expect(try await bench.send("POST", "/queues/bulk/fair", Self.alice).json["fair"] == true)
+        #expect(try await bench.send("POST", "/queues/bulk/unfair", Self.alice).json["fair"] == .null)
+        for verb in ["pause", "resume", "background", "foreground", "fair", "unfair"] {
             #expect(try await bench.send("POST", "/queues/bulk/\(verb)", Self.viewer).status == 403)
             #expect(try await bench.send("POST", "/queues/none/\(verb)", Self.alice).status == 404)
             #expect(try await bench.get("/queues/bulk/\(verb)", Self.alice).status == 405)

@@ -86,12 +86,12 @@ extension EndToEnd {
             func limit(_ key: String, _ option: String...) async throws -> String {
                 try await deployment.command("cameo-admin", ["limit", "--key", key] + option + ["--json"]).outputText
             }
-            let set = #"{"isFixed":true,"key":"k","maxRunning":8,"running":0}"# + "\n"
+            let set = #"{"isFixed":true,"key":"k","maxRunning":8,"running":0,"waiting":1}"# + "\n"
             #expect(try await limit("k", "--max-running", "8") == set)
             #expect(try await admin("limit").outputText == set)
             #expect(
                 try await limit("k", "--max-running", "none")
-                    == #"{"isFixed":false,"key":"k","maxRunning":8,"running":0}"# + "\n"
+                    == #"{"isFixed":false,"key":"k","maxRunning":8,"running":0,"waiting":1}"# + "\n"
             )
             #expect(
                 try await limit("k", "--rate", "10/s")

@@ -139,7 +139,10 @@ extension EndToEnd {
             _ = try await deployment.command("cameo-enqueue a.jpg b.jpg c.jpg --allow-missing", key)
             let store: any Store = try SQLiteStore(at: deployment.store)
             #expect(try await claim(9, "w1", in: store) == 2)
-            #expect(try await deployment.command("cameo-admin limit").outputText == "tenant 7\t2 of at most 2\n")
+            #expect(
+                try await deployment.command("cameo-admin limit").outputText
+                    == "key tenant 7\t1 waiting, 2 of at most 2\n"
+            )
             let raised = try await deployment.command(
                 "cameo-admin",
                 ["limit", "--key", "tenant 7", "--max-running", "3"]
@@ -161,7 +164,7 @@ extension EndToEnd {
                 return result.outputText
             }
             #expect(try await admin("limit", "--key", "k", "--rate", "1/d") == "key k starts at most 1/d\n")
-            #expect(try await admin("limit") == "k\t0 of at most 9, starts at most 1/d\n")
+            #expect(try await admin("limit") == "key k\t2 waiting, 0 of at most 9, starts at most 1/d\n")
             #expect(try await admin("queue", "default", "--rate", "4/24h").hasSuffix(", starts at most 4/d\n"))
             #expect(try await deployment.command("cameo-status").outputText.contains("  starts at most 4/d\n"))
             #expect(try await deployment.status().queues.first?.rate == "4/d")
@@ -174,6 +177,36 @@ extension EndToEnd {
             #expect(try await claim(9, "w1", in: store) == 0, "the key's rate stands")
             #expect(try await admin("limit", "--key", "k", "--rate", "none") == "key k starts without a rate\n")
             #expect(try await claim(9, "w1", in: store) == 1)
+        }
+
+        @Test func aQueueIsSharedBetweenTenants() async throws {
+            let deployment = try Deployment()
+            _ = try await deployment.enqueue("a.jpg b.jpg c.jpg --tenant acme")
+            _ = try await deployment.enqueue("d.jpg --tenant zoe")
+            func admin(_ arguments: String) async throws -> String {
+                let result = try await deployment.command("cameo-admin \(arguments)")
+                #expect(result.exitStatus == 0, "\(arguments): \(result.errorText)")
+                return result.outputText
+            }
+            #expect(try await !deployment.command("cameo-status").outputText.contains("TENANT"))
+            #expect(try await admin("queue default --fair").contains(", fair"))
+            #expect(try await admin("limit --tenant zoe --weight 2.5") == "tenant zoe has weight 2.5\n")
+            let limits = try await admin("limit").split(separator: "\n")
+            #expect(limits.map { $0.prefix { $0 != "," } } == ["tenant acme\t3 waiting", "tenant zoe\t1 waiting"])
+            #expect(limits[1].hasSuffix(", weight 2.5"))
+            let status = try await deployment.command("cameo-status").outputText
+            #expect(status.contains("TENANT") && status.contains("acme") && status.contains("2.5"))
+            #expect(try await deployment.status().tenants?.map(\.tenant) == ["acme", "zoe"])
+            let store: any Store = try SQLiteStore(at: deployment.store)
+            #expect(try await claim(2, "w1", in: store) == 2)
+            #expect(try await deployment.status().tenants?.map(\.running) == [1, 1])
+            let jobs = try await deployment.command("cameo-status jobs --tenant acme --json").outputText
+            #expect(jobs.split(separator: "\n").count == 3)
+            #expect(try await admin("cancel --tenant acme").contains("3"))
+            for wrong in ["--tenant a", "--weight 2", "--tenant a --weight 0.001", "--tenant a --key k --weight 1"] {
+                #expect(try await deployment.command("cameo-admin limit \(wrong)").exitStatus == 2, "\(wrong)")
+            }
+            #expect(try await !admin("queue default --no-fair").contains("fair"))
         }
 
         @Test func aDrainWaitsForItsRate() async throws {

@@ -90,7 +90,9 @@ extension WebExchange {
 
 /// The thumbnails and job options requested for an uploaded picture, from the query or from the fields of a form.
 struct PictureOptions: Sendable {
-    fileprivate static let names = ["size", "preset", "queue", "priority", "batch", "label", "hook", "key", "name"]
+    fileprivate static let names = [
+        "size", "preset", "queue", "priority", "batch", "label", "hook", "tenant", "key", "name",
+    ]
     /// The size used if neither `size` nor `preset` is given, in pixels.
     private static let standard = "256x256"
 
@@ -152,7 +154,7 @@ extension PictureOptions {
         }
         request.batch = value("batch")
         request.labels = value("label").map { [$0] } ?? []
-        request.hook = value("hook")
+        (request.hook, request.tenant) = (value("hook"), value("tenant"))
         if let name = value("name"), !name.isEmpty { request.metadata["name"] = .string(name) }
         try request.validate()
         self.init(request: request, cacheKey: try value("key").map { try CacheKey($0) })

@@ -69,7 +69,9 @@ extension WebExchange {
         let cursor: JSONValue
     }
 
-    private static let filters = ["state", "queue", "batch", "label", "concurrencyKey", "code", "source", "since"]
+    private static let filters = [
+        "state", "queue", "batch", "label", "concurrencyKey", "tenant", "code", "source", "since",
+    ]
 
     private func filter() throws(Problem) -> JobFilter {
         var filter = JobFilter()
@@ -78,6 +80,7 @@ extension WebExchange {
         filter.queue = target.query["queue"]
         filter.batch = target.query["batch"]
         (filter.label, filter.concurrencyKey) = (target.query["label"], target.query["concurrencyKey"])
+        filter.tenant = target.query["tenant"]
         filter.sourcePrefix = target.query["source"].flatMap { $0.isEmpty ? nil : $0 }
         filter.createdSince = try target.query.time("since")
         return filter

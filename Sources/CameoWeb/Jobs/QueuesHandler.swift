@@ -5,13 +5,13 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 
-/// Lists queues, pauses, resumes and limits them, and moves them to the background and back.
+/// Lists queues, pauses, resumes and limits them, moves them to the background, makes them fair, and back.
 extension WebExchange {
     private static let maximumBody = 4_096
     private static let nothing = Problem(
         .notFound,
-        "nothing here: the paths are /queues and, with /queues/NAME before them, /pause, /resume, /limit, /background "
-            + "and /foreground"
+        "nothing here: the paths are /queues and, with /queues/NAME before them, /pause, /resume, /limit, /background, "
+            + "/foreground, /fair and /unfair"
     )
 
     func queues() async throws -> Response {
@@ -27,7 +27,7 @@ extension WebExchange {
     }
 
     private enum Change: String {
-        case pause, resume, limit, background, foreground
+        case pause, resume, limit, background, foreground, fair, unfair
     }
 
     private func apply(_ change: Change, to queue: String) async throws -> Response {
@@ -38,6 +38,7 @@ extension WebExchange {
         case .resume: _ = try await site.store.resume(queue)
         case .background, .foreground:
             try await site.store.setBackground(change == .background, queue: queue, unknown: .refused)
+        case .fair, .unfair: try await site.store.setFair(change == .fair, queue: queue, unknown: .refused)
         case .limit:
             let body = try RequestBodyReader(request, context, site)
             let bytes = try await body.read(atMost: Self.maximumBody, "a limit")

@@ -6,7 +6,7 @@ import { access, ask, post, withQuery } from "./server.js";
 import { pill, reason, stateNames } from "./states.js";
 
 const pageSize = 25;
-const fields = ["source", "batch", "label", "state", "queue", "concurrencyKey", "code", "since"];
+const fields = ["source", "batch", "label", "state", "queue", "concurrencyKey", "tenant", "code", "since"];
 let filter = {};
 let jobs = [];
 let cursor = null;

@@ -45,7 +45,7 @@ function showReport(report) {
     element("span", { className: `name ${state}`, textContent: state })))));
   drawGraphs();
   showStages(report);
-  showQueues(report.queues);
+  showQueues(report.queues, report.tenants);
   showWorkers(report.workers);
   show($("sizes"), [
     count(report.thumbnails, "thumbnail"), `${count(report.blobs.count, "blob")}, ${bytes(report.blobs.bytes)}`,

@@ -10,16 +10,17 @@ const pathOf = (name) => `queues/${encodeURIComponent(name)}`;
 const unended = ["scheduled", "available", "running", "retryable"];
 const busy = ({ jobs }) => sum(unended.map((state) => jobs[state]));
 
-export function showQueues(queues) {
+export function showQueues(queues, tenants = []) {
   // A store can have thousands.
-  showList("queue-list", [...queues].sort((one, other) => busy(other) - busy(one)).slice(0, maximumShown), entry);
+  const busiest = [...queues].sort((one, other) => busy(other) - busy(one)).slice(0, maximumShown);
+  showList("queue-list", busiest, (queue) => entry(queue, tenants.filter((tenant) => tenant.queue === queue.name)));
   const names = queues.slice(0, maximumShown).map(({ name }) => name);
   show($("queue-names"), names.map((name) => element("option", { key: name, value: name })));
   const more = queues.length - maximumShown;
   show($("more-queues"), more > 0 ? `${number(more)} more queues have no more to do than these.` : "");
 }
 
-function entry(queue) {
+function entry(queue, tenants) {
   const { name, jobs } = queue;
   const facts = [
     `${number(jobs.available + jobs.retryable)} waiting`,
@@ -34,10 +35,24 @@ function entry(queue) {
     element("div", { className: "line" },
       link(withQuery("#jobs", { queue: name }), name, { className: "title" }),
       queue.background ? element("span", { className: "pill", textContent: "background" }) : "",
+      queue.fair ? element("span", { className: "pill", textContent: "fair" }) : "",
       queue.paused ? element("span", { className: "pill paused", textContent: `paused${pausedSince(queue)}` }) : "",
       access.operate ? pauseButton(queue) : ""),
-    stateBar(jobs), element("p", { className: "quiet", textContent: facts }),
+    stateBar(jobs), element("p", { className: "quiet", textContent: facts }), shares(tenants),
     access.operate ? limits(queue) : "");
+}
+
+// What the tenants of a fair queue have had in the last minute, and what they wait for.
+function shares(tenants) {
+  if (!tenants.length) return "";
+  return element("ul", { className: "shares" }, tenants.map(({ tenant, queue, share, waiting, running, weight }) => {
+    const part = `${Math.round((share ?? 0) * 100)} %`;
+    const facts = [part, `${number(waiting)} waiting`, `${number(running)} running`, weight === 1 ? "" : `weight ${weight}`];
+    return element("li", { key: tenant },
+      link(withQuery("#jobs", { queue, tenant }), tenant),
+      element("meter", { value: share ?? 0, ariaLabel: `Share of ${tenant} in queue ${queue}: ${part}` }),
+      element("span", { className: "quiet", textContent: facts.filter(Boolean).join(" · ") }));
+  }));
 }
 
 // In words, if the store knows.
@@ -53,7 +68,8 @@ function pauseButton(queue) {
   return button(label, () => changePause(queue), { ariaLabel: `${label} queue ${queue.name}` });
 }
 
-function limits({ name, maxRunning, rate }) {
+function limits({ name, maxRunning, rate, fair }) {
+  const share = () => act(`Queue ${name}: ${fair ? "by age" : "fair"}.`, () => post(`${pathOf(name)}/${fair ? "unfair" : "fair"}`));
   const set = (button) => {
     const [most, pace] = [...button.parentElement.querySelectorAll("input")].map((input) => input.value.trim());
     return act(`Queue ${name}: limits set.`, () => post(`${pathOf(name)}/limit`, {
@@ -66,5 +82,7 @@ function limits({ name, maxRunning, rate }) {
         { type: "number", min: 1, value: maxRunning ?? "", ariaLabel: `Most running jobs of queue ${name}` }),
       "running, starting at most",
       element("input", { value: rate ?? "", placeholder: "10/s", size: 6, ariaLabel: `Rate of queue ${name}` }),
-      button("Set", set, { ariaLabel: `Set the limits of queue ${name}` })));
+      button("Set", set, { ariaLabel: `Set the limits of queue ${name}` }),
+      button(fair ? "Order by age" : "Share fairly", share,
+        { ariaLabel: `${fair ? "Order" : "Share"} queue ${name} ${fair ? "by age" : "between tenants"}` })));
 }
