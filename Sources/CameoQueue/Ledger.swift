@@ -49,12 +49,12 @@ package struct Ledger {
     // What was looked up. Rolling back to a savepoint restores the ledger too, so it stays valid.
     var queueIDs: [String: Int64] = [:]
     var hookedQueues: Set<Int64> = []
-    var laneIDs: [Place: Int64] = [:]
+    package var laneIDs: [Place: Int64] = [:]
     /// Whether the store has labels of requests.
     var hasLabels: Bool?
     /// With the limit that a request gave it last.
     var keyIDs: [ExactText: (id: Int64, limit: Int?)] = [:]
-    var tenantIDs: [ExactText: Int64] = [:]
+    package var tenantIDs: [ExactText: Int64] = [:]
 
     package init() {}
 }

@@ -119,10 +119,11 @@ struct LimitCommand: AsyncParsableCommand {
     private func list() async throws {
         let store = try storeOptions.openReading()
         let limits = try await store.concurrencyLimits()
-        // Without fair queues, a tenant that is a key has nothing but what its key has.
-        let (keys, sharing) = (Set(limits.map(\.key)), Set(try await store.tenants(.sharing).tenants))
+        // In a queue that is not fair, a tenant that is a key has nothing but what its key has.
+        let keys = Set(limits.map(\.key))
+        let fair = Set(try await store.queues().filter { $0.fair == true }.map(\.name))
         for tenant in try await store.tenants(.all).tenants
-        where sharing.contains(tenant) || !keys.contains(tenant.tenant) {
+        where fair.contains(tenant.queue) || !keys.contains(tenant.tenant) {
             let text = "\(TerminalText.escaped(tenant.tenant))\t\(TenantText.line(tenant))"
             try Output.answer(tenant, asJSON: json, ["tenant \(text)"])
         }

@@ -38,6 +38,17 @@ extension ConformanceCase {
             #expect((145...155).contains(claimed["c"] ?? 0), "\(claimed)")
             #expect((45...55).contains(claimed["a"] ?? 0), "\(claimed)")
         },
+        ConformanceCase("one claim of many jobs takes one of each of many tenants") { fixture in
+            try await fixture.makeFair()
+            for tenant in 0..<50 { try await fixture.enqueue(3, of: "t\(tenant)") }
+            let first = try await fixture.claim(25) + fixture.claim(25)
+            #expect(try Set(first.map { try $0.tenant }).count == 50)
+            for job in first { try await fixture.end(job, 47) }
+            let second = try await fixture.claim(50)
+            #expect(try Set(second.map { try $0.tenant }).count == 50)
+            #expect(try await fixture.claim(99).count == 50)
+            #expect(try await fixture.faults().isEmpty)
+        },
         ConformanceCase("what counts is what jobs cost, not how many there are") { fixture in
             try await fixture.makeFair()
             for tenant in ["small", "large"] { try await fixture.enqueue(1_500, of: tenant) }

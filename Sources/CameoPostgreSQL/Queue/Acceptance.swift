@@ -171,7 +171,7 @@ extension PostgreSQLTransaction {
         for key in keyed.sorted(by: { ($0.name, $0.place) < ($1.name, $1.place) }) {
             _ = try self.key(key.name, limit: key.limit)
         }
-        for name in Set(requests.compactMap { $0.tenant ?? $0.concurrencyKey }).sorted() { _ = try tenant(name) }
+        try findTenants(Set(requests.compactMap { ($0.tenant ?? $0.concurrencyKey).map(ExactText.init) }))
         let places = try requests.map { request in
             Ledger.Place(
                 queue: try queue(request.queue),
@@ -179,8 +179,60 @@ extension PostgreSQLTransaction {
                 tenant: try tenant(of: request)
             )
         }
-        let sorted = Set(places).sorted { ($0.queue, $0.tenant, $0.key) < ($1.queue, $1.tenant, $1.key) }
-        for place in sorted { _ = try lane(place) }
+        try findLanes(Set(places))
+    }
+
+    /// Looks up many tenants by one statement each time, and creates those that are new.
+    private func findTenants(_ names: Set<ExactText>) throws {
+        for isLast in [false, true] {
+            let unknown = names.filter { ledger.tenantIDs[$0] == nil }.map(\.text).sorted()
+            guard unknown.count > 1 else { return }
+            try holdNames()
+            for row in try query("SELECT id, name FROM tenant WHERE name = ANY($1::text[])", [SQLArray(unknown)]) {
+                ledger.tenantIDs[ExactText(try row["name"])] = try row["id"]
+            }
+            let new = unknown.filter { ledger.tenantIDs[ExactText($0)] == nil }
+            guard !isLast, !new.isEmpty else { return }
+            let creation = "INSERT INTO tenant(name) SELECT * FROM unnest($1::text[]) ON CONFLICT (name) DO NOTHING"
+            try execute(creation, [SQLArray(new)])
+        }
+    }
+
+    /// The same of lanes.
+    private func findLanes(_ places: Set<Ledger.Place>) throws {
+        func lists(_ places: [Ledger.Place]) -> [(any SQLBindable)?] {
+            [SQLArray(places.map(\.queue)), SQLArray(places.map(\.tenant)), SQLArray(places.map(\.key))]
+        }
+        let wanted = "unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS wanted(queue, tenant, key)"
+        for isLast in [false, true] {
+            let unknown = places.filter { ledger.laneIDs[$0] == nil }
+                .sorted { ($0.queue, $0.tenant, $0.key) < ($1.queue, $1.tenant, $1.key) }
+            guard unknown.count > 1 else {
+                for place in unknown { _ = try lane(place) }
+                return
+            }
+            try holdNames()
+            let look = """
+                SELECT lane.id, lane.queue, lane.tenant, lane.key FROM \(wanted) CROSS JOIN LATERAL (
+                  SELECT * FROM lane
+                  WHERE lane.queue = wanted.queue AND lane.tenant = wanted.tenant AND lane.key = wanted.key LIMIT 1) AS lane
+                """
+            for row in try query(look, lists(unknown)) {
+                let place = try Ledger.Place(queue: row["queue"], key: row["key"], tenant: row["tenant"])
+                ledger.laneIDs[place] = try row["id"]
+            }
+            let new = unknown.filter { ledger.laneIDs[$0] == nil }
+            guard !isLast, !new.isEmpty else { return }
+            try execute(
+                """
+                INSERT INTO lane(queue, tenant, key, used)
+                SELECT wanted.queue, wanted.tenant, wanted.key,
+                  \(Share.ofNewLane(queue: "wanted.queue", tenant: "wanted.tenant"))
+                FROM \(wanted) ON CONFLICT DO NOTHING
+                """,
+                lists(new)
+            )
+        }
     }
 }
 

@@ -95,6 +95,11 @@ struct ClaimRun {
             guard lane.front <= unseen ?? .max else { continue }
             let next = open.first.flatMap { $0.isBackground == lane.isBackground ? $0.front : nil }
             let bound = min(next ?? .max, unseen ?? .max)
+            let hasRivals = (open + rest).contains { $0.queue != lane.queue && $0.isBackground == lane.isBackground }
+            if lane.share != nil, lane.isAlone, !hasRivals {
+                try take(fairly: lane, from: &open, before: rest)
+                continue
+            }
             let room = try room(of: lane)
             guard room > 0 else { continue }
             if lane.share != nil {
@@ -107,6 +112,73 @@ struct ClaimRun {
             (lane.head, lane.front, lane.beyond) = (head, head, bound)
             open.insert(lane, at: open.firstIndex { OpenLane.precedes(lane, $0) } ?? open.endIndex)
         }
+    }
+
+    /// Claims from the lanes of a fair queue that have had least, from all of them together, and charges them.
+    private mutating func take(fairly lane: OpenLane, from open: inout [OpenLane], before rest: [OpenLane]) throws {
+        // What comes before the first that must be claimed from by itself.
+        let end = (open.filter { !$0.isAlone } + rest).filter { $0.queue == lane.queue }.compactMap(\.share?.used).min()
+        let found = [lane] + open.filter { $0.queue == lane.queue && $0.isAlone }
+        let planned = Self.plan(try roomOfQueue(lane), of: found, before: end ?? .infinity)
+        open.removeAll { lane in planned.contains { $0.lane.lane == lane.lane } }
+        guard !planned.isEmpty else { return }
+        let token = Self.newToken()
+        let result = try db.query([
+            .init(
+                "SELECT * FROM claim_shares($1, $2, $3, $4, $5, $6, $7, $8)",
+                [
+                    SQLArray(planned.map(\.lane.lane)), SQLArray(planned.map(\.jobs)),
+                    SQLArray(planned.map(\.lane.beyond)), SQLArray(planned.map { $0.lane.share?.used }),
+                    SQLArray(planned.map { $0.lane.share?.charge }), token, left.worker, db.now,
+                ],
+                prepared: true
+            ),
+            .init("SELECT \(ClaimOutlook.isForgetting)", prepared: true),
+        ])
+        isForgetting = try result[1].rows.first?[0] ?? false || isForgetting
+        let claimed = try result[0].rows.filter { try $0["id"] as Int64? != nil }
+        let free = Set(try result[0].rows.filter { try $0["id"] as Int64? == nil }.map { try $0["lane"] as Int64 })
+        let before = jobs.count
+        try add(claimed, of: token, from: (lane.queue, lane.queueName, lane.isBackground, 0))
+        let taken = try Dictionary(grouping: claimed) { try $0["lane"] as Int64 }.mapValues(\.count)
+        try note(taken: jobs.count - before, from: lane)
+        var floor = 0.0
+        for (lane, wanted) in planned {
+            let count = taken[lane.lane] ?? 0
+            guard var share = lane.share, count > 0 else {
+                // Its head was too low.
+                hasProgressed = hasProgressed || free.contains(lane.lane)
+                continue
+            }
+            floor = max(floor, share.used + Double(count - 1) * share.charge)
+            guard count == wanted else { continue }
+            share.used += Double(count) * share.charge
+            var more = lane
+            more.share = share
+            open.insert(more, at: open.firstIndex { OpenLane.precedes(more, $0) } ?? open.endIndex)
+        }
+        try raiseFloor(of: lane.queue, to: floor)
+    }
+
+    /// How many jobs each lane may have, so that whoever has had least is next, until one has had more than `end`.
+    private static func plan(_ room: Int, of lanes: [OpenLane], before end: Double) -> [(lane: OpenLane, jobs: Int)] {
+        var (left, planned) = (room, lanes.map { (lane: $0, jobs: 0, share: $0.share) })
+        func used(_ place: Int) -> Double { planned[place].share?.used ?? .infinity }
+        while left > 0, let next = planned.indices.min(by: { used($0) < used($1) }), used(next) <= end,
+            let share = planned[next].share
+        {
+            let second = planned.indices.filter { $0 != next }.map(used).min() ?? .infinity
+            let limit = min(second, end)
+            let jobs = min(left, share.jobs(before: limit.isFinite ? limit : nil))
+            planned[next].jobs += jobs
+            planned[next].share?.used += Double(jobs) * share.charge
+            left -= jobs
+        }
+        return planned.filter { $0.jobs > 0 }.map { ($0.lane, $0.jobs) }
+    }
+
+    private func raiseFloor(of queue: Int64, to floor: Double) throws {
+        try db.execute("UPDATE queue SET share_floor = $2 WHERE id = $1 AND share_floor < $2", [queue, floor])
     }
 
     /// Claims from the lane of a fair queue that has had least, until it has had more than the next, and charges it.
@@ -143,10 +215,7 @@ struct ClaimRun {
         )
         let head: Int64? = try row?["head"]
         if head ?? .max > lane.head { hasProgressed = true }
-        try db.execute(
-            "UPDATE queue SET share_floor = greatest(share_floor, $2) WHERE id = $1 AND share_floor < $2",
-            [lane.queue, floor]
-        )
+        try raiseFloor(of: lane.queue, to: floor)
         if try row?["has_siblings"] == true { try raise(siblingsOf: lane, to: share.used, in: &open) }
         guard let head, taken > 0 || head > lane.head else { return }
         (lane.share, lane.head, lane.beyond) = (share, head, head - 1)
@@ -189,16 +258,20 @@ struct ClaimRun {
         open.sort(by: OpenLane.precedes)
     }
 
-    /// How many jobs the claim may take from a lane: 0 if another transaction has locked it. Locks what is limited.
-    private mutating func room(of lane: OpenLane) throws -> Int {
+    /// How many jobs the claim may take from a queue, whose row it locks if the queue has a rate.
+    private mutating func roomOfQueue(_ lane: OpenLane) throws -> Int {
         var room = lane.isBackground ? min(left.limit, left.background) : left.limit
         if let ofQueue = rooms[lane.queue] { room = min(room, ofQueue) }
-        if lane.hasRate {
-            try db.execute("SELECT 1 FROM queue WHERE id = $1 FOR UPDATE", [lane.queue])
-            let starts = try startsLeft(.queue, lane.queue)
-            if starts == 0 { rooms[lane.queue] = 0 }
-            room = min(room, starts)
-        }
+        guard lane.hasRate else { return room }
+        try db.execute("SELECT 1 FROM queue WHERE id = $1 FOR UPDATE", [lane.queue])
+        let starts = try startsLeft(.queue, lane.queue)
+        if starts == 0 { rooms[lane.queue] = 0 }
+        return min(room, starts)
+    }
+
+    /// How many jobs the claim may take from a lane: 0 if another transaction has locked it. Locks what is limited.
+    private mutating func room(of lane: OpenLane) throws -> Int {
+        let room = try roomOfQueue(lane)
         guard room > 0, lane.hasHead || lane.share != nil else { return room }
         guard lane.key != 0 else {
             let locked = "SELECT 1 FROM lane WHERE id = $1 FOR UPDATE SKIP LOCKED"
@@ -240,11 +313,7 @@ struct ClaimRun {
         let before = jobs.count
         try add(found[0].rows, of: token, from: (lane.queue, lane.queueName, lane.isBackground, lane.key))
         let taken = jobs.count - before
-        left.limit -= taken
-        if lane.isBackground { left.background -= taken }
-        if let room = rooms[lane.queue] { rooms[lane.queue] = room - taken }
-        hasProgressed = hasProgressed || taken > 0
-        if lane.hasRate, taken > 0 { try db.spend(taken, .queue, lane.queue) }
+        try note(taken: taken, from: lane)
         if lane.key != 0, taken > 0 { try db.spend(taken, .key, lane.key) }
         // A fair one's is written with what it has had.
         guard lane.hasHead, lane.share == nil else { return taken }
@@ -260,6 +329,15 @@ struct ClaimRun {
         )?[0]
         if head ?? .max > lane.head { hasProgressed = true }
         return taken
+    }
+
+    /// Counts jobs that were claimed against what is left and what the queue allows.
+    private mutating func note(taken: Int, from lane: OpenLane) throws {
+        left.limit -= taken
+        if lane.isBackground { left.background -= taken }
+        if let room = rooms[lane.queue] { rooms[lane.queue] = room - taken }
+        hasProgressed = hasProgressed || taken > 0
+        if lane.hasRate, taken > 0 { try db.spend(taken, .queue, lane.queue) }
     }
 
     // MARK: - Poison jobs
@@ -344,7 +422,7 @@ extension PostgreSQLTransaction {
     /// Moves the costs of attempts into the rows of their lanes, but for those that others have locked.
     func foldCosts() throws {
         // A lane of no key and tenant has no head of its own: here it is noted that nothing waits there any more.
-        try execute(
+        let emptied = Connection.Statement(
             """
             UPDATE lane SET head = NULL FROM queue
             WHERE queue.fair AND lane.queue = queue.id AND lane.tenant = 0 AND lane.key = 0 AND lane.head IS NOT NULL
@@ -358,7 +436,7 @@ extension PostgreSQLTransaction {
             pace: "(1 - power(\(1 - Share.pace(of: 1)), sums.jobs))",
             now: "CAST($1 AS bigint)"
         )
-        let moved = try query(
+        let folding = Connection.Statement(
             """
             WITH free AS MATERIALIZED (
                 SELECT lane.id FROM (SELECT DISTINCT lane FROM lane_cost) AS charged CROSS JOIN LATERAL (
@@ -374,7 +452,7 @@ extension PostgreSQLTransaction {
             """,
             [now]
         )
-        .filter { try $0["has_siblings"] }
+        let moved = try query([emptied, folding])[1].rows.filter { try $0["has_siblings"] }
         guard !moved.isEmpty else { return }
         try execute(
             """
@@ -417,6 +495,8 @@ struct OpenLane {
     var front: Int64
     /// What it has had, in a fair queue.
     var share: Share?
+    /// Whether it has no key and is its tenant's only one in the queue.
+    let isAlone: Bool
     /// The claim has dealt with the ranks up to this one. At first there was nothing below the head when the lanes were
     /// looked at, so that the claim need not pass the dead entries that others have left there.
     var beyond: Int64
@@ -435,13 +515,15 @@ struct OpenLane {
     }
 
     /// What ``init(_:)`` reads.
-    static let columns = "lane, key, tenant, queue, name, background, room, rated, place, front, used, mean, weight"
+    static let columns =
+        "lane, key, tenant, queue, name, background, room, rated, place, front, used, mean, weight, alone"
 
     init(_ row: QueueRow) throws {
         (lane, key, tenant, queue) = try (row["lane"], row["key"], row["tenant"], row["queue"])
         (queueName, isBackground) = try (row["name"], row["background"])
         (room, hasRate, head, front) = try (row["room"], row["rated"], row["place"], row["front"])
         share = try Share(row)
+        isAlone = try row["alone"] as Bool? ?? true
         beyond = head - 1
     }
 }

@@ -162,7 +162,8 @@ extension Schema {
         """
         (WITH \(claimableQueues.replacing("queues", with: "$1::text[]").replacing("with_background", with: "$2::boolean"))
         SELECT lane.id AS lane, lane.key, lane.tenant, open.id AS queue, open.name, open.background, open.room, open.rated,
-          first.rank AS place, first.rank AS front, lane.used, lane.mean, 1.0::double precision AS weight
+          first.rank AS place, first.rank AS front, lane.used, lane.mean, 1.0::double precision AS weight,
+          true AS alone
         FROM unnest($3::bigint[], \(ranks)::bigint[]) AS floor(lane, rank) JOIN lane ON lane.id = floor.lane
           JOIN open ON open.id = lane.queue
           CROSS JOIN LATERAL (

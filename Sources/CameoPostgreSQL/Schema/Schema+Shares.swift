@@ -82,7 +82,7 @@ extension Schema {
             SELECT lane.id, lane.key, lane.tenant, open.id, open.name, open.background, open.room, open.rated, first.rank,
               first.rank, CASE WHEN open.fair THEN CASE WHEN lane.head IS NULL AND (lane.used < open.share_floor
                 OR lane.charged_at < now_ms() - 600000) THEN open.share_floor ELSE lane.used END END, lane.mean,
-              1.0::double precision
+              1.0::double precision, true
             FROM open JOIN lane ON lane.queue = open.id AND lane.tenant = 0 AND lane.key = 0
               CROSS JOIN LATERAL (
                 SELECT task.rank FROM task WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3
@@ -112,7 +112,9 @@ extension Schema {
             SELECT first.id, first.key, first.tenant, open.id, open.name, open.background, open.room, open.rated, first.head,
               coalesce((SELECT front.rank FROM front WHERE front.id = open.id), first.head),
               CASE WHEN open.fair THEN first.used END, first.mean,
-              coalesce((SELECT tenant.weight FROM tenant WHERE tenant.id = first.tenant), 1.0::double precision)
+              coalesce((SELECT tenant.weight FROM tenant WHERE tenant.id = first.tenant), 1.0::double precision),
+              CASE WHEN open.fair THEN first.key = 0 AND NOT EXISTS (SELECT 1 FROM lane AS other
+                WHERE other.queue = open.id AND other.tenant = first.tenant AND other.id <> first.id) END
             FROM open CROSS JOIN LATERAL (
               (SELECT lane.* FROM lane
               WHERE NOT open.fair AND lane.queue = open.id AND lane.head IS NOT NULL AND (lane.key <> 0 OR lane.tenant <> 0)
@@ -125,6 +127,52 @@ extension Schema {
                 AND lane.key NOT IN (SELECT full_key.key FROM full_key)
               ORDER BY lane.used, lane.head LIMIT most)) AS first
             WHERE open.room IS NULL OR open.room > 0;
+          END $$;
+
+        -- Claims the first jobs of lanes of a fair queue, `many` of each, except those that another transaction is claiming, and
+        -- charges the lanes, which have had `had`. Lanes that another transaction has locked are left alone. After the jobs
+        -- follows a row for each lane that was not, in which only `lane` is set. As the lanes are locked first, the later statements
+        -- see all jobs that ever lowered their heads.
+        CREATE FUNCTION claim_shares(lanes bigint[], many bigint[], beyonds bigint[], had double precision[],
+            charges double precision[], claim text, by text, at bigint)
+          RETURNS TABLE (place bigint, id bigint, due bigint, attempt integer, max_attempts integer, crash_count integer,
+            tries integer, failed integer, refresh smallint, upload bigint, fetch_after bigint, request json,
+            created_at bigint, seen bigint, lane bigint)
+          LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+            SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan
+        AS $$
+          #variable_conflict use_column
+          DECLARE
+            free bigint[] := ARRAY(SELECT lane.id FROM lane WHERE lane.id = ANY(lanes) ORDER BY lane.id FOR UPDATE SKIP LOCKED);
+            ids bigint[];
+          BEGIN
+            ids := ARRAY(
+              SELECT first.id
+              FROM unnest(lanes, many, beyonds) WITH ORDINALITY AS plan(lane, many, beyond, place) CROSS JOIN LATERAL (
+                SELECT task.id, task.rank FROM task
+                WHERE task.lane = plan.lane AND task.state = 1 AND task.crash_count < 3 AND task.rank > plan.beyond
+                ORDER BY task.rank LIMIT plan.many FOR UPDATE SKIP LOCKED) AS first
+              WHERE plan.lane = ANY(free) ORDER BY plan.place, first.rank);
+            RETURN QUERY
+            UPDATE task SET state = 2, attempt = task.attempt + 1, tries = task.tries + 1, attempted_at = at,
+                token = claim || '-' || wanted.place, worker = by, charged = plan.charge
+              FROM unnest(ids) WITH ORDINALITY AS wanted(id, place) LEFT JOIN job ON job.id = wanted.id,
+                unnest(lanes, charges) AS plan(lane, charge)
+              WHERE task.id = wanted.id AND plan.lane = task.lane
+              RETURNING wanted.place, task.id, task.due, task.attempt, task.max_attempts, task.crash_count, task.tries,
+                task.failed, task.refresh, task.upload, task.fetch_after, job.request, job.created_at,
+                nextval('source_seen'), task.lane;
+            UPDATE lane SET
+                used = least(1e15::double precision, plan.had + plan.charge * (
+                  SELECT count(*) FROM task WHERE task.id = ANY(ids) AND task.lane = lane.id)),
+                head = (SELECT task.rank FROM task
+                  WHERE task.lane = lane.id AND task.state = 1 AND task.crash_count < 3 ORDER BY task.rank LIMIT 1)
+              FROM unnest(lanes, had, charges) AS plan(lane, had, charge)
+              WHERE lane.id = ANY(free) AND lane.id = plan.lane;
+            RETURN QUERY
+            SELECT NULL::bigint, NULL::bigint, NULL::bigint, NULL::integer, NULL::integer, NULL::integer, NULL::integer,
+              NULL::integer, NULL::smallint, NULL::bigint, NULL::bigint, NULL::json, NULL::bigint, NULL::bigint, raised.lane
+            FROM unnest(free) AS raised(lane);
           END $$;
 
         -- Makes jobs available whose time has come, the earliest first.
@@ -182,7 +230,8 @@ extension Schema {
 
     private static let laneColumns = """
         lane bigint, key bigint, tenant bigint, queue bigint, name text, background boolean, room bigint, rated boolean,
-            place bigint, front bigint, used double precision, mean double precision, weight double precision
+            place bigint, front bigint, used double precision, mean double precision, weight double precision,
+            alone boolean
         """
 
     /// The queues of `open_lanes`.
