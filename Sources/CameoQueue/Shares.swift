@@ -173,7 +173,7 @@ extension QueueTransaction {
                 SELECT queue, tenant, min(head) AS first, sum(\(recent)) AS recent, sum(spent) AS spent FROM lane
                 GROUP BY queue, tenant),
               placed AS (
-                SELECT *, row_number() OVER (PARTITION BY queue ORDER BY \(order)) AS place,
+                SELECT *, row_number() OVER (PARTITION BY queue ORDER BY tenant = 0, \(order)) AS place,
                   sum(recent) OVER (PARTITION BY queue) AS recent_of_queue, sum(spent) OVER (PARTITION BY queue) AS spent_of_queue
                 FROM (
                   SELECT summed.*, coalesce((
