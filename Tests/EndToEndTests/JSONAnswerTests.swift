@@ -95,11 +95,11 @@ extension EndToEnd {
             )
             #expect(
                 try await limit("k", "--rate", "10/s")
-                    == #"{"isFixed":false,"key":"k","maxRunning":8,"rate":"10/s","running":0}"# + "\n"
+                    == #"{"isFixed":false,"key":"k","maxRunning":8,"rate":"10/s","running":0,"waiting":1}"# + "\n"
             )
             #expect(
                 try await limit("new", "--max-running", "none")
-                    == #"{"isFixed":false,"key":"new","maxRunning":1,"running":0}"# + "\n"
+                    == #"{"isFixed":false,"key":"new","maxRunning":1,"running":0,"waiting":0}"# + "\n"
             )
         }
 
