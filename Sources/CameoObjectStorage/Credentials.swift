@@ -102,7 +102,11 @@ actor CredentialCache {
 
     /// One fetch at a time serves all that wait.
     private func fetched() async throws(CredentialsUnavailable) -> Credentials {
-        let task = fetch ?? Task { [source, environment, threads] in await Self.fetch(source, environment, threads) }
+        let task =
+            fetch
+            ?? Task(executorPreference: OwnThread()) { [source, environment, threads] in
+                await Self.fetch(source, environment, threads)
+            }
         fetch = task
         let result = await task.value
         if fetch == task { fetch = nil }

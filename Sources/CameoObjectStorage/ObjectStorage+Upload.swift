@@ -1,5 +1,6 @@
 internal import CameoModel
 internal import CameoStore
+internal import CameoSystem
 internal import Foundation
 
 // DESIGN. A large object is uploaded in parts, several at a time, each with its own digest. What fails or is cancelled is
@@ -149,7 +150,7 @@ extension ObjectStorage {
     /// Also for a cancelled task, whose own calls would end at once.
     private func abortInAnyCase(_ id: String, of key: String) async {
         // The caller's error is the one to report; see DESIGN for what stays.
-        await Task { try? await self.abort(id, of: key) }.value
+        await Task(executorPreference: OwnThread()) { try? await self.abort(id, of: key) }.value
     }
 }
 

@@ -217,3 +217,16 @@ package struct PollSet {
 
     package func isReady(_ descriptor: Int32) -> Bool { entries.contains { $0.fd == descriptor && $0.revents != 0 } }
 }
+
+/// A queue, which ends with its task, and no thread of the cooperative pool: programs may block all of those by opening stores.
+/// Whoever is waited for meanwhile must not need one either; a task that is not another's child does not inherit this.
+package final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "cameo.own")
+
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

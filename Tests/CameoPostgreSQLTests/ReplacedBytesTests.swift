@@ -57,6 +57,21 @@ struct ReplacedBytesTests {
         #expect(try await fixture.sql("SELECT count(*) FROM set_aside") == "0")
     }
 
+    /// Opening a store blocks a thread. What it waits for must not need one that others block by opening theirs.
+    @Test func manyBlockedThreadsGetTheirAnswers() async throws {
+        let server = try #require(ObjectServerScope.current[.swift])
+        let environment = server.environment
+        let name = try BucketName(server.name(UUID().uuidString), environment: environment)
+        let storages = try (0..<2 * max(2, ProcessInfo.processInfo.activeProcessorCount)).map { _ in
+            try ObjectStorage(name, configuration: .init(environment: environment))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for storage in storages { group.addTask { _ = try blocking { try await storage.owner() } } }
+            try await group.waitForAll()
+        }
+        for storage in storages { storage.close() }
+    }
+
     @Test func aRepairOfCodedAnswersRemovesNothing() async throws {
         try await proxy.add(.coded("gzip").times(1_000_000, "GET"))
         #expect(try await repair() == [])

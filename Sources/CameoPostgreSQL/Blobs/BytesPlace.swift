@@ -1,6 +1,7 @@
 internal import CameoModel
 internal import CameoQueue
 package import CameoStore
+internal import CameoSystem
 internal import Foundation
 internal import Synchronization
 
@@ -211,14 +212,4 @@ func blocking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Va
     }
     done.wait()
     return try result.withLock { $0 }.get()
-}
-
-/// A queue, which ends with its task, and no thread of the cooperative pool: opening stores may block all of those.
-private final class OwnThread: TaskExecutor {
-    private let queue = DispatchQueue(label: "cameo.postgresql.blocking")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
 }
