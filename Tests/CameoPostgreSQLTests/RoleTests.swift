@@ -306,6 +306,7 @@ struct RoleTests {
                 attach_row* wo
                 changes_since rwo
                 claim_lane wo
+                claim_shares wo
                 complete_and_charge wo
                 complete_jobs wo
                 drop_partition* wo

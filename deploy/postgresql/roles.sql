@@ -50,7 +50,7 @@ GRANT EXECUTE ON FUNCTION now_ms, field, number_field, time_field, time_text, is
   shown_source, shown_request
   TO :"producer", :"reader", :"worker", :"operator";
 GRANT EXECUTE ON FUNCTION text_digest, changes_since, known_source, as_uuid TO :"reader", :"worker";
-GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, complete_jobs, complete_and_charge, promote_due TO :"worker";
+GRANT EXECUTE ON FUNCTION next_due, open_lanes, take_jobs, claim_lane, claim_shares, complete_jobs, complete_and_charge, promote_due TO :"worker";
 
 -- Producers insert, and learn the ids. Triggers with the owner's rights do the rest.
 GRANT INSERT (request), SELECT (id, created_at) ON job TO :"producer";
