@@ -25,7 +25,7 @@ package struct TaskRow: Sendable {
     package var isHooked: Bool
     package var token: String?
     package var worker: String?
-    /// What its tenant was charged for the running attempt, in milliseconds of a processor; nil: its queue was not fair.
+    /// What its lane was charged for the running attempt, in the unit of ``Share/used``; nil: its queue was not fair.
     package var charged: Double?
     /// The number of the last fetch that had begun when the job was requested, by itself or by a request that joined it.
     package var fetchAfter: Int64 = 0

@@ -96,6 +96,7 @@ struct ClaimRun {
             let next = open.first.flatMap { $0.isBackground == lane.isBackground ? $0.front : nil }
             let bound = min(next ?? .max, unseen ?? .max)
             let hasRivals = (open + rest).contains { $0.queue != lane.queue && $0.isBackground == lane.isBackground }
+            // Beside another queue one at a time, because the order of queues follows their first jobs.
             if lane.share != nil, lane.isAlone, !hasRivals {
                 try take(fairly: lane, from: &open, before: rest)
                 continue
@@ -103,7 +104,7 @@ struct ClaimRun {
             let room = try room(of: lane)
             guard room > 0 else { continue }
             if lane.share != nil {
-                try take(room, fairly: lane, from: &open, before: &rest)
+                try take(hasRivals ? min(room, 1) : room, fairly: lane, from: &open, before: &rest)
                 continue
             }
             let taken = try take(room, from: lane, upTo: bound)
@@ -193,8 +194,7 @@ struct ClaimRun {
         let others = (open + rest).filter { $0.queue == lane.queue }
         let limit = rest.filter { $0.queue == lane.queue }.compactMap(\.share?.used).min()
         if let limit, share.used > limit { return }
-        let hasRivals = (open + rest).contains { $0.queue != lane.queue && $0.isBackground == lane.isBackground }
-        let jobs = hasRivals ? 1 : share.jobs(before: others.compactMap(\.share?.used).min())
+        let jobs = share.jobs(before: others.compactMap(\.share?.used).min())
         let before = self.jobs.count
         let taken = try take(min(room, jobs), from: lane, upTo: .max)
         try db.execute(
@@ -219,7 +219,7 @@ struct ClaimRun {
         if try row?["has_siblings"] == true { try raise(siblingsOf: lane, to: share.used, in: &open) }
         guard let head, taken > 0 || head > lane.head else { return }
         (lane.share, lane.head, lane.beyond) = (share, head, head - 1)
-        if hasRivals {
+        if (open + rest).contains(where: { $0.queue != lane.queue }) {
             let stored: Int64? = try db.value(Self.front, [lane.queue])
             let front = ([lane] + open).filter { $0.queue == lane.queue && !$0.hasHead }.map(\.head).min()
             lane.front = min(stored ?? .max, front ?? .max)

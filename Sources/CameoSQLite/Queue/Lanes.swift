@@ -223,20 +223,21 @@ struct Front {
     /// Settles the heads of lane and queue after a claim, and in a fair queue charges the lane for its jobs.
     func settle(charging jobs: Int, _ db: SQLiteTransaction) throws {
         guard let share else { return try db.settleHeads(ofLane: lane, in: queue.id) }
-        let used = share.had.used + Double(jobs) * share.had.charge
+        // Added, because what others of the commit settled may have been written since the lane was found.
         try db.execute(
             """
-            UPDATE lane SET used = ?2, head = (
+            UPDATE lane SET used = \(Share.bounded("(used + ?2)")), head = (
               SELECT min(rank) FROM task INDEXED BY task_ready WHERE lane = ?1 AND \(TaskRow.isReady))
             WHERE id = ?1
             """,
-            [lane, used]
+            [lane, Double(jobs) * share.had.charge]
         )
         if !share.isAlone {
             let lanes = Share.lanes(queue: "?2", tenant: "?3")
+            let own = "(SELECT used FROM lane AS own WHERE own.id = ?1)"
             try db.execute(
-                "UPDATE lane SET used = ?1 WHERE id IN (\(lanes)) AND used < ?1",
-                [used, queue.id, share.tenant]
+                "UPDATE lane SET used = \(own) WHERE id IN (\(lanes)) AND used < \(own)",
+                [lane, queue.id, share.tenant]
             )
         }
         try db.execute(

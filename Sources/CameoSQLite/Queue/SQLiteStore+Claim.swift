@@ -164,7 +164,8 @@ extension SQLiteStore {
         try db.execute("UPDATE sequence SET value = ?1 WHERE name = 'source_seen'", [sourceSeen - 1])
     }
 
-    /// Claims a job, whose fetch has a number of its own, and which was charged; nil if another program has deleted its row, with which it ends.
+    /// Claims a job, whose fetch has a number of its own, and for which its lane is charged, unless that is nil. Nil if another
+    /// program has deleted its row, with which it ends.
     private static func take(
         _ task: TaskRow,
         _ sourceSeen: inout Int64,
